@@ -37,6 +37,7 @@ const documentExport: Columns = {
   destination_connection_id: ['where the document went', '103'],
   destination_reference: ['where it is at its destination', 's3://archive/2026/08/31ad.pdf'],
   exported_at: ['when it was exported, as the service sent it', '2026-08-26T09:11:58.563Z'],
+  exported_at_ms: ['the same time in milliseconds since 1970; null if the text is no time', '1787735518563'],
 };
 
 const names: Columns = {
@@ -270,7 +271,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   latest_versions: {
     about:
-      'The newest export of each document. Exports with the same source connection and the same reference are one document. An export without a reference is a document of its own. The newest is the one with the greatest `exported_at` as a text, then with the greatest `id`.',
+      'The newest export of each document. Exports with the same source connection and the same reference are one document. An export without a reference is a document of its own. The newest is the one with the greatest `exported_at_ms`, then with the greatest `id`.',
     columns: { ...documentExport, ...names, ...times, ...provenance },
   },
   changes: {

@@ -135,6 +135,12 @@ export function timeIndexOf(list: ListDefinition): number {
   return identity.by === 'id' ? -1 : scalarFields(list).findIndex(({ name }) => name === identity.timeField);
 }
 
+/** The column with that time in milliseconds since 1970, by which records sort; null in a list with ids. */
+export function timeColumnOf(list: ListDefinition): string | null {
+  const field = scalarFields(list)[timeIndexOf(list)];
+  return field === undefined ? null : `${field.column}_ms`;
+}
+
 /** The fields of a list in tables of their own, in the order of their definition. */
 export function arrayFields(list: ListDefinition): ArrayField[] {
   return list.fields.filter((field): field is ArrayField => 'table' in field);

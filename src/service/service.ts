@@ -192,10 +192,11 @@ export class Service implements PageSource {
  */
 function mayPass(
   error: unknown,
-  { isBeyond = false }: PageRequest,
+  { isBeyond = false, triesMax = Number.POSITIVE_INFINITY }: PageRequest,
   tryNumber: number,
 ): error is ServiceError {
   if (!(error instanceof ServiceError) || !error.retryable) return false;
+  if (error.code === 'server_error' && tryNumber >= triesMax) return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
 }
 

@@ -1,6 +1,6 @@
 import { CancelledError, DocmirrorError } from '../errors.ts';
 import type { Applied, ListOutcome, RunError, Traffic } from './ports.ts';
-import type { ListProgress } from './read-list.ts';
+import type { ListProgress } from './read.ts';
 
 /** How a list ended, and how many rows were written. */
 export type Ending = Pick<

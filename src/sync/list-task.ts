@@ -1,6 +1,6 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import type { RemovalGuard } from '../proof/removal-guard.ts';
-import type { Clock, ListMirror, ListOutcome, Mirror, PageSource } from './ports.ts';
+import type { RemovalGuard } from '../proof/removal.ts';
+import type { Clock, ListOutcome, Mirror, PageSource } from './ports.ts';
 
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
@@ -35,9 +35,4 @@ export interface ListOptions {
 /** One list's part of a run, with the run's ports. */
 export interface ListTask extends RunWorld, ListOptions {
   readonly list: ListDefinition;
-}
-
-/** One list's part of a run, with the list's mirror open. */
-export interface OpenList extends ListTask {
-  readonly listMirror: ListMirror;
 }

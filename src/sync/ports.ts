@@ -1,10 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import type { RemovalGuard } from '../proof/removal-guard.ts';
-import type { KnownList } from '../proof/windows/incremental.ts';
-import type { LearntOrder } from '../proof/windows/order.ts';
-import type { PageAddress, PageAnswer, PageItems, PageSummary } from '../proof/windows/page.ts';
-import type { Verdict } from '../proof/windows/verdict.ts';
+import type { ListContext } from '../store/write/list-context.ts';
 
 // The ports of a run. Other rooms implement these, so a run knows neither HTTP nor SQLite.
 
@@ -14,6 +10,8 @@ export interface PageRequest {
   readonly pageSize: number | null;
   /** True if, by all that is known, there is no page at this address: an empty answer might then be right. */
   readonly isBeyond?: boolean;
+  /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
+  readonly triesMax?: number;
 }
 
 /** The requests to the service so far, and their cost. */
@@ -45,58 +43,6 @@ export interface PageSource {
   ): Promise<Page>;
 }
 
-/** The facts that earlier runs learnt of a list. */
-export interface ListMemory {
-  /** The order of the list, as the last proven full sync saw it. */
-  readonly order: LearntOrder;
-  /** The growing end as the last run knew it, the start of an incremental run; null if a full sync is due. */
-  readonly growth: KnownGrowth | null;
-}
-
-/** The start of an incremental run. */
-export interface KnownGrowth {
-  /** When the last proven full sync began, as an ISO date in UTC. */
-  readonly sweptAt: string;
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  readonly list: KnownList;
-}
-
-/** The result of reading a page. */
-export interface PageReading {
-  readonly summary: PageSummary;
-  /** How many of its records were new or different. */
-  readonly newCount: number;
-  /** How many of these were inserted; the others are newer versions of known ids. */
-  readonly insertedCount: number;
-  /** The oldest key among the new ones; NaN if there is none. */
-  readonly oldestNewKey: number;
-}
-
-/** The result of reading a list, to be written. */
-export type ListResult = {
-  readonly firstPageNo: number;
-  /** The size of a page of the list, by which places are reported. */
-  readonly pageSize: number;
-  /** When the reading began, as an ISO date in UTC. */
-  readonly readAt: string;
-} & (
-  | {
-      readonly kind: 'full';
-      readonly verdict: Verdict;
-      /**
-       * True if no page is left to search a second time for a row that is gone: then two runs in a row have to show it.
-       */
-      readonly isLookExhausted: boolean;
-      readonly removals: RemovalGuard;
-      readonly answers: readonly PageAnswer[];
-      /** The answers that end the list. */
-      readonly ending: ReadonlySet<PageAnswer>;
-    }
-  /** The growing end of the list was read, and the newest known rows must have been shown. */
-  | { readonly kind: 'incremental'; readonly answers: readonly PageAnswer[] }
-);
-
 /** The result of writing a list. */
 export interface Applied extends FieldNews {
   readonly inserted: number;
@@ -126,50 +72,6 @@ export interface FieldNews {
   readonly newFields: readonly UnknownField[];
   /** Columns that no record has a value in any more, though each had one after the last full sync. */
   readonly emptiedColumns: readonly string[];
-}
-
-/** How writing a list ended: it was written and recorded, or it has to be read again without any shortcut. */
-export type Written =
-  | { readonly kind: 'written'; readonly outcome: ListOutcome }
-  | { readonly kind: 'again'; readonly reason: string };
-
-/** One list of the mirror, as a run sees it. */
-export interface ListMirror {
-  readonly memory: ListMemory;
-  /** How many records the run has seen, each once. */
-  readonly seenCount: number;
-  /** Whether two rows are the same record. */
-  hasTwins(): boolean;
-  /** Whether a run of the last days has used an address: eight times `DOCMIRROR_FULL_EVERY`. */
-  isUsed(address: PageAddress): boolean;
-  /** Whether a page is known from the last proven full sync, and the mirror still has its records, so that it needs no parsing. */
-  isKnown(itemsDigest: string): boolean;
-  /** The items of a page of this run, by its digest; null if it was known and therefore not read. */
-  itemsOf(digest: string): PageItems | null;
-  /** Begins a new round of answers: their connection names replace those of the rounds before. */
-  beginRound(): void;
-  /** Reads a page: compares its records with the rows, and writes those that are new. */
-  read(page: Page, address: PageAddress, signal: AbortSignal): Promise<PageReading>;
-  /** The keys of the rows that would be removed if a second answer showed the same; NaN if a row has none. */
-  keysToConfirm(verdict: Verdict, signal: AbortSignal): Promise<Float64Array>;
-  /**
-   * Forgets every shortcut of the list, and everything that this run has read of it.
-   *
-   * @throws MirrorAlteredError if the mirror's rows are not what they should be, so that no shortcut was at fault.
-   */
-  beginAgain(): void;
-  /**
-   * Writes the result of the reading and the outcome that follows from it, all or nothing. Ends early, with nothing
-   * written, if the signal is aborted.
-   *
-   * @param outcome makes the outcome from the result of writing; `unproven` is why the list is not proven, null if it
-   * is.
-   */
-  apply(
-    result: ListResult,
-    outcome: (applied: Applied, unproven: string | null) => ListOutcome,
-    signal: AbortSignal,
-  ): Promise<Written>;
 }
 
 /** The status of a run or of a list in it; `interrupted` is one whose process died. */
@@ -245,7 +147,7 @@ export interface RunBegun {
 export interface Mirror {
   /** Records that a run began. */
   beginRun(start: RunStart): Promise<RunBegun>;
-  openList(list: ListDefinition, startedAt: string): Promise<ListMirror>;
+  openList(list: ListDefinition, startedAt: string): Promise<ListContext>;
   /**
    * Records a list that ended without being applied, and returns the recorded outcome: with the checksum that the list
    * has.

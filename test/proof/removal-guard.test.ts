@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mayRemove } from '../../src/proof/removal-guard.ts';
+import { mayRemove } from '../../src/proof/removal.ts';
 
 test('allows a share of the rows of the last settled run, and always twenty', () => {
   const guard = { shareMax: 0.25, allowAny: false };

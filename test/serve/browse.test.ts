@@ -93,11 +93,11 @@ describe('a list page', () => {
   test.each([
     [
       '/document-exports',
-      'SELECT id FROM document_exports ORDER BY exported_at DESC, hex(_content) DESC, id DESC',
+      'SELECT id FROM document_exports ORDER BY exported_at_ms DESC, hex(_content) DESC, id DESC',
     ],
     [
       '/document-exports?order=asc',
-      'SELECT id FROM document_exports ORDER BY exported_at, hex(_content), id',
+      'SELECT id FROM document_exports ORDER BY exported_at_ms, hex(_content), id',
     ],
     [
       '/document-exports?sort=sourceDocumentTitle&order=asc',
@@ -110,7 +110,7 @@ describe('a list page', () => {
     ['/document-exports?sort=_id&order=desc', 'SELECT id FROM document_exports ORDER BY id DESC'],
     [
       '/document-exports?q=document',
-      "SELECT id FROM document_exports WHERE source_document_title LIKE '%document%' ORDER BY exported_at DESC, hex(_content) DESC, id DESC",
+      "SELECT id FROM document_exports WHERE source_document_title LIKE '%document%' ORDER BY exported_at_ms DESC, hex(_content) DESC, id DESC",
     ],
     ['/collections', 'SELECT id FROM collections ORDER BY lower(name), id'],
   ])('shows each record once, page by page, there and back: %s', async (path, query) => {

@@ -6,8 +6,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
 import { Service, type ServiceOptions } from '../../src/service/service.ts';
+import type { ListContext } from '../../src/store/write/list-context.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import type { ListMirror, ListOutcome, PageSource } from '../../src/sync/ports.ts';
+import type { ListOutcome, PageSource } from '../../src/sync/ports.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
@@ -37,7 +38,7 @@ export interface InProcessOptions {
   /** As `sync --rebuild`; an altered mirror is refused when it is left out. */
   readonly mayRebuild?: boolean;
   /** Called with each list that is opened, so that a test can make it fail. */
-  readonly onList?: (list: ListMirror) => void;
+  readonly onList?: (list: ListContext) => void;
 }
 
 /** Opens a mirror, makes one run over it, and closes it. */

@@ -99,12 +99,12 @@ function answer(items: object[], totalRecordCount: number, pageNo: number, pageS
   );
 }
 
-export function toItem({ reference, title }: Entry) {
+export function toItem({ reference, title, exported = reference }: Entry & { exported?: number }) {
   return {
     sourceConnection: { id: 1 + (Math.floor(reference) % 3), name: `C${Math.floor(reference) % 3}` },
     sourceDocumentTitle: `title ${title}`,
     sourceDocumentReference: `R${reference}`,
-    exportedAt: new Date(1_700_000_000_000 + reference * 1000).toISOString(),
+    exportedAt: new Date(1_700_000_000_000 + exported * 1000).toISOString(),
   };
 }
 

@@ -377,7 +377,7 @@ test("a rejected record has its place by the list's own page size, whatever size
   scene.service.lists['document-exports'].splice(17, 0, '"no object"');
   const synced = await scene.sync();
   expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', pageSize: 10, rejected: 1 });
-  expect(scene.service.requests.some(({ pageSize }) => pageSize === 6)).toBe(true);
+  expect(scene.service.requests.some(({ pageSize }) => pageSize === 9)).toBe(true);
   const place = sqlite(scene.database, 'SELECT page_no, position FROM rejected_records');
   expect(place).toEqual([{ page_no: 2, position: 7 }]);
 });

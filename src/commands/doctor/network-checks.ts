@@ -9,7 +9,7 @@ import { codeOf, exitCodes, ServiceError } from '../../errors.ts';
 import { counted } from '../../render/numbers.ts';
 import { certificateWords, lookAtCertificate } from '../../service/certificate.ts';
 import type { Service } from '../../service/service.ts';
-import { getFirstPage, pageSizeAtFirst, pagesStated } from '../../sync/page-size.ts';
+import { getFirstPage, pageSizeAtFirst, pagesStated } from '../../sync/pages.ts';
 import { type Opening, openService, readExtraCa } from '../run-once.ts';
 import { failed, ok, skipped, type Verdict, warning } from './verdict.ts';
 

@@ -105,7 +105,7 @@ export class BrowseReader implements Disposable {
       this.#file.sqlite
         // By hand: a bounded subquery.
         .prepare<[number, number], string>(
-          `SELECT DISTINCT kind FROM (SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at DESC LIMIT ?)
+          `SELECT DISTINCT kind FROM (SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT ?)
          WHERE kind IS NOT NULL ORDER BY 1 LIMIT ?`,
         )
         .pluck()

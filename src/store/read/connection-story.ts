@@ -34,11 +34,11 @@ const webhooksMax = 20;
 
 // By hand: with the pluses, SQLite reads the index by time, which has all columns of the query.
 const monthsOf = `
-  SELECT substr(exported_at, 1, 7) AS month, sum(+source_connection_id IS @id) AS exported,
+  SELECT strftime('%Y-%m', exported_at_ms / 1000, 'unixepoch') AS month, sum(+source_connection_id IS @id) AS exported,
     sum(+destination_connection_id IS @id) AS received
   FROM document_exports
   WHERE (+source_connection_id = @id OR +destination_connection_id = @id)
-    AND exported_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'
+    AND exported_at_ms IS NOT NULL
   GROUP BY 1 ORDER BY 1 DESC LIMIT ${monthsMax}`;
 
 function webhooksOf(id: number) {

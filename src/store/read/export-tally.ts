@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { count, isNull } from 'drizzle-orm';
-import { instantBytesMax, instantMs } from '../../contract/time.ts';
 import { firstValue } from '../tables/query.ts';
 import { documentExports } from '../tables/schema.ts';
 import { select } from '../tables/statement.ts';
@@ -38,35 +37,25 @@ export interface ExportTally {
 /** Rows that are counted before others get their turn. */
 const rowsPerTurn = 20_000;
 
-/** A condition: a text is a time in UTC, in the usual notations, on a day of the calendar. */
-const isPlain = `(exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]Z'
-  OR exported_at GLOB '????-??-??T[0-2][0-9]:[0-5][0-9]:[0-5][0-9].[0-9][0-9][0-9]Z')
-  AND strftime('%Y-%m-%dT%H:%M:%S', exported_at) = substr(exported_at, 1, 19)`;
-/** The text, if it must be parsed by itself. Null for a plain time, empty for a text that is too long for a time. */
-const odd = `iif(${isPlain}, NULL, iif(octet_length(exported_at) <= ${instantBytesMax}, exported_at, ''))`;
-
-// By hand: the bounds can be BLOBs, and an expression is grouped by its place.
 const groupsOfSome = `SELECT source_connection_id AS sourceId, destination_connection_id AS destinationId,
-    source_document_kind AS kind, ${odd} AS odd, min(exported_at) AS first, max(exported_at) AS last, count(*) AS count
-  FROM document_exports WHERE exported_at >= ? AND exported_at < ? GROUP BY 1, 2, 3, 4`;
-// By hand: the bounds can be BLOBs.
-const textAfterSome = `SELECT exported_at FROM document_exports WHERE exported_at >= ? AND exported_at < ?
-  ORDER BY exported_at LIMIT 1 OFFSET ${rowsPerTurn}`;
+    source_document_kind AS kind, min(exported_at_ms) AS firstMs, max(exported_at_ms) AS lastMs, count(*) AS count
+  FROM document_exports WHERE exported_at_ms >= ? AND exported_at_ms < ? GROUP BY 1, 2, 3`;
+const timeAfterSome = `SELECT exported_at_ms FROM document_exports WHERE exported_at_ms >= ? AND exported_at_ms < ?
+  ORDER BY exported_at_ms LIMIT 1 OFFSET ${rowsPerTurn}`;
 
 function countWithoutTime() {
-  return select({ count: count() }).from(documentExports).where(isNull(documentExports.exportedAt));
+  return select({ count: count() }).from(documentExports).where(isNull(documentExports.exportedAtMs));
 }
-
-/** A text, or a BLOB to include all texts: for SQLite each BLOB is greater than any text. */
-type Bound = string | Buffer;
 
 interface Group extends Route {
   readonly kind: string | null;
-  readonly odd: string | null;
-  readonly first: string;
-  readonly last: string;
+  readonly firstMs: number;
+  readonly lastMs: number;
   readonly count: number;
 }
+
+/** All times are between these. */
+const everMs = 8.64e15;
 
 /**
  * Counts all document exports, by the index on their time. It yields now and then, so that a server can answer others meanwhile.
@@ -79,25 +68,20 @@ export function* tallyExports(
   knownMs: number,
 ): Generator<void, ExportTally> {
   const tally = new Tally(period, knownMs);
-  const groups = sqlite.prepare<[Bound, Bound], Group>(groupsOfSome);
-  const textAfter = sqlite.prepare<[Bound, Bound], string>(textAfterSome).pluck();
-  const edges: Bound[] = ['', ...tally.edgesMs.map(textOf), Buffer.alloc(0)];
+  const groups = sqlite.prepare<[number, number], Group>(groupsOfSome);
+  const timeAfter = sqlite.prepare<[number, number], number>(timeAfterSome).pluck();
+  const edges = [-everMs, ...tally.edgesMs, everMs];
   for (const [at, end] of edges.slice(1).entries()) {
-    for (let from = edges[at] as Bound; from !== end; ) {
-      const next: Bound = textAfter.get(from, end) ?? end;
+    for (let from = edges[at] as number; from < end; ) {
+      const next = timeAfter.get(from, end) ?? end;
       // Rows of one and the same time are read at once, even if they are more than a turn's.
-      const to = next === from ? `${next}\u0000` : next;
+      const to = next === from ? from + 1 : next;
       for (const group of groups.all(from, to)) tally.add(group);
       from = to;
       yield;
     }
   }
   return tally.result(firstValue(sqlite, countWithoutTime) ?? 0);
-}
-
-/** The text with which exports at a time begin. Exports that are not earlier have no lesser text. */
-function textOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 19);
 }
 
 class Tally {
@@ -114,7 +98,6 @@ class Tally {
   readonly #routes = new Volumes<Route>();
   /** Exports from one edge to the next; the first are those before the first edge. */
   readonly #counts: number[];
-  #undated = 0;
 
   constructor(period: ReportPeriod, knownMs: number) {
     this.#period = period;
@@ -131,13 +114,7 @@ class Tally {
     this.#all = new Volume();
   }
 
-  add({ sourceId, destinationId, kind, odd, first, last, count }: Group): void {
-    const firstMs = instantMs(odd ?? first);
-    const lastMs = instantMs(odd ?? last);
-    if (firstMs === null || lastMs === null) {
-      this.#undated += count;
-      return;
-    }
+  add({ sourceId, destinationId, kind, firstMs, lastMs, count }: Group): void {
     const at = this.#placeOf(lastMs);
     this.#counts[at] = (this.#counts[at] ?? 0) + count;
     const when = this.#when(lastMs);
@@ -181,7 +158,7 @@ class Tally {
       counts: stretches.map(each => this.#countIn(each)),
       countsBefore: stretchesBefore.map(each => this.#countIn(each)),
       all: this.#all,
-      undated: this.#undated + withoutTime,
+      undated: withoutTime,
       sources: this.#sources.counted(),
       destinations: this.#destinations.counted(),
       kinds: this.#kinds.counted(),

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Browsable, RecordFilter } from '../../contract/browsable.ts';
 import type { Field } from '../../contract/lists.ts';
+import { instantMs } from '../../contract/time.ts';
 import { type Condition, fold, hasWord, isText, wordsOf } from './words.ts';
 
 /** The table that is searched: rows of a list as `t`, or ended versions as `h`. */
@@ -10,6 +11,11 @@ type Side = 'row' | 'history';
 export function expressionOf({ kind, name, column }: Field, side: Side): string {
   if (side === 'row') return `t.${column}`;
   return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
+}
+
+/** The SQL expression of a time, in milliseconds since 1970; null if the text is none. */
+export function timeOf(field: Field, side: Side): string {
+  return side === 'row' ? `t.${field.column}_ms` : `instant_ms(${expressionOf(field, side)})`;
 }
 
 /** The index that SQLite can use: `any`; `time`, only the one by time, which has all columns of the filters; or `none`, to go by ids. */
@@ -41,14 +47,22 @@ export function conditionsOf(
   if (filters.time === undefined) {
     if (from !== null || to !== null) return null;
   } else {
-    const time = `${index === 'none' ? '+' : ''}${expressionOf(filters.time, side)}`;
-    // A text that is no time does not begin with a digit. `~` comes after each character that can follow in a time.
-    const bounds = [from ?? '0', to === null ? ':' : `${to}~`];
+    const time = `${index === 'none' ? '+' : ''}${timeOf(filters.time, side)}`;
+    const bounds = [
+      from === null ? -lastMs : (instantMs(from) ?? lastMs),
+      to === null ? lastMs : (instantMs(to) ?? -lastMs) + (to.length === dateLength ? msPerDay : msPerSecond),
+    ];
     if (from !== null || to !== null)
       conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values: bounds });
   }
   return conditions;
 }
+
+/** No time is later, or earlier by its negative. */
+const lastMs = 8.64e15;
+const dateLength = 'YYYY-MM-DD'.length;
+const msPerSecond = 1_000;
+const msPerDay = 24 * 60 * 60 * msPerSecond;
 
 /** One condition for each word of the search text. */
 export function wordConditions({ texts }: Browsable, q: string, side: Side): Condition[] {

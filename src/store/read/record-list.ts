@@ -1,7 +1,14 @@
 // All by hand: the filter chooses the table, the conditions and the order.
 import type Database from 'better-sqlite3';
 import { type Browsable, browsableOf, type ListOrder, type RecordFilter } from '../../contract/browsable.ts';
-import { type AllowedIndex, allOf, conditionsOf, expressionOf, wordConditions } from './record-conditions.ts';
+import {
+  type AllowedIndex,
+  allOf,
+  conditionsOf,
+  expressionOf,
+  timeOf,
+  wordConditions,
+} from './record-conditions.ts';
 import { type Condition, wordsOf } from './words.ts';
 
 /** Selects some records of a list, and where they begin. */
@@ -115,7 +122,7 @@ function keysOf({ sorts, filters }: Browsable, sort: string): string[] {
   if (field === undefined) return ['t.id'];
   const expression = expressionOf(field, 'row');
   // This is the order of the index, so SQLite does not sort the rows.
-  if (field === filters.time) return [expression, 'hex(t._content)', 't.id'];
+  if (field === filters.time) return [timeOf(field, 'row'), 'hex(t._content)', 't.id'];
   return [`lower(${expression})`, 't.id'];
 }
 

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { registerInstant } from '../tables/statement.ts';
 
 /** How many words are searched. Further ones are left out. */
 const wordsMax = 8;
@@ -20,6 +21,7 @@ const mark = /\p{M}|[\u1100-\u11ff]/u;
 
 /** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
 export function registerWords(sqlite: Database.Database): void {
+  registerInstant(sqlite);
   sqlite.function('fold_has', { deterministic: true }, (text, word) =>
     Number(typeof text === 'string' && fold(text).includes(String(word))),
   );

@@ -7,8 +7,6 @@ export interface ConnectionClaim extends ConnectionMention {
   readonly time: string | null;
   /** The time of the record that gave the further fields. */
   readonly extraTime: string | null;
-  /** The time of the newest record that mentions the connection. */
-  readonly lastTime: string | null;
 }
 
 /**
@@ -29,18 +27,12 @@ export class ConnectionClaims {
     return this.#claims.get(id);
   }
 
-  offer(
-    { id, name, extra }: ConnectionMention,
-    time: string | null,
-    extraTime = time,
-    lastTime = time,
-  ): void {
+  offer({ id, name, extra }: ConnectionMention, time: string | null, extraTime = time): void {
     const known = this.#claims.get(id);
     if (known === undefined) {
-      this.#claims.set(id, { id, name, extra, time, extraTime, lastTime });
+      this.#claims.set(id, { id, name, extra, time, extraTime });
       return;
     }
-    if (compareTimes(lastTime, known.lastTime) > 0) known.lastTime = lastTime;
     if (isStronger(name, time, known.name, known.time)) {
       known.name = name;
       known.time = time;
@@ -59,7 +51,6 @@ export class ConnectionClaims {
         this.#claims.set(claim.id, { ...claim });
         continue;
       }
-      if (compareTimes(claim.lastTime, known.lastTime) > 0) known.lastTime = claim.lastTime;
       if (claim.name !== null && compareTimes(claim.time, known.time) >= 0) {
         known.name = claim.name;
         known.time = claim.time;

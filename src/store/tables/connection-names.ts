@@ -1,17 +1,10 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import { lists, type ResourceName, resourceNames } from '../../contract/lists.ts';
-import { type ConnectionClaim, ConnectionClaims, compareTimes } from './connection-claims.ts';
+import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { columnsOf, type NameAndExtra, saidIn } from './connection-columns.ts';
 import { connectionNames, connections } from './schema.ts';
 import { prepare, prepareValue, select, words } from './statement.ts';
-
-/** A connection that a row referred to before the row was removed or updated. */
-export interface ReleasedMention {
-  readonly id: number;
-  /** The time of the record in that row, as the service sent it; null in lists without a time. */
-  readonly time: string | null;
-}
 
 /** The name and further fields that a list gives to a connection. */
 interface Given extends NameAndExtra {
@@ -118,17 +111,6 @@ export class ConnectionNames {
     return ids;
   }
 
-  /** As `ConnectionTable.needsWhole`. */
-  needsWhole(resource: ResourceName, claims: ConnectionClaims, released: Iterable<ReleasedMention>): boolean {
-    const all = new ConnectionClaims();
-    for (const { id, time } of released) all.offer({ id, name: null, extra: null }, time);
-    all.join(claims);
-    return [...all].some(claim => {
-      const given = this.#given(resource, claim.id);
-      return given !== undefined && !(isNameSettled(claim, given) && isExtraSettled(claim, given));
-    });
-  }
-
   /** Removes the claims about connections that have no row any more. */
   removeOfGone(): void {
     const standing = words.select({ id: connections.id }).from(connections);
@@ -161,16 +143,4 @@ function withNewer(known: Given, claim: ConnectionClaim): Given {
     namedAt: isName ? claim.time : known.namedAt,
     extra: isExtra ? claim.extra : known.extra,
   };
-}
-
-/** True if no record that was read can have given the name, or if the same name or a newer one is given. */
-function isNameSettled({ name, time, lastTime }: ConnectionClaim, given: Given): boolean {
-  if (given.name === null || compareTimes(lastTime, given.namedAt) < 0) return true;
-  const age = compareTimes(time, given.namedAt);
-  return name !== null && (age > 0 || (age === 0 && name === given.name));
-}
-
-/** It is not known which record gave the further fields, so they have to be given again. */
-function isExtraSettled({ extra }: ConnectionClaim, given: Given): boolean {
-  return given.extra === null || extra === given.extra;
 }

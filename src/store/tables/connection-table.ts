@@ -5,7 +5,7 @@ import { connectionContent, normalExtra, type StoredConnection } from '../../con
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionClaims } from './connection-claims.ts';
 import { columnsOf, type NameAndExtra, orAsBefore, saidIn } from './connection-columns.ts';
-import { ConnectionNames, type ReleasedMention } from './connection-names.ts';
+import { ConnectionNames } from './connection-names.ts';
 import { tryToRead } from './readable.ts';
 import { columnOf, schemaTable } from './rows-table.ts';
 import { connections } from './schema.ts';
@@ -112,22 +112,6 @@ export class ConnectionTable {
       else if (this.#change(row, orAsBefore(believed, row), runId)) ended.push({ row, endedBy: 'update' });
     }
     return ended;
-  }
-
-  /**
-   * Whether a list must be read completely before `hear` is called, if some of its pages were not parsed. It must if the record
-   * that gave the noted name might be gone or changed: another page might then have the valid name. A record can have given a name
-   * if it is not older than the name.
-   *
-   * @param claims what the parsed pages say.
-   * @param released the connections that removed or updated rows mentioned.
-   */
-  needsWhole(
-    resource: ResourceName,
-    claims: ConnectionClaims,
-    released: Iterable<ReleasedMention> = [],
-  ): boolean {
-    return this.#names.needsWhole(resource, claims, released);
   }
 
   /**

@@ -1,13 +1,19 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
-import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
+import {
+  type ListDefinition,
+  type Scalar,
+  scalarFields,
+  timeColumnOf,
+  timeIndexOf,
+} from '../../contract/lists.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { ChildTable } from './child-table.ts';
 import { type ListWords, listWords } from './list-words.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
-import { prepare, prepareArrays, prepareValue } from './statement.ts';
+import { prepare, prepareArrays, prepareValue, registerInstant } from './statement.ts';
 
 /** A record's row and the runs that wrote it. */
 export interface StoredRow extends StandingRecord {
@@ -38,8 +44,6 @@ type RawRow = [
   ...scalars: Scalar[],
 ];
 
-/** Rows per statement: more are no faster. */
-const rowsPerInsert = 20;
 /** Look-ups per statement: more are no faster, and one by one they take nearly twice as long. */
 const looksPerFind = 8;
 const rowsPerSpan = 256;
@@ -49,7 +53,7 @@ export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
   readonly #words: ListWords;
-  /** The place of the scalar that leads the index for finding a content; -1 in a list with ids. */
+  /** The place of the scalar with the time, which leads the index for finding a content; -1 in a list with ids. */
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
@@ -57,11 +61,8 @@ export class ListTable {
   readonly #has: Database.Statement<[number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
   readonly #insert: Database.Statement<unknown[]>;
-  /** Inserts many rows by one statement, which is faster; null if a record has rows in other tables. */
-  readonly #insertMany: Database.Statement<unknown[]> | null;
   readonly #update: Database.Statement<unknown[]>;
   readonly #remove: Database.Statement<[number]>;
-  #atTime: Database.Statement<[Scalar], RawRow> | undefined;
   readonly #children: readonly ChildTable[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
@@ -78,23 +79,13 @@ export class ListTable {
     this.#findAfter = prepareValue(sqlite, findAfter);
     this.#has = prepareValue(sqlite, has);
     this.#read = prepareArrays(sqlite, read);
-    const [into, row] = insert.split(' values ');
     this.#insert = sqlite.prepare(insert);
-    this.#insertMany =
-      children.length > 0 || list.identity.by === 'id'
-        ? null
-        : sqlite.prepare(`${into} values ${new Array(rowsPerInsert).fill(row).join(', ')}`);
     this.#update = sqlite.prepare(update);
     this.#remove = prepare(sqlite, remove);
   }
 
   count(): number {
     return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
-  }
-
-  /** True if several rows have the same content, in a list without ids. */
-  hasRepeats(): boolean {
-    return prepareValue(this.#sqlite, this.#words.repeated).get() !== undefined;
   }
 
   has(id: number): boolean {
@@ -135,29 +126,12 @@ export class ListTable {
       ...record.scalars,
       record.extra,
       record.content,
+      ...this.timesOf(record),
       { run: runId },
     );
     const id = Number(result.lastInsertRowid);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.insert(id, values);
     return id;
-  }
-
-  /** Inserts records into a list without ids and returns their rows' ids, in the same order. */
-  insertAll(records: readonly NewRecord[], runId: number): number[] {
-    const ids: number[] = [];
-    let at = 0;
-    for (; this.#insertMany !== null && at + rowsPerInsert <= records.length; at += rowsPerInsert) {
-      const values: (Scalar | Buffer)[] = [];
-      for (let row = at; row < at + rowsPerInsert; row++) {
-        const { scalars, extra, content } = records[row] as NewRecord;
-        values.push(...scalars, extra, content);
-      }
-      // The rows of one statement get consecutive ids, because no other connection writes.
-      const last = Number(this.#insertMany.run(values, { run: runId }).lastInsertRowid);
-      for (let id = last - rowsPerInsert + 1; id <= last; id++) ids.push(id);
-    }
-    for (; at < records.length; at++) ids.push(this.insert(records[at] as NewRecord, runId));
-    return ids;
   }
 
   /** Drops the list's indexes, and returns the statements that make them again: it is faster to build them afterwards. */
@@ -172,7 +146,7 @@ export class ListTable {
   }
 
   update(id: number, record: NewRecord, runId: number): void {
-    this.#update.run(...record.scalars, runId, record.extra, record.content, id);
+    this.#update.run(...record.scalars, runId, record.extra, record.content, ...this.timesOf(record), id);
     for (const [at, values] of record.arrays.entries()) this.#children[at]?.replace(id, values);
   }
 
@@ -187,8 +161,19 @@ export class ListTable {
     write.run(extra, Buffer.from(content, 'hex'), id);
   }
 
-  /** True if an item of an array belongs to no row, or positions have a gap: docmirror writes neither. */
+  /** The rows whose time as a number is not that of their text. */
+  rowsWithOtherTimes(): number[] {
+    const [column, text] = [timeColumnOf(this.list), scalarFields(this.list)[this.#timeAt]?.column];
+    if (column === null) return [];
+    registerInstant(this.#sqlite);
+    // By hand: a function of docmirror.
+    const other = `SELECT id FROM ${this.list.table} WHERE ${column} IS NOT instant_ms(${text})`;
+    return this.#sqlite.prepare<[], number>(other).pluck().all();
+  }
+
+  /** True if an item of an array belongs to no row, positions have a gap, or a time is another one: docmirror writes none of these. */
   isMalformed(): boolean {
+    if (this.rowsWithOtherTimes().length > 0) return true;
     return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
   }
 
@@ -230,22 +215,6 @@ export class ListTable {
     return rows.all(limit, offset).map(row => this.#toStoredRow(row));
   }
 
-  /** The rows that a run inserted, in the order of their ids. */
-  *insertedBy(runId: number): Generator<StoredRow> {
-    for (const row of this.writtenBy(runId)) if (row.firstSeenRunId === runId) yield row;
-  }
-
-  /** The time of a record, of a list without ids. */
-  timeOf({ scalars }: RecordValues): Scalar {
-    return scalars[this.#timeAt] as Scalar;
-  }
-
-  /** The rows with the same time as a record, of a list without ids. */
-  rowsAtTimeOf(record: RecordValues): StoredRow[] {
-    this.#atTime ??= prepareArrays(this.#sqlite, this.#words.rowsOfTime);
-    return this.#atTime.all(this.timeOf(record)).map(row => this.#toStoredRow(row));
-  }
-
   /** The rows that a run wrote, in the order of their ids. */
   *writtenBy(runId: number): Generator<StoredRow> {
     const rows = prepareArrays<[number], RawRow>(this.#sqlite, this.#words.rowsWrittenBy);
@@ -281,7 +250,7 @@ export class ListTable {
   }
 
   #keyOf(lead: Scalar): number {
-    return this.#timeAt < 0 ? (lead as number) : keyOfTime(lead as string | null);
+    return lead === null ? Number.NaN : (lead as number);
   }
 
   *ids(): Generator<number> {
@@ -289,7 +258,14 @@ export class ListTable {
   }
 
   #lead(record: RecordValues): Scalar {
-    return this.#timeAt < 0 ? record.id : (record.scalars[this.#timeAt] as Scalar);
+    return this.#timeAt < 0 ? record.id : (this.timesOf(record)[0] as Scalar);
+  }
+
+  /** The time of a record as a number, or nothing in a list with ids. */
+  timesOf({ scalars }: RecordValues): Scalar[] {
+    if (this.#timeAt < 0) return [];
+    const ms = keyOfTime(scalars[this.#timeAt]);
+    return [Number.isNaN(ms) ? null : ms];
   }
 
   #toStoredRow(row: RawRow): StoredRow {

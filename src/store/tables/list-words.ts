@@ -6,7 +6,7 @@ import {
   type ListDefinition,
   type Scalar,
   scalarFields,
-  timeIndexOf,
+  timeColumnOf,
 } from '../../contract/lists.ts';
 import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
 import { hexOf, isSame, marks, select, textOf, words } from './statement.ts';
@@ -39,7 +39,8 @@ function wordsOf(list: ListDefinition) {
   const { id, firstSeenRunId, changedRunId, extra } = table;
   const scalars = scalarFields(list).map(({ column }) => columnOf(table, column));
   // The column with the index for finding a content: the time, or the id.
-  const lead = scalars[timeIndexOf(list)] ?? id;
+  const time = timeColumnOf(list);
+  const lead = time === null ? id : columnOf(table, time);
   const content = hexOf(table.content);
   const columns: Record<string, SQL | SQLiteColumn> = { id, firstSeenRunId, changedRunId, content, extra };
   for (const [at, column] of scalars.entries()) columns[`scalar${at}`] = column;
@@ -58,12 +59,9 @@ function wordsOf(list: ListDefinition) {
         .limit(sameRowsPerRead),
     has: (row: number) => select({ id }).from(table).where(eq(id, row)),
     count: () => select({ count: count() }).from(table),
-    repeated: () =>
-      select({ count: count() }).from(table).groupBy(lead, table.content).having(gt(count(), 1)).limit(1),
     read: (row: number) => rows().where(eq(id, row)),
     rowsBetween: (from: bigint, to: bigint) => rows().where(isBetween(from, to)).orderBy(id),
     rowsAt: (limit: number, offset: number) => rows().orderBy(id).limit(limit).offset(offset),
-    rowsOfTime: (time: Scalar) => rows().where(isSame(lead, time)).orderBy(id),
     rowsWrittenBy: (runId: number) => rows().where(eq(changedRunId, runId)).orderBy(id),
     leadsAndContents: (from: bigint, to: bigint) =>
       select({ id, lead, content }).from(table).where(isBetween(from, to)).orderBy(id),
@@ -80,14 +78,16 @@ function wordsOf(list: ListDefinition) {
 function writingTexts(list: ListDefinition) {
   const table = schemaTable(list.table);
   const ids = list.identity.by === 'id' ? ['id'] : [];
+  const time = timeColumnOf(list);
   const scalars = scalarFields(list).map(({ column }) => keyOf(table, column));
+  const times = time === null ? [] : [keyOf(table, time)];
   const marked = (names: readonly string[]) => {
     const values = marks(names.length);
     return Object.fromEntries(names.map((name, at) => [name, values[at]]));
   };
   const ofRun = { firstSeenRunId: sql`@run`, changedRunId: sql`@run` };
-  const inserted = { ...marked([...ids, ...scalars, 'extra', 'content']), ...ofRun };
-  const { id, ...updated } = marked([...scalars, 'changedRunId', 'extra', 'content', 'id']);
+  const inserted = { ...marked([...ids, ...scalars, 'extra', 'content', ...times]), ...ofRun };
+  const { id, ...updated } = marked([...scalars, 'changedRunId', 'extra', 'content', ...times, 'id']);
   return {
     insert: textOf(words.insert(table).values(inserted)),
     update: textOf(

@@ -1,4 +1,10 @@
-import { type ArrayField, arrayFields, type ListDefinition, scalarFields } from '../../contract/lists.ts';
+import {
+  type ArrayField,
+  arrayFields,
+  type ListDefinition,
+  scalarFields,
+  timeColumnOf,
+} from '../../contract/lists.ts';
 import { arrayOf, text, timeOfRun } from './view-sql.ts';
 
 // All by hand: the text of a view, which the file keeps.
@@ -15,17 +21,19 @@ export function namedView(list: ListDefinition): string {
  * its own. A filter by either of them reaches the inner query, because the rows are numbered by exactly these two.
  */
 export function latestVersionsView(list: ListDefinition): string {
-  const columns = ['id', ...scalarFields(list).map(({ column }) => column), ...provenance];
+  const time = timeColumnOf(list);
+  const columns = ['id', ...scalarFields(list).map(({ column }) => column), time, ...provenance];
   const numbered = `(SELECT ${columns.join(', ')},
     row_number() OVER (
       PARTITION BY source_connection_id, source_document_reference, iif(source_document_reference IS NULL, id, NULL)
-      ORDER BY exported_at DESC, id DESC) AS place
+      ORDER BY ${time} DESC, id DESC) AS place
     FROM ${list.table})`;
   return `${selectNamed(list, numbered)} WHERE t.place = 1`;
 }
 
 function selectNamed(list: ListDefinition, rows: string): string {
   const scalars = scalarFields(list);
+  const time = timeColumnOf(list);
   const references = scalars.filter(({ kind }) => kind === 'connection').map(({ column }) => column);
   const alias = (column: string) => `c${references.indexOf(column) + 1}`;
   const columns = [
@@ -35,6 +43,7 @@ function selectNamed(list: ListDefinition, rows: string): string {
         ? [`t.${column}`, `${alias(column)}.name AS ${nameColumn(column)}`]
         : [`t.${column}`],
     ),
+    ...(time === null ? [] : [`t.${time}`]),
     ...arrayFields(list).flatMap(field => namedArray(list, field)),
     `${timeOfRun('t._first_seen_run_id', `'${list.resource}'`)} AS first_seen_at`,
     `${timeOfRun('t._changed_run_id', `'${list.resource}'`)} AS changed_at`,

@@ -8,13 +8,14 @@ import {
   type Scalar,
   type ScalarField,
   scalarFields,
+  timeColumnOf,
   timeIndexOf,
 } from '../../contract/lists.ts';
 import { ConnectionClaims } from './connection-claims.ts';
 import { ConnectionTable } from './connection-table.ts';
 import { columnOf, keyOf, rowsTable, schemaTable } from './rows-table.ts';
 import { listStates, pages } from './schema.ts';
-import { prepare, select, words } from './statement.ts';
+import { prepare, registerInstant, select, words } from './statement.ts';
 
 /** Some of the fields in a row that has something in `_extra`. */
 interface WaitingRow {
@@ -42,11 +43,25 @@ export function fillNewColumns(
 ): void {
   for (const list of lists) {
     const before = columnsBefore.get(list.table);
+    fillTimes(sqlite, list, before);
     const added = scalarFields(list).filter(({ column }) => before?.has(column) === false);
     if (added.length === 0) continue;
     for (const field of added) moveField(sqlite, list, field);
     forgetShortcuts(sqlite, list);
   }
+}
+
+/** Times as numbers came with version 0.4. */
+function fillTimes(
+  sqlite: Database.Database,
+  list: ListDefinition,
+  before: ReadonlySet<string> | undefined,
+): void {
+  const [column, text] = [timeColumnOf(list), scalarFields(list)[timeIndexOf(list)]?.column];
+  if (column === null || before?.has(column) !== false) return;
+  registerInstant(sqlite);
+  // By hand: a function of docmirror.
+  sqlite.exec(`UPDATE ${list.table} SET ${column} = instant_ms(${text})`);
 }
 
 function moveField(sqlite: Database.Database, list: ListDefinition, field: ScalarField): void {

@@ -61,14 +61,15 @@ export const documentExports = sqliteTable(
     ...documentExportFields(),
     ...provenance(),
     content: content().notNull(),
+    exportedAtMs: integer('exported_at_ms'),
   },
   table => [
     index('document_exports_source_connection_id').on(table.sourceConnectionId),
     index('document_exports_destination_connection_id').on(table.destinationConnectionId),
     // Records arrive in time order, so neighbours share pages of the index that finds them. With its further columns, exports are
     // filtered and counted in the order of time without reading their rows.
-    index('document_exports_exported_at').on(
-      table.exportedAt,
+    index('document_exports_exported_at_ms').on(
+      table.exportedAtMs,
       table.content,
       table.sourceConnectionId,
       table.destinationConnectionId,

@@ -16,6 +16,8 @@ const connectionNames = () => ({
 const namedExport = () => ({
   id: id(),
   ...documentExportFields(),
+  /** The time in milliseconds since 1970; null if the text is no time. */
+  exportedAtMs: integer('exported_at_ms'),
   ...connectionNames(),
   ...times(),
   ...provenance(),

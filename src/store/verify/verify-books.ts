@@ -1,5 +1,5 @@
 import { and, eq, getTableName, gt, isNotNull, lte, sql } from 'drizzle-orm';
-import { keptResources, lists } from '../../contract/lists.ts';
+import { keptResources, lists, timeColumnOf } from '../../contract/lists.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { keptByOthers } from '../receipts/kept-sums.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -14,7 +14,7 @@ import {
 } from '../tables/schema.ts';
 import { prepare, prepareValue, select } from '../tables/statement.ts';
 import { wroteList } from '../tables/written-lists.ts';
-import { ListMemory } from '../write/list-memory.ts';
+import { ListMemory } from '../write/memory.ts';
 import type { Audit } from './verify-list.ts';
 
 /**
@@ -34,6 +34,8 @@ function verifyPlaces({ sqlite, differences }: Audit): void {
   for (const list of lists) {
     for (const { table, id } of new ListTable(sqlite, list).rowsWithGaps())
       differences.add(table, id, 'the positions have a gap');
+    for (const id of new ListTable(sqlite, list).rowsWithOtherTimes())
+      differences.add(list.table, id, `${timeColumnOf(list)} is not the time of the record`);
   }
 }
 

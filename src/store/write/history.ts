@@ -5,7 +5,6 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { readWireConnection, type WireWriter, wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { ConnectionTable, EndedConnection } from '../tables/connection-table.ts';
 import type { StoredRow } from '../tables/list-table.ts';
-import { type StoredVersion, selectVersions } from '../tables/record-lives.ts';
 import { recordHistory } from '../tables/schema.ts';
 import type { Provenance } from '../tables/standing-record.ts';
 import { prepare, prepareInsert, prepareValue, select, words } from '../tables/statement.ts';
@@ -43,15 +42,6 @@ export class History {
     }));
   }
 
-  /**
-   * Takes back the version that this run ended by an update, if the record now says the same again: then nothing has changed.
-   *
-   * @returns that version; null if there is none.
-   */
-  takeBack(recordId: number, content: Buffer): StoredVersion | null {
-    return this.#versions.takeBack(this.#resource, recordId, content);
-  }
-
   endConnections(ended: readonly EndedConnection[]): void {
     for (const { row } of ended) if (row.changedRunId !== this.#runId) this.#before.set(row.id, row);
     this.#versions.endConnections(ended);
@@ -77,11 +67,6 @@ export class History {
 export class EndedVersions {
   readonly #insert: ReturnType<typeof prepareEnd>;
   readonly #turnIntoRemoval: Database.Statement<[resource: string, recordId: number, runId: number]>;
-  readonly #updatedInRun: Database.Statement<
-    [resource: string, recordId: number, runId: number],
-    StoredVersion
-  >;
-  readonly #remove: Database.Statement<[id: number]>;
   readonly #runId: number;
 
   constructor(sqlite: Database.Database, runId: number) {
@@ -89,24 +74,12 @@ export class EndedVersions {
     this.#insert = prepareEnd(sqlite);
     const isUpdate = (resource: string, recordId: number, run: number) =>
       and(endedIn(resource, recordId, run), eq(recordHistory.endedBy, 'update'));
-    this.#updatedInRun = prepare(sqlite, (resource, id, run) =>
-      selectVersions().where(isUpdate(resource, id, run)),
-    );
-    this.#remove = prepare(sqlite, id => words.delete(recordHistory).where(eq(recordHistory.id, id)));
     this.#turnIntoRemoval = prepare(sqlite, (resource, id, run) =>
       words
         .update(recordHistory)
         .set({ endedBy: 'removal' })
         .where(isUpdate(resource, id, run)),
     );
-  }
-
-  /** As `History.takeBack`. */
-  takeBack(resource: string, recordId: number, content: Buffer): StoredVersion | null {
-    const version = this.#updatedInRun.get(resource, recordId, this.#runId);
-    if (version === undefined || version.content !== content.toString('hex')) return null;
-    this.#remove.run(version.id);
-    return version;
   }
 
   /** @param write makes the stored form of the version. */

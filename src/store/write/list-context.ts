@@ -3,7 +3,7 @@ import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
-import type { ListMemory } from './list-memory.ts';
+import type { ListMemory } from './memory.ts';
 import type { RunRecords } from './run-records.ts';
 import type { TransactionOwner } from './transaction.ts';
 
@@ -13,8 +13,6 @@ export interface CurrentRun {
   readonly startedAt: string;
   readonly baseUrl: string;
   readonly isDry: boolean;
-  /** How long an address counts as used, in milliseconds. */
-  readonly addressesKeptMs: number;
   readonly signal: AbortSignal;
 }
 

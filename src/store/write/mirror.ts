@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
 import type {
-  ListMirror,
   ListOutcome,
   Mirror,
   ReceiptHead,
@@ -24,11 +23,13 @@ import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { lastState } from '../receipts/run-receipt.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
 import type { ChangeObserver } from './dry-run-changes.ts';
 import { EndedVersions } from './history.ts';
-import type { CurrentRun } from './list-context.ts';
-import { SqliteListMirror } from './list-mirror.ts';
+import type { CurrentRun, ListContext } from './list-context.ts';
+import { ListMemory } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
@@ -129,9 +130,8 @@ export class SqliteMirror implements Mirror {
     const isDry = observe !== undefined;
     const { id, dropped } = await this.#begin(start, isDry);
     const { startedAt, baseUrl } = start;
-    const addressesKeptMs = addressesKeptTimes * (options.fullEveryMs || fullEveryMsUsual);
     const { signal } = options;
-    this.#run = { id, startedAt, baseUrl, isDry, addressesKeptMs, signal };
+    this.#run = { id, startedAt, baseUrl, isDry, signal };
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
@@ -160,7 +160,7 @@ export class SqliteMirror implements Mirror {
     }
   }
 
-  async openList(list: ListDefinition, startedAt: string): Promise<ListMirror> {
+  async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
     const { file, observe } = this.#open;
     const run = this.#current;
     if (!run.isDry) {
@@ -171,8 +171,17 @@ export class SqliteMirror implements Mirror {
       this.#foldBack();
     }
     try {
-      const world = { file, transactions: this.#transactions, records: this.#records };
-      return SqliteListMirror.open({ list, ...world, run, observe });
+      return {
+        list,
+        file,
+        transactions: this.#transactions,
+        records: this.#records,
+        run,
+        observe,
+        table: new ListTable(file.sqlite, list),
+        memory: new ListMemory(file.sqlite, list.resource),
+        sum: lastState(file.sqlite, list.resource),
+      };
     } catch (error) {
       throw explainSqliteError(error, file.path);
     }
@@ -285,10 +294,6 @@ export class SqliteMirror implements Mirror {
     return this.#run;
   }
 }
-
-/** How long an address counts as used, as a multiple of the time between full syncs. */
-const addressesKeptTimes = 8;
-const fullEveryMsUsual = 24 * 60 * 60 * 1000;
 
 /** How long a run waits at its end for programs that read the mirror, in milliseconds. */
 const readerWaitMs = 300;

@@ -7,7 +7,7 @@ import { keptNow } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { ListMemory } from './list-memory.ts';
+import { ListMemory } from './memory.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /**
@@ -42,7 +42,7 @@ export function rebuild(transaction: OpenTransaction, runId: number, start: RunS
 
 function dropAlteredRows(table: ListTable): number {
   table.dropStrayItems();
-  const gaps = new Set(table.rowsWithGaps().map(({ id }) => id));
+  const gaps = new Set([...table.rowsWithGaps().map(({ id }) => id), ...table.rowsWithOtherTimes()]);
   const altered: number[] = [];
   for (const row of table.rows())
     if (gaps.has(row.id) || !isRowAsWritten(table.list, row)) altered.push(row.id);

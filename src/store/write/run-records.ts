@@ -18,6 +18,7 @@ export interface WrittenList {
   readonly removalsWithheld: number;
   readonly checksum: string | null;
   readonly recordCount: number | null;
+  readonly totalRecordCount: number | null;
   readonly updated: number;
   readonly removed: number;
   readonly baseUrl: string;
@@ -165,6 +166,7 @@ export class RunRecords {
         removalsWithheld: syncRunResources.removalsWithheld,
         checksum: syncRunResources.checksum,
         recordCount: syncRunResources.recordCount,
+        totalRecordCount: syncRunResources.totalRecordCount,
         updated: syncRunResources.updated,
         removed: syncRunResources.removed,
         baseUrl: syncRuns.baseUrl,

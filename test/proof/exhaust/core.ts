@@ -1,10 +1,9 @@
 // The core as the worlds use it; a mutant is loaded from a folder of its own in its place.
-export { Course } from '../../../src/proof/windows/course.ts';
-export { fateOf, needsTwoRuns } from '../../../src/proof/windows/decide.ts';
-export { planIncremental } from '../../../src/proof/windows/incremental.ts';
-export { learntOrder } from '../../../src/proof/windows/order.ts';
-export { summaryOf } from '../../../src/proof/windows/page.ts';
-export { PlainCourse } from '../../../src/proof/windows/plain-course.ts';
-export { Plan } from '../../../src/proof/windows/plan.ts';
-export { verdictByKey, wholePages, windowsByKey } from '../../../src/proof/windows/verdict.ts';
-export { isIn } from '../../../src/proof/windows/window.ts';
+export { proveByAgreement } from '../../../src/proof/agreement.ts';
+export { windowsOf } from '../../../src/proof/cover.ts';
+export { proveGrowth } from '../../../src/proof/growth.ts';
+export { learntOrder } from '../../../src/proof/order.ts';
+export { confirm, proofOf, prove } from '../../../src/proof/prove.ts';
+export { agreement, Reading } from '../../../src/proof/reading.ts';
+export { isIn, PageItems } from '../../../src/proof/window.ts';
+export { verdictOf } from '../../../src/proof/windows.ts';

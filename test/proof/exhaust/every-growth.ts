@@ -19,9 +19,22 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
       const world = new SmallWorld({ ...bound, records }, choices);
       world.change();
       world.beginRun();
-      const night = playIncremental(core, records, world, pages, { ...bound, identity });
+      const night = playIncremental(core, records, world, pages, {
+        ...bound,
+        identity,
+        ...(bound.isLearnt
+          ? {
+              keyOrder: {
+                direction: bound.isDown ? 'down' : 'up',
+                slack: bound.slack ?? 0,
+                stretch: 1,
+                strays: 0,
+              } as const,
+            }
+          : {}),
+      });
       const isProven = night.kind === 'done';
-      const found = isProven ? wrongsOf(records, world, night) : [];
+      const found = isProven ? wrongsOf(records, world, night, bound.isLearnt ? (bound.slack ?? 0) : 0) : [];
       enter(count, { rule: night.kind, isProven }, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
     } while (choices.advance());
@@ -34,8 +47,9 @@ function wrongsOf(
   records: readonly WorldRecord[],
   world: SmallWorld,
   { rows, isOlderNew }: IncrementalNight,
+  slack: number,
 ): [Wrong, number][] {
-  const newest = Math.max(...records.map(({ key }) => key));
+  const newest = Math.max(...records.map(({ key }) => key)) - slack;
   const held = new Map<number, number>();
   for (const { record, count } of rows.values()) add(held, world.nameOf(record), count);
   const listed = new Map<number, number>();

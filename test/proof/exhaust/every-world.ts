@@ -1,7 +1,7 @@
-import type { Identity, PageAddress } from '../../../src/proof/windows/page.ts';
+import type { Identity, PageAddress } from '../../../src/proof/window.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
-import { type Mirror, playNight } from './night.ts';
+import { type Mirror, type Plain, playNight } from './night.ts';
 import { copyOf, type Wrong, wrongs } from './oracle.ts';
 import { Pages, type WorldRecord } from './records.ts';
 import { hasIds, type SmallOrder, type SmallQuirk, SmallWorld, type Story } from './small-world.ts';
@@ -18,11 +18,23 @@ export interface Bound {
   readonly recordsMin: number;
   readonly recordsMax: number;
   readonly changesMax: number;
+  readonly movesMax?: number;
+  readonly isPlain?: boolean;
   readonly underWayMax: number;
   /** If it is given, plain readings have to agree, and no windows are looked at. */
-  readonly plain?: 'one size' | 'two sizes';
+  readonly plain?: Plain;
   /** If it is given, every sequence of so many pages is asked for instead of what docmirror would ask for. */
   readonly anyPages?: number;
+  /** How far keys can be behind: lists of these keys, in every order that this allows. */
+  readonly slack?: number;
+  readonly keys?: readonly number[];
+  readonly isUnstable?: boolean;
+  /** Whether the slack is known from a run before. */
+  readonly isLearnt?: boolean;
+  /** How many records can be anywhere: 0 or 1. */
+  readonly strays?: number;
+  /** If it is given, a list is one of those that come by this remainder. */
+  readonly part?: readonly [number, number];
 }
 
 /** The results of all worlds within a bound. */
@@ -120,6 +132,13 @@ function contentsOf(order: SmallOrder): readonly (readonly number[])[] {
   return [plain, [1, 1, 3, 4, 5, 6], [1, 2, 3, 3, 5, 6], [1, 2, 3, 4, 5, 1]];
 }
 
+/** The same for lists of given keys: one at each key, and one between two. */
+function deadOf({ keys = [], isDown }: Bound): number[] {
+  const at = [...new Set(keys)];
+  const dead = at.flatMap((key, no) => [key - (key - (at[no - 1] ?? 0)) / 2, key]);
+  return [...dead, (at.at(-1) ?? 0) + 100].map(key => (isDown ? 2048 - key : key));
+}
+
 /** Rows of records that were gone before the run, at places where a key can be. */
 const deadKeys = [128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1792];
 
@@ -131,14 +150,14 @@ const deadKeys = [128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 179
 export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = false): Count {
   const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
   for (const records of listsOf(bound)) {
-    const pages = new Pages(core, identityOf(bound.order), bound.plain !== undefined);
+    const pages = new Pages(core, identityOf(bound.order));
     const choices = new Choices();
     do {
       const world = new SmallWorld({ ...bound, records }, choices);
       const mirror = mirrorOf(records, bound, choices);
       const before = copyOf(mirror.rows);
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
-      const options = { ...bound, ...script, identity: identityOf(bound.order), isUsed: () => false };
+      const options = { ...bound, ...script, identity: identityOf(bound.order), run: 1 };
       const night = playNight(core, mirror, world, pages, options);
       enter(count, night.verdict, wrongs(world, mirror, before, night), world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
@@ -187,13 +206,19 @@ function identityOf(order: SmallOrder): Identity {
 }
 
 /** The lists, each once: lists that differ only by names are one. */
-export function listsOf({ order, recordsMin, recordsMax, isDown }: Bound): WorldRecord[][] {
+export function listsOf(bound: Bound): WorldRecord[][] {
+  const { order, recordsMin, recordsMax, isDown, isPlain, slack, keys } = bound;
+  const [no, of] = bound.part ?? [0, 1];
+  if (keys !== undefined)
+    return (bound.strays === 1 ? withStray : (all: number[][]) => all)(ordersOf(keys, slack ?? 0))
+      .filter((_, at) => at % of === no)
+      .map(list => list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)));
   const whole: WorldRecord[][] =
     order === 'name' || order === 'inverted'
       ? listsByName[order].map(list => list.map((key, at) => recordOf(order, key, at + 1)))
       : order === 'ties'
         ? listsWithTies.map(list => list.map(([key, content], id) => ({ id, key, content })))
-        : contentsOf(order).map(contents =>
+        : contentsOf(isPlain === true ? 'id' : order).map(contents =>
             contents.map((content, at) => recordOf(order, (at + 1) * 256, content)),
           );
   const lists = new Map<string, WorldRecord[]>();
@@ -205,6 +230,27 @@ export function listsOf({ order, recordsMin, recordsMax, isDown }: Bound): World
     }
   }
   return [...lists.values()];
+}
+
+/** Every order of keys in which none is further than the slack behind one before it. */
+function ordersOf(keys: readonly number[], slack: number): number[][] {
+  if (keys.length === 0) return [[]];
+  const least = Math.min(...keys);
+  return [...keys.keys()]
+    .filter(at => (keys[at] as number) <= least + slack && keys.indexOf(keys[at] as number) === at)
+    .flatMap(at => ordersOf(keys.toSpliced(at, 1), slack).map(rest => [keys[at] as number, ...rest]));
+}
+
+/** The lists, and all in which one record is at another place; each once. */
+function withStray(lists: number[][]): number[][] {
+  const found = new Map<string, number[]>();
+  for (const list of lists)
+    for (const from of list.keys())
+      for (const to of list.keys()) {
+        const moved = list.toSpliced(from, 1).toSpliced(to, 0, list[from] as number);
+        found.set(JSON.stringify(moved), moved);
+      }
+  return [...found.values()];
 }
 
 function recordOf(order: SmallOrder, key: number, content: number): WorldRecord {
@@ -219,11 +265,23 @@ function recordOf(order: SmallOrder, key: number, content: number): WorldRecord 
  * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. The fate of a row depends on the
  * answers and on no other row, so the mirrors that know some of the listed records are played with these.
  */
-function mirrorOf(records: readonly WorldRecord[], { order, anyPages }: Bound, choices: Choices): Mirror {
+function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choices): Mirror {
+  const { order, anyPages, isDown, slack, isLearnt } = bound;
   const rows: Mirror['rows'] = new Map();
-  const mirror: Mirror = { rows, learnt: order === 'name' ? 'none' : null, goneBefore: new Set(), total: 0 };
+  const mirror: Mirror = {
+    rows,
+    learnt:
+      order === 'name'
+        ? 'none'
+        : isLearnt
+          ? { direction: isDown ? 'down' : 'up', slack: slack ?? 0, stretch: 0, strays: bound.strays ?? 0 }
+          : null,
+    totalBefore: null,
+  };
   const isRowAlone = order !== 'unseen' && anyPages === undefined;
-  const chosen = choices.next(isRowAlone ? deadKeys.length + 2 : order === 'unseen' ? 3 : 2);
+  const chosen = choices.next(
+    isRowAlone ? (bound.keys === undefined ? deadKeys : deadOf(bound)).length + 2 : 2,
+  );
   if (chosen === 0) return mirror;
   for (const record of records) {
     const row = rows.get(record.content);
@@ -231,13 +289,11 @@ function mirrorOf(records: readonly WorldRecord[], { order, anyPages }: Bound, c
     else row.count++;
   }
   const keys = records.map(({ key }) => key);
-  for (const [at, key] of deadKeys.entries()) {
+  for (const [at, key] of (bound.keys === undefined ? deadKeys : deadOf(bound)).entries()) {
     const isThere = chosen === 1 || !isRowAlone || at === chosen - 2;
     if (!isThere || (identityOf(order) === 'id' && keys.includes(key))) continue;
     const record = { ...recordOf(order, key, 50 + at), id: identityOf(order) === 'id' ? key : 50 + at };
     rows.set(record.content, { record, count: 1 });
   }
-  // If the last run already showed them gone, a second run that does the same removes them.
-  if (order === 'unseen' && chosen === 2) mirror.goneBefore = new Set(rows.keys());
   return mirror;
 }

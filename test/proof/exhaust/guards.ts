@@ -58,15 +58,16 @@ export const guards: readonly Guard[] = [
   { name: 'two readings agree', instead: '  return true;', worlds: { kind: 'every', bound: plainly } },
   {
     name: 'an id twice',
-    instead: '  return false;',
+    instead: '    this.isIdTwice = false;',
     worlds: { kind: 'random', choice: { quirks: ['ids twice'], orders: ['id'] }, seedsMax: 100 },
   },
   {
     name: 'all answers are in order',
-    instead: '  const isUp = true;',
+    instead: '    0;',
     worlds: {
-      kind: 'every',
-      bound: { ...ids, order: 'inverted', recordsMin: 5, recordsMax: 5, changesMax: 2 },
+      kind: 'random',
+      choice: { quirks: ['none'], orders: ['name'], extents: ['small'] },
+      seedsMax: 600,
     },
   },
   {
@@ -76,7 +77,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'no id twice on a page',
-    instead: '    const isTwice = false;',
+    instead: '      const isTwice = false;',
     worlds: {
       kind: 'random',
       choice: { quirks: ['ids twice'], orders: ['id'], kinds: ['edits only'], extents: ['big'] },
@@ -90,47 +91,29 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'neighbours share a record',
-    instead: '  return true;',
+    instead: '      const areLinked = true;',
     worlds: {
       kind: 'every',
       bound: { ...ids, order: 'inverted', recordsMin: 5, recordsMax: 5, changesMax: 2 },
     },
   },
   {
-    name: 'one order',
-    instead: '',
-    worlds: {
-      kind: 'random',
-      choice: { quirks: ['none'], orders: ['unseen'], extents: ['small'] },
-      seedsMax: 1_500,
-    },
-  },
-  {
-    name: 'two readings',
-    instead: '    const isSecondDue = false;',
-    worlds: {
-      kind: 'random',
-      choice: { quirks: ['none'], orders: ['unseen'], extents: ['small'] },
-      seedsMax: 1_500,
-    },
-  },
-  {
-    name: 'only what a window speaks of goes',
-    instead: '',
+    name: 'only what a window covers goes',
+    instead: '  const isCovered = true;',
     worlds: { kind: 'every', bound: { ...ids, recordsMax: 3, anyPages: 2 } },
   },
   {
     name: 'two answers for a removal',
-    instead: '',
+    instead: '  const isConfirmed = true;',
     worlds: { kind: 'random', choice: caches, seedsMax: 300 },
   },
   {
     name: 'a second look',
-    instead: '    unconfirmed: [],',
+    instead: '  const unconfirmed: KeyRange[] = [];',
     worlds: { kind: 'random', choice: caches, seedsMax: 300 },
   },
   {
-    name: 'two runs in a row',
+    name: 'a list that is suddenly empty',
     instead: '',
     worlds: { kind: 'random', choice: { quirks: ['empty for a night'], extents: ['small'] }, seedsMax: 100 },
   },
@@ -141,7 +124,24 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'new records are newer',
-    instead: '  return false;',
+    instead: '    const isNewBelow = false;',
     worlds: { kind: 'growth', bound: { ...ids, recordsMax: 4, changesMax: 3 } },
+  },
+  {
+    name: 'two readings across agree',
+    instead: '  const doAgree = one !== undefined;',
+    worlds: {
+      kind: 'every',
+      bound: { ...ids, order: 'ties', largest: 5, overlap: 2, recordsMin: 5, recordsMax: 6, changesMax: 1 },
+    },
+  },
+  {
+    name: 'a further reading is complete',
+    instead: '    isReadAgain = true;',
+    worlds: {
+      kind: 'random',
+      choice: { quirks: ['none'], orders: ['unseen', 'name'], extents: ['small'] },
+      seedsMax: 1_500,
+    },
   },
 ];

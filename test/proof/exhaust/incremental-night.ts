@@ -1,4 +1,5 @@
-import type { PageAnswer } from '../../../src/proof/windows/page.ts';
+import type { KeyOrder } from '../../../src/proof/order.ts';
+import type { Answer } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import type { Pages, WorldRecord } from './records.ts';
 import type { SmallWorld } from './small-world.ts';
@@ -21,50 +22,64 @@ export function playIncremental(
   known: readonly WorldRecord[],
   world: SmallWorld,
   pages: Pages,
-  options: { identity: 'id' | 'content'; isDown: boolean; largest: number; overlap: number },
+  options: {
+    identity: 'id' | 'content';
+    isDown: boolean;
+    largest: number;
+    overlap: number;
+    keyOrder?: KeyOrder;
+  },
 ): IncrementalNight {
-  const { identity, isDown, largest, overlap } = options;
+  const { isDown } = options;
   const rows = countsOf(known);
   const newestKey = Math.max(...known.map(({ key }) => key));
-  const direction = isDown ? ('down' as const) : ('up' as const);
-  const list = { identity, direction, newestKey, count: known.length };
-  const plan = new core.Plan(largest, overlap);
-  const served = new Map<PageAnswer, readonly WorldRecord[]>();
-  const itemsOf = (answer: PageAnswer) => pages.make(served.get(answer) ?? []).items;
-  for (let tick = 0; ; tick += 2) {
-    const answers = [...served].map(([answer, records]) => growthOf(answer, records, rows));
-    const isOlderNew = answers.some(({ newCount, oldestNewKey }) => newCount > 0 && oldestNewKey < newestKey);
-    const after = most([rows, ...[...served.values()].map(countsOf)]);
-    const step = core.planIncremental(list, plan, answers, total(after) - total(rows), itemsOf);
-    if (step.kind === 'full') return { kind: 'full', rows, isOlderNew };
-    if (step.kind === 'done') {
-      const shown = most([...served.values()].map(countsOf));
-      const isMissing = [...rows].some(
-        ([content, { record, count }]) =>
-          core.isIn(record.key, step.range) && (shown.get(content)?.count ?? 0) < count,
-      );
-      return isMissing ? { kind: 'full', rows, isOlderNew } : { kind: 'done', rows: after, isOlderNew };
-    }
-    const page = plan.at(step.number);
-    if (page === null) throw new Error('The plan has no such page.');
-    world.change();
-    const { records, total: stated } = world.answer(page);
-    const { summary } = pages.make(records);
-    served.set(
-      { ...page, asked: tick, arrived: tick + 1, total: stated, isSecondLook: false, reading: 0, summary },
-      records,
-    );
+  const served: (readonly WorldRecord[])[] = [];
+  const after = () => most([rows, ...served.map(countsOf)]);
+  const asking = core.proveGrowth({
+    ...options,
+    order: options.keyOrder ?? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 },
+    newestKey,
+    count: known.length,
+    added: () => total(after()) - total(rows),
+  });
+  let tick = 0;
+  let isOlderNew = false;
+  let step = asking.next();
+  while (step.done !== true) {
+    const answers = step.value.pages.map((ask): Answer => {
+      world.change();
+      const { records, total: stated } = world.answer(ask);
+      served.push(records);
+      const oldestNewKey = oldestNewIn(records, rows);
+      isOlderNew ||= oldestNewKey < newestKey - (options.keyOrder?.slack ?? 0);
+      return {
+        ...ask,
+        asked: ++tick,
+        arrived: ++tick,
+        total: stated,
+        page: pages.make(records),
+        wrong: null,
+        oldestNewKeys: [oldestNewKey],
+      };
+    });
+    step = asking.next(answers);
   }
+  if (step.value.kind === 'full') return { kind: 'full', rows, isOlderNew };
+  const { range } = step.value;
+  const shown = most(served.map(countsOf));
+  const isMissing = [...rows].some(
+    ([content, { record, count }]) =>
+      core.isIn(record.key, range) && (shown.get(content)?.count ?? 0) < count,
+  );
+  return isMissing ? { kind: 'full', rows, isOlderNew } : { kind: 'done', rows: after(), isOlderNew };
 }
 
 /** A record is new if the page has more of its content than the mirror. */
-function growthOf(answer: PageAnswer, records: readonly WorldRecord[], rows: Counts) {
-  const added = [...countsOf(records).values()].flatMap(({ record, count }) => {
-    const more = count - (rows.get(record.content)?.count ?? 0);
-    return more > 0 ? [{ key: record.key, more }] : [];
-  });
-  const newCount = added.reduce((sum, { more }) => sum + more, 0);
-  return { answer, newCount, oldestNewKey: Math.min(...added.map(({ key }) => key)) };
+function oldestNewIn(records: readonly WorldRecord[], rows: Counts): number {
+  const added = [...countsOf(records).values()].filter(
+    ({ record, count }) => count > (rows.get(record.content)?.count ?? 0),
+  );
+  return Math.min(...added.map(({ record }) => record.key));
 }
 
 function countsOf(records: readonly WorldRecord[]): Counts {

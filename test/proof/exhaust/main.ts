@@ -1,9 +1,10 @@
 // Plays worlds against the core of proof by windows, and prints the results. By default these are all small worlds within bounds.
+// With --almost 1 it plays lists that are almost in order, with so many changes.
 // With --plain it counts how often plain readings would be wrong where windows are right.
 // With --random 6000 [--from 1] it plays that number of larger, random worlds.
 // Usage: npm run exhaust [-- --length short|long|whole]
 import { parseArgs } from 'node:util';
-import { boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
+import { almostBounds, boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
 import * as core from './core.ts';
 import { playEveryGrowth } from './every-growth.ts';
 import { playEveryWorld } from './every-world.ts';
@@ -16,11 +17,13 @@ const { values } = parseArgs({
     random: { type: 'string' },
     from: { type: 'string', default: '1' },
     plain: { type: 'boolean', default: false },
+    almost: { type: 'string' },
     only: { type: 'string', default: '' },
   },
 });
 
 if (values.plain) playBounds(plainBounds);
+else if (values.almost !== undefined) playBounds(almostBounds(Number(values.almost)));
 else {
   const wrong =
     values.random === undefined

@@ -3,15 +3,15 @@ import { pathToFileURL } from 'node:url';
 import { Mutant } from '../../support/mutant.ts';
 import type * as Core from './core.ts';
 
-/** The room of the core. */
-const windowsFolder = join('src', 'proof', 'windows');
+/** The pure part of the core. */
+const pure = join('src', 'proof');
 const coreFile = join('test', 'proof', 'exhaust', 'core.ts');
 
 /** The core without one guard. */
 export class CoreMutant extends Mutant {
   /** @param instead the line that replaces the guard's; empty to take the guard away. */
   constructor(name: string, instead: string) {
-    super([windowsFolder, join('src', 'contract'), coreFile], name, instead);
+    super([pure, join('src', 'contract'), coreFile], name, instead);
   }
 
   async load(): Promise<typeof Core> {

@@ -1,12 +1,10 @@
-import type { CourseOptions } from '../../../src/proof/windows/course.ts';
-import type { LearntOrder } from '../../../src/proof/windows/order.ts';
-import type { Identity, PageAddress, PageAnswer } from '../../../src/proof/windows/page.ts';
-import type { RepeatedRecord } from '../../../src/proof/windows/plain-reading.ts';
-import type { Verdict } from '../../../src/proof/windows/verdict.ts';
-import type { KeyRange } from '../../../src/proof/windows/window.ts';
+import type { LearntOrder } from '../../../src/proof/order.ts';
+import type { RepeatedRecord } from '../../../src/proof/plain.ts';
+import type { Proof } from '../../../src/proof/prove.ts';
+import type { Asking, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import type { Answer, Ask, Identity, PageAddress } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import { itemsOf, type Pages, type WorldRecord } from './records.ts';
-import { ScriptedCourse } from './scripted-course.ts';
 
 /** An answer of the service: some records, and a total. */
 export interface Served {
@@ -18,7 +16,7 @@ export interface Served {
 export interface NightService {
   /** Called before an answer is made: the list can change. */
   change(): void;
-  answer(address: PageAddress): Served;
+  answer(ask: Ask): Served;
   /** Which of so many requests under way is answered next. */
   pick(underWay: number): number;
 }
@@ -28,9 +26,8 @@ export interface Mirror {
   /** Rows by content; each with its key, its record's id and how many there are. */
   readonly rows: Map<number, Row>;
   learnt: LearntOrder;
-  /** Contents that the last run showed gone by a rule that needs two runs. */
-  goneBefore: ReadonlySet<number>;
-  total: number;
+  /** The total of the last run; null if there was none. */
+  totalBefore: number | null;
 }
 
 /** A row of the mirror, or some that are the same. */
@@ -42,14 +39,16 @@ export interface Row {
 /** The result of the run of one night. */
 export interface Night {
   readonly verdict: Verdict;
-  readonly answers: readonly PageAnswer[];
+  readonly answers: readonly Answer[];
   readonly requests: number;
   readonly secondLookRequests: number;
   readonly removed: readonly WorldRecord[];
   readonly undecided: number;
-  readonly waiting: number;
   readonly isProven: boolean;
 }
+
+/** What a service does with page sizes: it serves only one and refuses others, or ignores them, or it serves several. */
+export type Plain = 'one size' | 'ignored sizes' | 'two sizes';
 
 /** How a list is synced in a night. */
 export interface NightOptions {
@@ -57,14 +56,15 @@ export interface NightOptions {
   readonly largest: number;
   readonly overlap?: number;
   readonly underWayMax: number;
-  readonly isUsed: (address: PageAddress) => boolean;
+  /** The number of the run. */
+  readonly run: number;
   /** In the place of windows: plain readings that have to agree, by pages of one size or of two. */
-  readonly plain?: 'one size' | 'two sizes';
+  readonly plain?: Plain;
   /** In the place of a course that asks for what it needs: one that asks for given pages. */
   readonly script?: readonly PageAddress[];
 }
 
-/** Plays a full sync against a mirror, and writes the mirror as docmirror would. */
+/** Plays a full sync against a mirror, and writes the mirror as docmirror would: by the fates that `prove` returns. */
 export function playNight(
   core: typeof Core,
   mirror: Mirror,
@@ -73,66 +73,83 @@ export function playNight(
   options: NightOptions,
 ): Night {
   const { identity, underWayMax } = options;
-  const served = new Map<PageAnswer, readonly WorldRecord[]>();
-  const hasTwins = [...mirror.rows.values()].some(({ count }) => count > 1);
-  const courseOptions = {
-    ...options,
-    learnt: mirror.learnt,
-    expectedTotal: mirror.total,
-    hasTwins,
-    itemsOf: (answer: PageAnswer) => pages.make(served.get(answer) ?? []).items,
-  };
-  const course = courseOf(core, courseOptions);
-  const read = () => {
-    const underWay: ReturnType<typeof course.next>[] = [];
+  const served = new Map<Answer, readonly WorldRecord[]>();
+  let tick = 0;
+  const play = (asks: readonly Ask[], stop: (answer: Answer) => boolean): Answer[] => {
+    const left = [...asks];
+    const underWay: (Ask & { asked: number })[] = [];
+    const came: Answer[] = [];
+    let isOver = false;
     for (;;) {
-      for (let ask = underWay.length < underWayMax ? course.next() : null; ask !== null; ) {
-        underWay.push(ask);
-        ask = underWay.length < underWayMax ? course.next() : null;
-      }
-      if (underWay.length === 0) return;
+      while (!isOver && underWay.length < underWayMax && left.length > 0)
+        underWay.push({ ...(left.shift() as Ask), asked: ++tick });
+      if (underWay.length === 0) return came;
       service.change();
       const [ask] = underWay.splice(service.pick(underWay.length), 1);
-      if (ask === undefined || ask === null) throw new Error('Nothing is under way.');
+      if (ask === undefined) throw new Error('Nothing is under way.');
       const { records, total } = service.answer(ask);
-      const answer = course.answered(ask, total, pages.make(records).summary);
+      const page = pages.make(records);
+      const answer: Answer = {
+        ...ask,
+        arrived: ++tick,
+        total,
+        page,
+        wrong: null,
+        oldestNewKeys: [],
+      };
       served.set(answer, records);
+      came.push(answer);
+      isOver ||= stop(answer);
     }
   };
-  read();
-  const requestsBefore = course.answers.length;
-  let facts = factsOf(course.answers, served, identity);
-  for (;;) {
-    const gone = rowsGone(core, mirror, facts, course.verdict as Verdict, identity).filter(
-      ({ fate }) => fate.undecided > 0,
-    );
-    const keys = gone.filter(({ isSpokenOf }) => isSpokenOf).map(({ row }) => row.record.key);
-    if (course.verdict?.rule === 'agreement' || !course.lookAgain(Float64Array.from(keys))) break;
-    read();
-    facts = factsOf(course.answers, served, identity);
-  }
-  const verdict = course.verdict as Verdict;
-  if (verdict.rule === 'agreement' && verdict.isProven) countRepeated(facts, verdict.repeated);
-  const { removed, undecided, waiting } = write(core, mirror, facts, verdict, identity);
-  if (verdict.isProven) mirror.learnt = core.learntOrder(course.answers);
-  mirror.total = course.answers.at(-1)?.total ?? 0;
+  const shownSoFar = (repeated: readonly RepeatedRecord[]) => {
+    const shown = factsOf([...served.keys()], served, identity);
+    countRepeated(shown, repeated);
+    return shown;
+  };
+  const facts: ListFacts = {
+    ...options,
+    learnt: mirror.learnt,
+    totalBefore: mirror.totalBefore,
+    unshown: repeated => unshownRows(mirror, shownSoFar(repeated), identity),
+  };
+  const asking = courseOf(core, facts, options);
+  let step = asking.next();
+  while (step.done !== true) step = asking.next(play(step.value.pages, step.value.stop));
+  const { verdict, answers, rows } = step.value;
+  const repeated = verdict.rule === 'agreement' && verdict.isProven ? verdict.repeated : [];
+  const removed = write(mirror, shownSoFar(repeated), rows, identity);
+  if (verdict.isProven) mirror.learnt = core.learntOrder(answers, mirror.learnt);
+  mirror.totalBefore = answers.at(-1)?.total ?? null;
+  const undecided = rows.length - removed.length;
+  const seconds = [...served.keys()].filter(({ isSecondLook }) => isSecondLook).length;
   return {
     verdict,
-    answers: course.answers,
-    requests: requestsBefore,
-    secondLookRequests: course.answers.length - requestsBefore,
+    answers: [...served.keys()],
+    requests: served.size - seconds,
+    secondLookRequests: seconds,
     removed,
     undecided,
-    waiting,
     isProven: verdict.isProven && undecided === 0,
   };
 }
 
-function courseOf(core: typeof Core, options: NightOptions & CourseOptions) {
-  const { plain, script } = options;
-  if (script !== undefined) return new ScriptedCourse(core, options, script);
-  if (plain === undefined) return new core.Course(options);
-  return new core.PlainCourse({ ...options, hasOneSize: plain === 'one size', reason: 'it is to be plain' });
+function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: NightOptions): Asking<Proof> {
+  if (script !== undefined) return yield* scripted(core, facts, script);
+  if (plain === undefined) return yield* core.prove(facts);
+  const run = new core.Reading(facts);
+  run.hasOneSize = plain !== 'two sizes';
+  run.ignoresSizes = plain !== 'one size';
+  return yield* core.confirm(run, yield* core.proveByAgreement(run, 'it is to be plain'));
+}
+
+/** Asks for given pages and for no others. One window is enough here: it must never say that a record is gone that was listed all the time. */
+function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAddress[]): Asking<Proof> {
+  const run = new core.Reading(facts);
+  yield* run.ask(script, { stop: () => false });
+  const windows = core.windowsOf(run.heard, facts.learnt, facts.identity);
+  const verdict = windows === null ? core.agreement('out of order') : core.verdictOf(windows, run);
+  return core.proofOf(run, verdict, true);
 }
 
 /** The records that the answers show: the most copies of each content, or the newest content of each id. */
@@ -142,8 +159,8 @@ interface Shown {
 }
 
 function factsOf(
-  answers: readonly PageAnswer[],
-  served: ReadonlyMap<PageAnswer, readonly WorldRecord[]>,
+  answers: readonly Answer[],
+  served: ReadonlyMap<Answer, readonly WorldRecord[]>,
   identity: Identity,
 ): Shown {
   const newest = new Map<number, WorldRecord>();
@@ -166,6 +183,7 @@ function factsOf(
 
 /** Records that are the same and on several pages: no page shows all of them. */
 function countRepeated({ counts }: Shown, repeated: readonly RepeatedRecord[]): void {
+  if (repeated.length === 0) return;
   for (const shown of counts.values()) {
     const content = Buffer.from(itemsOf([shown.record]).contents);
     const here = repeated.find(other => content.equals(other.content));
@@ -173,56 +191,29 @@ function countRepeated({ counts }: Shown, repeated: readonly RepeatedRecord[]): 
   }
 }
 
-interface RowFate {
-  readonly row: Row;
-  readonly isSpokenOf: boolean;
-  readonly fate: ReturnType<typeof Core.fateOf>;
-}
-
-/** The fate of each row of the mirror. */
-function rowsGone(
-  core: typeof Core,
+/** The rows that no answer has shown; their id is the content. Of identical rows, those that no page has. */
+function unshownRows(
   mirror: Mirror,
   { counts, ids }: Shown,
-  verdict: Verdict,
   identity: Identity,
-): RowFate[] {
-  return [...mirror.rows.values()].map(row => {
-    const { key, id, content } = row.record;
-    const isEdited = identity === 'id' && ids.has(id);
-    const shown = isEdited ? row.count : (counts.get(content)?.count ?? 0);
-    const isOutside = (ranges: readonly KeyRange[]) => !ranges.some(range => core.isIn(key, range));
-    const isSpokenOf = verdict.rule === 'key' ? isOutside(verdict.open) : verdict.isProven;
-    const isConfirmed =
-      verdict.rule === 'key' ? isOutside(verdict.unconfirmed) : verdict.isProven && verdict.isConfirmed;
-    const twoRuns = core.needsTwoRuns(verdict.rule, counts.size);
-    const wasGone = mirror.goneBefore.has(content);
-    const facts = { known: row.count, shown, isSpokenOf, isConfirmed, needsTwoRuns: twoRuns, wasGone };
-    return { row, isSpokenOf, fate: core.fateOf(facts) };
+): { id: number; key: number }[] {
+  return [...mirror.rows.values()].flatMap(({ record, count }) => {
+    const shown = identity === 'id' && ids.has(record.id) ? count : (counts.get(record.content)?.count ?? 0);
+    return Array.from({ length: Math.max(0, count - shown) }, () => ({
+      id: record.content,
+      key: record.key,
+    }));
   });
 }
 
-function write(
-  core: typeof Core,
-  mirror: Mirror,
-  shown: Shown,
-  verdict: Verdict,
-  identity: Identity,
-): Pick<Night, 'removed' | 'undecided' | 'waiting'> {
-  const fates = rowsGone(core, mirror, shown, verdict, identity);
-  const isGone = ({ fate }: RowFate) => fate.gone + fate.waiting > 0;
-  const gone = new Set(fates.filter(isGone).map(({ row }) => row.record.content));
+function write(mirror: Mirror, shown: Shown, rows: Proof['rows'], identity: Identity): WorldRecord[] {
   const removed: WorldRecord[] = [];
-  let undecided = 0;
-  let waiting = 0;
-  for (const { row, fate } of fates) {
-    undecided += fate.undecided;
-    waiting += fate.waiting;
-    for (let count = 0; count < fate.gone; count++) removed.push(row.record);
-    row.count -= fate.gone;
-    if (fate.gone > 0 && row.count === 0) mirror.rows.delete(row.record.content);
+  for (const { id, fate } of rows) {
+    const row = mirror.rows.get(id);
+    if (fate !== 'gone' || row === undefined) continue;
+    removed.push(row.record);
+    if (--row.count === 0) mirror.rows.delete(id);
   }
-  mirror.goneBefore = gone;
   if (identity === 'id') {
     for (const [content, { record }] of mirror.rows)
       if (shown.ids.has(record.id)) mirror.rows.delete(content);
@@ -232,5 +223,5 @@ function write(
     if (row === undefined) mirror.rows.set(record.content, { record, count });
     else row.count = Math.max(row.count, count);
   }
-  return { removed, undecided, waiting };
+  return removed;
 }

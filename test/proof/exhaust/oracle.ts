@@ -37,7 +37,7 @@ export function wrongs(
   for (const [name, count] of held) {
     if (truth.listed.has(name) || count === 0) continue;
     if (!known.has(name)) found.push(['invented', name]);
-    else if (night.isProven && night.waiting === 0) found.push(['kept although gone', name]);
+    else if (night.isProven) found.push(['kept although gone', name]);
   }
   return found;
 }

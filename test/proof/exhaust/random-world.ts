@@ -1,4 +1,4 @@
-import type { PageAddress } from '../../../src/proof/windows/page.ts';
+import type { Ask, PageAddress } from '../../../src/proof/window.ts';
 import { Random } from '../../../src/sample/random.ts';
 import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';
@@ -122,9 +122,9 @@ export class RandomWorld implements NightService {
     return this.#random.integer(0, underWay - 1);
   }
 
-  answer(address: PageAddress): Served {
+  answer(address: Ask): Served {
     const { quirk } = this.#options;
-    const text = `${address.index}/${address.size}`;
+    const text = `${address.index}/${address.sent ?? address.size}`;
     if (quirk === 'cache from nights before') {
       const kept = this.#kept.get(text);
       if (kept !== undefined) return kept;
@@ -134,7 +134,7 @@ export class RandomWorld implements NightService {
       return served;
     }
     if (quirk === 'replicas by address') {
-      const isLate = (address.index * 31 + address.size * 17) % 3 === 0;
+      const isLate = (address.index * 31 + (address.sent ?? address.size) * 17) % 3 === 0;
       return this.#serve(isLate ? this.#stale : this.#list, address);
     }
     return this.#serve(this.#list, address);

@@ -96,8 +96,7 @@ function playNights(
   const service = new RandomWorld(seed, world);
   const identity = world.order === 'id' || world.order === 'name' ? 'id' : 'content';
   const pages = new Pages(core, identity);
-  const mirror: Mirror = { rows: new Map(), learnt: null, goneBefore: new Set(), total: 0 };
-  const used = new Set<string>();
+  const mirror: Mirror = { rows: new Map(), learnt: null, totalBefore: null };
   const isOld = outOfDate.includes(world.quirk);
   const findings: Finding[] = [];
   const counted: CountedNight[] = [];
@@ -111,9 +110,8 @@ function playNights(
       identity,
       largest: world.largest,
       underWayMax: random.integer(1, 4),
-      isUsed: ({ index, size }) => used.has(`${index}/${size}`),
+      run: night,
     });
-    for (const { index, size } of played.answers) used.add(`${index}/${size}`);
     const base = { seed, night, rule: played.verdict.rule, world };
     for (const [what, record] of wrongs(service, mirror, before, played)) {
       const isLate = isOld && what !== 'wrongly removed';

@@ -1,5 +1,5 @@
-import { contentBytes, Sum } from '../../../src/contract/sum.ts';
-import type { Identity, PageItems, PageSummary } from '../../../src/proof/windows/page.ts';
+import { contentBytes } from '../../../src/contract/sum.ts';
+import type { Identity, PageItems } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 
 /** A record of a made-up list. An edit replaces it by one with another version. */
@@ -22,7 +22,7 @@ function writeContent(content: number, bytes: Uint8Array, offset: number): void 
 }
 
 /** The items of a page, as docmirror reads them. In a list with ids the key is the id. */
-export function itemsOf(records: readonly WorldRecord[]): PageItems {
+export function itemsOf(records: readonly WorldRecord[]): { keys: Float64Array; contents: Uint8Array } {
   const keys = new Float64Array(records.length);
   const contents = new Uint8Array(records.length * contentBytes);
   for (const [at, { key, content }] of records.entries()) {
@@ -32,41 +32,28 @@ export function itemsOf(records: readonly WorldRecord[]): PageItems {
   return { keys, contents };
 }
 
-/** A page's summary with the items that it is made of. */
-export interface MadePage {
-  readonly items: PageItems;
-  readonly summary: PageSummary;
-}
-
 /** The number of pages that are kept. */
 const madeMax = 20_000;
-
-const emptySum = new Sum();
 
 /** Makes pages, and makes each only once. */
 export class Pages {
   readonly #core: typeof Core;
   readonly #identity: Identity;
-  readonly #hasSums: boolean;
-  readonly #made = new Map<string, MadePage>();
+  readonly #made = new Map<string, PageItems>();
 
-  /** @param hasSums whether pages have the sums of their records; only plain readings look at them. */
-  constructor(core: typeof Core, identity: Identity, hasSums = false) {
+  constructor(core: typeof Core, identity: Identity) {
     this.#core = core;
     this.#identity = identity;
-    this.#hasSums = hasSums;
   }
 
-  make(records: readonly WorldRecord[]): MadePage {
+  make(records: readonly WorldRecord[]): PageItems {
     let digest = '';
     for (const { key, content } of records) digest += `${key}:${content},`;
     const known = this.#made.get(digest);
     if (known !== undefined) return known;
     if (this.#made.size > madeMax) this.#made.clear();
-    const items = itemsOf(records);
-    const { sum, ...rest } = this.#core.summaryOf(items, digest, this.#identity);
-    const summary = { ...rest, sum: this.#hasSums ? sum : emptySum };
-    const made = { items, summary };
+    const { keys, contents } = itemsOf(records);
+    const made = new this.#core.PageItems(digest, keys, contents, this.#identity);
     this.#made.set(digest, made);
     return made;
   }

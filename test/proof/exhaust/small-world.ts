@@ -1,4 +1,4 @@
-import type { PageAddress } from '../../../src/proof/windows/page.ts';
+import type { PageAddress } from '../../../src/proof/window.ts';
 import type { Choices } from './choices.ts';
 import type { NightService, Served } from './night.ts';
 import type { WorldRecord } from './records.ts';
@@ -26,7 +26,8 @@ export type SmallQuirk =
   | 'empty beyond'
   | 'last page again'
   | 'one total short'
-  | 'cut sizes, no total';
+  | 'cut sizes, no total'
+  | 'unstable ties';
 
 /** A small list and what can happen to it. */
 export interface SmallWorldOptions {
@@ -35,7 +36,15 @@ export interface SmallWorldOptions {
   /** True if the keys fall along the list. */
   readonly isDown: boolean;
   readonly changesMax: number;
+  /** How many of the changes can be moves; all if left out. */
+  readonly movesMax?: number;
+  /** True if records are only inserted and deleted (and moved), and no two are the same. */
+  readonly isPlain?: boolean;
   readonly quirk: SmallQuirk;
+  /** How far keys can be behind; 0 if it is left out. */
+  readonly slack?: number;
+  /** Whether neighbours change places if they are not further apart than that. */
+  readonly isUnstable?: boolean;
 }
 
 /** The events of a world, for a person to read. */
@@ -53,6 +62,8 @@ export class SmallWorld implements NightService {
   isStill = true;
   #list: WorldRecord[];
   #changesLeft: number;
+  #moveCount = 0;
+  #movesLeft: number;
   #nextNumber = 100;
 
   constructor(options: SmallWorldOptions, choices: Choices) {
@@ -60,6 +71,7 @@ export class SmallWorld implements NightService {
     this.#choices = choices;
     this.#list = [...options.records];
     this.#changesLeft = options.changesMax;
+    this.#movesLeft = options.movesMax ?? options.changesMax;
     const isFilter = options.quirk === 'filter' || options.quirk === 'filtered total';
     const hidden =
       isFilter && this.#list.length > 0 ? this.#list[choices.next(this.#list.length)] : undefined;
@@ -76,6 +88,7 @@ export class SmallWorld implements NightService {
       if (chosen === 0) return;
       this.#changesLeft--;
       this.isStill = false;
+      if (chosen > changes.length - this.#moveCount) this.#movesLeft--;
       this.#list = changes[chosen - 1] as WorldRecord[];
       this.#note();
       this.story.push(`now ${this.#said(this.#list)}`);
@@ -123,6 +136,21 @@ export class SmallWorld implements NightService {
         return { records: visible(cut(size, index)), total: visible(list).length };
       case 'cut sizes':
         return { records: cut(Math.min(size, 2), index), total };
+      case 'unstable ties': {
+        // Records with the numbers 1 to 3, and those from 4 to 6, share what the list is ordered by.
+        const shuffled = [...list];
+        const groupOf = (record?: WorldRecord) =>
+          record === undefined || record.content > 6 ? -1 : Math.ceil(record.content / 3);
+        for (let round = 0; round < 2; round++)
+          for (let at = 1; at < shuffled.length; at++)
+            if (
+              groupOf(shuffled[at]) > 0 &&
+              groupOf(shuffled[at]) === groupOf(shuffled[at - 1]) &&
+              this.#choices.next(2) === 1
+            )
+              shuffled.splice(at - 1, 2, shuffled[at] as WorldRecord, shuffled[at - 1] as WorldRecord);
+        return { records: shuffled.slice(index * size, (index + 1) * size), total };
+      }
       case 'cut sizes, no total':
         return { records: cut(Math.min(size, 2), index), total: 0 };
       case 'empty beyond':
@@ -142,17 +170,26 @@ export class SmallWorld implements NightService {
     const made: WorldRecord[][] = [];
     for (const [at, record] of list.entries()) {
       made.push(list.toSpliced(at, 1));
-      made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
+      if (this.#options.isPlain !== true)
+        made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
     }
     for (let at = 0; at <= list.length; at++) {
-      for (const record of this.#inserted(list[at - 1], list[at])) made.push(list.toSpliced(at, 0, record));
+      const inserted =
+        this.#options.slack === undefined ? this.#inserted(list[at - 1], list[at]) : this.#insertedNear(at);
+      for (const record of inserted) made.push(list.toSpliced(at, 0, record));
     }
     for (let at = 1; at < list.length; at++) {
       const [before, record] = [list[at - 1] as WorldRecord, list[at] as WorldRecord];
-      if (this.#options.order === 'ties' && before.key === record.key && before.content !== record.content)
+      const isNear =
+        this.#options.isUnstable && Math.abs(before.key - record.key) <= (this.#options.slack ?? 0);
+      const isTie = this.#options.order === 'ties' && before.key === record.key;
+      if ((isTie || isNear) && before.content !== record.content)
         made.push(list.toSpliced(at - 1, 2, record, before));
     }
-    if (this.#options.order === 'unseen' || this.#options.order === 'name') made.push(...this.#moved());
+    const isUnseen = this.#options.order === 'unseen' || this.#options.order === 'name';
+    const moved = isUnseen && this.#movesLeft > 0 ? this.#moved() : [];
+    this.#moveCount = moved.length;
+    made.push(...moved);
     return made;
   }
 
@@ -170,7 +207,7 @@ export class SmallWorld implements NightService {
   #inserted(before: WorldRecord | undefined, after: WorldRecord | undefined): WorldRecord[] {
     const { order, isDown } = this.#options;
     const number = this.#nextNumber++;
-    const twins = before === undefined ? [] : [{ ...before, id: number }];
+    const twins = before === undefined || this.#options.isPlain === true ? [] : [{ ...before, id: number }];
     if (order === 'unseen') return [{ id: number, key: Number.NaN, content: number }, ...twins];
     if (order === 'inverted') return [];
     if (order === 'name') return [{ id: number, key: number, content: number }];
@@ -180,6 +217,27 @@ export class SmallWorld implements NightService {
     const shared = new Set([before, after].flatMap(record => (record === undefined ? [] : [record.key])));
     const own = low !== undefined && low.key === high?.key ? [] : [{ id: number, key, content: number }];
     return [...own, ...[...shared].map(other => ({ id: number, key: other, content: number })), ...twins];
+  }
+
+  /** New records that can come at a place of a list that is almost in order: as early and as late as their keys can be, and one in between. */
+  #insertedNear(at: number): WorldRecord[] {
+    const { order, isDown, slack = 0 } = this.#options;
+    const sign = isDown ? -1 : 1;
+    const keys = this.#list.map(({ key }) => sign * key);
+    const number = this.#nextNumber++;
+    const least = Math.max(...keys.slice(0, at), Number.NEGATIVE_INFINITY) - slack;
+    const most = Math.min(...keys.slice(at), Number.POSITIVE_INFINITY) + slack;
+    const low = Number.isFinite(least) ? least : most - 2 * slack - 512;
+    const high = Number.isFinite(most) ? most : least + 2 * slack + 512;
+    const isId = order === 'id';
+    const found = [low, (low + high) / 2, high].map(key => sign * key);
+    // An id is on no other record, so it is a little off.
+    const made = isId ? found.map(key => (keys.includes(sign * key) ? Number.NaN : key)) : found;
+    if (isId) made.push(...[low + 1, high - 1].map(key => sign * key));
+    return [...new Set(made)]
+      .filter(key => !Number.isNaN(key) && !(isId && keys.includes(sign * key)))
+      .filter(key => sign * key >= least && sign * key <= most)
+      .map((key, no) => ({ id: isId ? key : number * 10 + no, key, content: number * 10 + no }));
   }
 
   #counts(): Map<number, number> {

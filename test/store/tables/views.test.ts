@@ -32,7 +32,7 @@ describe('the views', () => {
        WHERE v.type = 'view'`,
     );
     expect(types.filter(({ type }) => !/^(TEXT|INT|INTEGER)$/.test(`${type}`))).toEqual([]);
-    const isNumber = (name: unknown) => /(\.|_)(id|seconds|count)$|\.is_/.test(`${name}`);
+    const isNumber = (name: unknown) => /(\.|_)(id|ms|seconds|count)$|\.is_/.test(`${name}`);
     expect(types.filter(({ type }) => type !== 'TEXT').map(({ name }) => name)).toEqual(
       types.filter(({ name }) => isNumber(name)).map(({ name }) => name),
     );

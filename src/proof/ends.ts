@@ -1,0 +1,63 @@
+import { type Answer, addressText, beginOf, endOf } from './window.ts';
+
+// A total can refute a claim. It never proves one.
+
+/**
+ * Compares an answer with its own total. A full page is contradicted if the total does not reach its end; a page that is not full, if
+ * the total is not its first place plus its items. An answer at or beyond its own total says nothing, unless it is the first page.
+ */
+export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' {
+  const { total, size, page, index } = answer;
+  if (isOfEmptyList(answer)) return 'agrees';
+  if (beginOf(answer) >= total && index > 0) return 'silent';
+  const end = endOf(answer);
+  return (page.count >= size ? total >= end : total === end) ? 'agrees' : 'contradicts';
+}
+
+export function isOfEmptyList({ index, total, page }: Answer): boolean {
+  return index === 0 && total === 0 && page.count === 0;
+}
+
+const isContradicted = (answer: Answer): boolean => checkTotal(answer) === 'contradicts';
+
+/**
+ * The answers that count. If an answer contradicts its own total and a later one has the same address, only the later one counts:
+ * count and items can come from two queries, and a change between them is not an error.
+ */
+export function countedAnswers(answers: readonly Answer[]): Answer[] {
+  if (!answers.some(isContradicted)) return [...answers];
+  const newest = new Map<string, Answer>();
+  for (const answer of answers) {
+    const other = newest.get(addressText(answer));
+    if (other === undefined || answer.asked > other.arrived) newest.set(addressText(answer), answer);
+  }
+  return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
+}
+
+/** The answers that contradict their own total and were not yet asked for once more. */
+export function contradictedOnce(answers: readonly Answer[]): Answer[] {
+  const isAlone = (answer: Answer) =>
+    answers.filter(other => addressText(other) === addressText(answer)).length === 1;
+  return answers.filter(answer => isContradicted(answer) && isAlone(answer));
+}
+
+/**
+ * The answers that end the list: pages that are not full and agree with their total, if no answer contradicts its own. A total alone
+ * proves no end: a page that is not full can be in the middle of a list, and a full one can be cut off.
+ */
+export function endingAnswers(counted: readonly Answer[]): ReadonlySet<Answer> {
+  if (counted.some(isContradicted)) return new Set(); // guard: contradicted totals
+  return new Set(counted.filter(isEnding));
+}
+
+function isEnding(answer: Answer): boolean {
+  if (answer.page.count >= answer.size) return false; // guard: full pages end nothing
+  return checkTotal(answer) === 'agrees';
+}
+
+/** Whether one answer shows the whole list; its order does not matter. */
+export function isOnePageWhole(heard: readonly Answer[]): boolean {
+  const counted = countedAnswers(heard);
+  if (counted.some(isContradicted)) return false;
+  return counted.some(({ index, size, page }) => index === 0 && page.count < size && !page.isIdTwice);
+}

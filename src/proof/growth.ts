@@ -1,0 +1,65 @@
+import { openRanges, windowsOf } from './cover.ts';
+import { countedAnswers } from './ends.ts';
+import type { KeyOrder } from './order.ts';
+import { overlapOf, Plan } from './plan.ts';
+import { type Asking, Reading } from './reading.ts';
+import { type Answer, allKeys, type Identity, inOrder, type KeyRange, keysOf } from './window.ts';
+
+/** The start of an incremental sync: the mirror after the last run that was sure of the list. */
+export interface KnownList {
+  readonly identity: Identity;
+  readonly order: KeyOrder;
+  readonly largest: number;
+  readonly overlap?: number;
+  /** The key of the newest record; if there are strays, of the newest one that is surely none. */
+  readonly newestKey: number;
+  /** How many records the list had. */
+  readonly count: number;
+  /** How many records the answers so far have that the list did not have, each counted once. */
+  added(): number;
+}
+
+/** The end of an incremental sync: the growing end is proven, and all rows with these keys must have been shown; or a full sync is needed. */
+export type Growth =
+  | { readonly kind: 'done'; readonly answers: readonly Answer[]; readonly range: KeyRange }
+  | { readonly kind: 'full'; readonly reason: string };
+
+/** An incremental sync that needs more pages than this becomes a full sync. */
+const growthPagesMax = 200;
+
+/**
+ * The same proof for the keys from the newest known one on, or from a slack before it, of a list that grows at one end. A new record below
+ * these keys, or a total that shows another change, makes it a full sync. Records that arrive meanwhile are simply included.
+ */
+export function* proveGrowth(list: KnownList): Asking<Growth> {
+  const { identity, order, largest, newestKey, count } = list;
+  const { direction, slack, stretch, strays } = order;
+  const full = (reason: string): Growth => ({ kind: 'full', reason });
+  const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count, unshown: () => [] });
+  const plan = new Plan(largest, (list.overlap ?? overlapOf(largest, identity)) + stretch);
+  const newest = inOrder(newestKey - slack, direction);
+  const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
+  // The page with the newest known record and one before it, or some more if windows have a slack.
+  const first = direction === 'up' ? plan.numberBefore(Math.max(0, count - 2 - stretch)) : 0;
+  for (let number = first; number < first + growthPagesMax; number++) {
+    const page = plan.at(number);
+    const last = run.heard.at(-1);
+    const isPastEnd = last !== undefined && last.page.count < last.size;
+    if (page === null || isPastEnd) return full('the pages do not reach a known record');
+    const [answer] = yield* run.ask([page]);
+    if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
+    const windows = windowsOf(run.heard, order, identity);
+    const isAsKnown = windows !== null && windows.slack <= slack && windows.strays <= strays; // guard: slack of an incremental sync
+    if (!isAsKnown) return full('a page is out of order');
+    // A stray can be new and have any key.
+    const isNewBelow = (answer.oldestNewKeys[strays] ?? newestKey) < newestKey - slack; // guard: new records are newer
+    if (isNewBelow) return full('a new record is older than the newest known one');
+    if (!windows.chains.some(chain => openRanges(chain.windows, within).length === 0)) continue;
+    const totals = countedAnswers(run.heard).map(({ total }) => total);
+    const now = count + list.added();
+    if (now < Math.min(...totals) || now > Math.max(...totals))
+      return full('the total says that more has changed'); // guard: total of an incremental sync
+    return { kind: 'done', answers: run.heard, range: keysOf(within, direction) };
+  }
+  return full('the new records are on too many pages');
+}

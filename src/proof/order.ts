@@ -1,0 +1,95 @@
+import { type Answer, beginOf, type Direction, endOf } from './window.ts';
+
+/** How the keys of a list are ordered. */
+export interface KeyOrder {
+  readonly direction: Direction;
+  /** How far a key can be behind the key of a record before it: the most that pages have shown, in this run or before. */
+  readonly slack: number;
+  /** The number of records by which neighbouring pages overlap in addition, so that windows meet. */
+  readonly stretch: number;
+  /** How many records of a page can be anywhere. */
+  readonly strays: number;
+}
+
+/** The order that the last proven full sync found; `none`: no order of keys. Null if there was no proven full sync. */
+export type LearntOrder = KeyOrder | 'none' | null;
+
+/** The share of a page that its slack can take; a list by title is found out at its first page. */
+const stretchShare = 0.4;
+/** Windows of neighbours meet if the keys that both show span two slacks. */
+const slacksShared = 2;
+/** The overlap grows in steps, so that a later run asks for the same pages. */
+const stretchStep = 2;
+/** The share of a page's records that can be strays, and the most of them. */
+const strayShare = 0.02;
+export const straysMax = 4;
+
+/**
+ * The order of all answers; null if there is none, or their slack is too long. So one answer ends the proof by key, and so does the
+ * last full sync. No more strays are supposed than it takes.
+ */
+export function orderOf(
+  answers: readonly Answer[],
+  learnt: LearntOrder,
+  largest = answers.reduce((most, { size }) => Math.max(most, size), 0),
+): KeyOrder | null {
+  if (learnt === 'none') return null; // guard: order of the last full sync
+  const known = learnt?.strays ?? 0;
+  const most = Math.max(known, Math.min(straysMax, Math.round(largest * strayShare)));
+  for (let strays = known; strays <= most; strays++) {
+    const seen = (direction: Direction) =>
+      answers.reduce((sum, { page }) => Math.max(sum, page.slack(direction, strays)), 0); // guard: all answers are in order
+    const direction = learnt?.direction ?? (seen('up') <= seen('down') ? 'up' : 'down');
+    const slack = Math.max(learnt?.slack ?? 0, seen(direction));
+    const isLearnt = slack === learnt?.slack && strays === known;
+    const stretch = isLearnt ? learnt.stretch : stretchOf(answers, slack) + 2 * strays;
+    const isLong = stretch > largest * stretchShare; // guard: slack is short against pages
+    if (slack !== Number.POSITIVE_INFINITY && !isLong) return { direction, slack, stretch, strays };
+  }
+  return null;
+}
+
+/** The number of records that have keys within some slacks of each other, on average. */
+function stretchOf(answers: readonly Answer[], slack: number): number {
+  if (slack === 0 || slack === Number.POSITIVE_INFINITY) return slack;
+  let [sum, count] = [0, 0];
+  for (const { page } of answers) {
+    const keys = page.keys.toSorted();
+    for (let [at, end] = [0, 0]; at < keys.length; at++) {
+      while (end < keys.length && (keys[end] as number) <= (keys[at] as number) + slacksShared * slack) end++;
+      // A page that is shorter than that says nothing of its later records.
+      if (end === keys.length && at > 0) break;
+      sum += end - at;
+      count++;
+    }
+  }
+  return count === 0 ? Number.POSITIVE_INFINITY : Math.ceil(sum / count / stretchStep) * stretchStep;
+}
+
+/** The order that a proven full sync shows, for the next run; null if its records fit both directions. */
+export function learntOrder(answers: readonly Answer[], before: LearntOrder): LearntOrder {
+  if (answers.every(({ page }) => page.slack('up', 0) === 0 && page.slack('down', 0) === 0)) return null;
+  return orderOf(answers, before === 'none' ? null : before) ?? orderOf(answers, null) ?? 'none';
+}
+
+/** This many records can be before a page by their place and after it by their key, because records were added in between. */
+const invertedMax = 20;
+
+/** Whether a page has lower keys than many records before it: then the list is ordered only in pieces. */
+export function isInverted(answers: readonly Answer[], { direction, slack, strays }: KeyOrder): boolean {
+  const keyOf = ({ page }: Answer) => page.edges(direction, strays)[0];
+  const pages = answers
+    .filter(answer => Number.isFinite(keyOf(answer)))
+    .sort((a, b) => beginOf(a) - beginOf(b));
+  let greatest = Number.NEGATIVE_INFINITY;
+  for (const page of pages) {
+    const key = keyOf(page) + slack;
+    if (key < greatest) {
+      const before = pages.filter(other => endOf(other) <= beginOf(page) && keyOf(other) > key);
+      const count = before.reduce((sum, other) => sum + other.page.count, 0);
+      if (count > Math.min(invertedMax, page.size)) return true; // guard: one long inversion
+    }
+    greatest = Math.max(greatest, keyOf(page));
+  }
+  return false;
+}

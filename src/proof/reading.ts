@@ -1,0 +1,180 @@
+import type { KeyWindows } from './cover.ts';
+import type { LearntOrder } from './order.ts';
+import type { RepeatedRecord } from './plain.ts';
+import { otherSizes } from './plan.ts';
+import {
+  type Answer,
+  type Ask,
+  addressText,
+  beginOf,
+  type Identity,
+  type KeyRange,
+  type PageAddress,
+} from './window.ts';
+
+/** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
+export interface Batch {
+  readonly pages: readonly Ask[];
+  readonly stop: (answer: Answer) => boolean;
+  /** Why the list is read once more from its first page; null if it is not. */
+  readonly again: string | null;
+}
+
+/** A part of a proof: it yields pages to ask for, receives their answers in the order of their arrival, and returns a result. */
+export type Asking<Result> = Generator<Batch, Result, readonly Answer[]>;
+
+/** A row that no answer has shown. */
+export interface UnshownRow {
+  readonly id: number;
+  /** NaN if it has none. */
+  readonly key: number;
+}
+
+/** A list, as its proof sees it. */
+export interface ListFacts {
+  readonly identity: Identity;
+  /** The greatest page size that the service serves. */
+  readonly largest: number;
+  /** Records that neighbouring pages have in common; if left out, as `overlapOf` says. */
+  readonly overlap?: number;
+  readonly learnt: LearntOrder;
+  /** The run's number: page sizes of second looks rotate with it, so that no cache can have kept their pages. */
+  readonly run: number;
+  /** The total that the run before found; null if there was none. */
+  readonly totalBefore: number | null;
+  /** The mirror's rows that no answer so far has shown, without those that a new version replaces. */
+  unshown(repeated: readonly RepeatedRecord[]): readonly UnshownRow[];
+}
+
+/** How a list is proven, or why it is not. */
+export type Verdict =
+  | { readonly rule: 'page'; readonly isProven: true; readonly reason: null }
+  /** Windows on keys. Keys that are `open` are covered by no window. Ranges go from the lower to the higher key. */
+  | {
+      readonly rule: 'key';
+      readonly isProven: boolean;
+      readonly reason: string | null;
+      readonly open: readonly KeyRange[];
+      readonly windows: KeyWindows;
+    }
+  /** Some whole readings show one order, whatever came and went. */
+  | { readonly rule: 'order'; readonly isProven: true; readonly reason: null }
+  /** Two complete readings agree, or have to and do not. */
+  | {
+      readonly rule: 'agreement';
+      readonly isProven: true;
+      readonly reason: null;
+      readonly repeated: readonly RepeatedRecord[];
+    }
+  | {
+      readonly rule: 'agreement';
+      readonly isProven: false;
+      readonly reason: string;
+      readonly isPageNoIgnored?: boolean;
+    };
+
+/** Windows can't prove the list; plain readings might. */
+export const agreement = (reason: string): Verdict => ({ rule: 'agreement', isProven: false, reason });
+
+/** However a list behaves, a run asks for at most so many times its pages, and some more. */
+const readingsMax = 12;
+const requestsMin = 100;
+
+/** Thrown if a list takes too many requests: then it changes faster than it can be read. */
+export class EndlessList extends Error {}
+
+export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong !== 'failed';
+
+/** The answers of a run, and how it asks for more. */
+export class Reading {
+  readonly list: ListFacts;
+  /** The answers that say something. */
+  readonly heard: Answer[] = [];
+  /** Pages that fail for good. */
+  readonly failed: Answer[] = [];
+  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
+  hasOneSize = false;
+  /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
+  ignoresSizes = true;
+  readonly #asked = new Set<string>();
+  #count = 0;
+  #newest: Answer | null = null;
+
+  constructor(list: ListFacts) {
+    this.list = list;
+  }
+
+  /** How many records the list has, by the answer that was asked for last. */
+  get total(): number {
+    return this.#newest?.total ?? 0;
+  }
+
+  /** Whether this run has used an address. */
+  readonly isUsed = (page: PageAddress): boolean => this.#asked.has(addressText(page));
+
+  /** A size for a reading by other pages than those of the largest size. */
+  otherSize(at: number): number {
+    const sizes = otherSizes(this.list.largest, this.list.run);
+    return sizes[at % sizes.length] as number;
+  }
+
+  /** A size that a service with one size might ignore: then its pages have addresses of their own. */
+  ignoredSize(at: number): number {
+    return this.list.largest + 1 + ((this.list.run + at) % 40);
+  }
+
+  /** @throws EndlessList if the run has asked for too many pages. */
+  *ask(
+    pages: readonly PageAddress[],
+    {
+      isSecondLook = false,
+      again = null,
+      sent = null,
+      stop = isWrong,
+    }: { isSecondLook?: boolean; again?: string | null; sent?: number | null; stop?: Batch['stop'] } = {},
+  ): Asking<readonly Answer[]> {
+    if (pages.length === 0) return [];
+    const { largest } = this.list;
+    const total = this.heard[0]?.total ?? 0;
+    this.#count += pages.length;
+    if (this.#count > requestsMin + readingsMax * Math.ceil(total / largest)) throw new EndlessList();
+    const asks = pages.map(({ index, size }) => ({
+      index,
+      size,
+      sent,
+      isSecondLook,
+      isBeyond: index > 0 && beginOf({ index, size }) >= this.total,
+    }));
+    for (const page of pages) this.#asked.add(addressText(page));
+    const answers = yield { pages: asks, again, stop };
+    for (const answer of answers) {
+      if (answer.wrong === 'size') this.hasOneSize = true;
+      if (answer.wrong === 'failed') this.failed.push(answer);
+      if (answer.wrong !== null) continue;
+      this.heard.push(answer);
+      if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
+    }
+    return answers;
+  }
+}
+
+/** A page that fails is read by so many smaller ones. */
+const partsOfFailed = 6;
+
+/** A page that fails for good is read by ever smaller pages, so that all of its records are shown but those that make it fail. */
+export function* readAroundFailed(run: Reading): Asking<void> {
+  for (const broken of [...run.failed]) {
+    let { index, size } = broken;
+    while (size > 1 && !run.hasOneSize) {
+      const smaller = Math.ceil(size / partsOfFailed);
+      const pages: PageAddress[] = [];
+      for (let at = Math.floor((index * size) / smaller); at * smaller < (index + 1) * size; at++)
+        pages.push({ index: at, size: smaller });
+      const came = yield* run.ask(pages, { stop: answer => answer.wrong === 'size' });
+      const failed = came.filter(({ wrong }) => wrong === 'failed');
+      const [one] = failed;
+      if (one === undefined || failed.length > 1) break;
+      ({ index, size } = one);
+    }
+  }
+}

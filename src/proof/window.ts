@@ -1,0 +1,211 @@
+// Proof by windows
+// ================
+//
+// The service serves pages, and records are added and removed between two of them. But one answer is one moment: it shows a
+// contiguous piece of the list. If the list is in the order of a key that is visible and can't change (an id, or a time that is part
+// of the record), an answer is a window on the keys: for every key between its first and its last one, it says which records have it.
+//
+//     Keys      1   2   3   4   5   6   7   8   9  10  11  12
+//     Monday    |---a---b-------c---d--|                             first page: it also covers all keys before.
+//     At 09:00                   [--c---d-------e---f--]
+//     At 09:01                                   [--e---f---g-----|  not full, and its total says so: all keys after.
+//
+// Together they cover every key, and each shares a record with the next: the order is one order, and no piece is between two windows.
+// So a record that was listed all the time is on one of them, and a record on none of them was not listed all the time.
+//
+// Almost in order is in order. A list by an id that nobody sees is almost by time, because jobs that run side by side end in another
+// order than they began. Its slack is how far a key can be behind the key of a record before it. An answer then says: every record
+// before it has at most its least key plus the slack, every record after it at least its greatest key less the slack. So its window is
+// what is between these two, without the edges, and neighbours share as many records as it takes for their windows to meet.
+//
+// A few records of a page can be anywhere: a job that was stuck, a clock that is wrong, a record without a time. If each page has at
+// most so many of these strays, the least key that is surely of no stray is the next one after them. A stray itself is in no window;
+// but pages that share records leave no place out, so a list that is proven as a whole has shown it.
+
+import { contentBytes, Sum } from '../contract/sum.ts';
+
+/** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
+export interface PageAddress {
+  readonly index: number;
+  readonly size: number;
+}
+
+/** Records are the same by the service's id, which is the key, or by their content; the key is then a time that can be shared. */
+export type Identity = 'id' | 'content';
+
+/** The direction in which the keys of a list rise, or fall. */
+export type Direction = 'up' | 'down';
+
+/** A page's items as the proof needs them: 24 bytes each. A page that comes again is the same object. */
+export class PageItems {
+  readonly digest: string;
+  /** The id, or the instant in milliseconds; NaN if an item has none that can be read. */
+  readonly keys: Float64Array;
+  /** 16 bytes an item. */
+  readonly contents: Uint8Array;
+  readonly least: number;
+  readonly greatest: number;
+  /** How many items have no key. */
+  readonly keyless: number;
+  /** Whether an id is on the page twice: then the list contradicts itself. */
+  readonly isIdTwice: boolean;
+  readonly #slacks: Record<Direction, number[]>;
+  #sum: Sum | null = null;
+
+  constructor(digest: string, keys: Float64Array, contents: Uint8Array, identity: Identity) {
+    this.digest = digest;
+    this.keys = keys;
+    this.contents = contents;
+    let [up, down, keyless, isTwice] = [0, 0, 0, false];
+    let [least, greatest, before] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
+    for (const key of keys) {
+      if (Number.isNaN(key)) {
+        keyless++;
+        continue;
+      }
+      isTwice ||= identity === 'id' && key === before; // guard: no id twice on a page
+      before = key;
+      up = Math.max(up, greatest - key);
+      down = Math.max(down, key - least);
+      least = Math.min(least, key);
+      greatest = Math.max(greatest, key);
+    }
+    const isSorted = (up === 0 || down === 0) && !isTwice;
+    this.isIdTwice = identity === 'id' && !isSorted && hasTwice(keys); // guard: an id twice
+    const isWrong = isTwice || this.isIdTwice;
+    this.#slacks = isWrong ? { up: [never], down: [never] } : { up: [up], down: [down] };
+    this.least = least;
+    this.greatest = greatest;
+    this.keyless = keyless;
+  }
+
+  get count(): number {
+    return this.keys.length;
+  }
+
+  get sum(): Sum {
+    this.#sum ??= Sum.of(this.contents);
+    return this.#sum;
+  }
+
+  /** How far a key is behind the key of a record before it, without so many strays. Infinite if an id is there twice, or if too many have no key. */
+  slack(direction: Direction, strays: number): number {
+    const left = strays - this.keyless;
+    if (left < 0) return never; // guard: records without a key are strays
+    const known = this.#slacks[direction];
+    const all = known[0] as number;
+    if (left === 0 || all === 0 || all === never) return all;
+    known[left] ??= slackOf(
+      Array.from(this.keys, key => inOrder(key, direction)).filter(key => !Number.isNaN(key)),
+      left,
+    );
+    return known[left];
+  }
+
+  /** The least and the greatest key, in the order of the list, that so many strays can't have. */
+  edges(direction: Direction, strays: number): readonly [number, number] {
+    const left = strays - this.keyless;
+    let [low, high] = [this.least, this.greatest];
+    if (left > 0) {
+      const sorted = this.keys.filter(key => !Number.isNaN(key)).sort();
+      low = sorted[left] ?? Number.POSITIVE_INFINITY;
+      high = sorted[sorted.length - 1 - left] ?? Number.NEGATIVE_INFINITY;
+    }
+    return direction === 'up' ? [low, high] : [-high, -low];
+  }
+}
+
+const never = Number.POSITIVE_INFINITY;
+
+function hasTwice(keys: Float64Array): boolean {
+  const ids = keys.filter(key => !Number.isNaN(key));
+  return new Set(ids).size < ids.length;
+}
+
+/** The slack of keys without the strays that make it longest: of the pair that is furthest apart, one must be a stray. */
+function slackOf(keys: readonly number[], strays: number): number {
+  let [slack, greatest] = [0, 0];
+  let pair: number[] = [];
+  for (const [at, key] of keys.entries()) {
+    const before = keys[greatest] as number;
+    if (before - key > slack) [slack, pair] = [before - key, [greatest, at]];
+    if (key > before) greatest = at;
+  }
+  if (strays === 0 || slack === 0) return slack;
+  return Math.min(...pair.map(at => slackOf(keys.toSpliced(at, 1), strays - 1)));
+}
+
+/** A page to ask for. */
+export interface Ask extends PageAddress {
+  /** The size to ask for if it is another one: a service that ignores it answers with its own. Null if it is the page's size. */
+  readonly sent: number | null;
+  /** True if it is asked for to confirm removals, after all others had arrived, by other addresses. */
+  readonly isSecondLook: boolean;
+  /** True if by the newest total there is no page at this address. */
+  readonly isBeyond: boolean;
+}
+
+/** One answer of the run. */
+export interface Answer extends Ask {
+  /** When it was asked for and when it arrived, by one counter of the run. */
+  readonly asked: number;
+  readonly arrived: number;
+  /** The answer's own `totalRecordCount`. */
+  readonly total: number;
+  readonly page: PageItems;
+  /** Why it says nothing: it is of another size or another page than was asked for, or the page fails for good; null if it says something. */
+  readonly wrong: 'size' | 'page' | 'failed' | null;
+  /** What was wrong, in words. */
+  readonly reason?: string;
+  /** The oldest keys of its records that the mirror does not have like this, at most `straysMax` + 1; the oldest first. */
+  readonly oldestNewKeys: readonly number[];
+}
+
+export const beginOf = ({ index, size }: PageAddress): number => index * size;
+export const reachOf = ({ index, size }: PageAddress): number => (index + 1) * size;
+export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.count;
+export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
+
+/** Whether an item of a page is the same record as one of another page. */
+export function isSameRecord(
+  a: PageItems,
+  atA: number,
+  b: PageItems,
+  atB: number,
+  identity: Identity,
+): boolean {
+  if (identity === 'id') return a.keys[atA] === b.keys[atB];
+  for (let byte = 0; byte < contentBytes; byte++)
+    if (a.contents[atA * contentBytes + byte] !== b.contents[atB * contentBytes + byte]) return false;
+  return true;
+}
+
+/** Keys from one to another, in the order of the list: if the keys of a list fall they are negated. */
+export interface KeyRange {
+  readonly from: number;
+  readonly to: number;
+  /** Whether the keys at the edges belong to it. */
+  readonly isFromIn: boolean;
+  readonly isToIn: boolean;
+}
+
+export const allKeys: KeyRange = {
+  from: Number.NEGATIVE_INFINITY,
+  to: Number.POSITIVE_INFINITY,
+  isFromIn: true,
+  isToIn: true,
+};
+
+/** A key in the order of the list, and back. */
+export const inOrder = (key: number, direction: Direction): number => (direction === 'up' ? key : -key);
+
+/** Whether a key, in the order of the list, is in a range. */
+export function isIn(key: number, { from, to, isFromIn, isToIn }: KeyRange): boolean {
+  return (key > from || (isFromIn && key === from)) && (key < to || (isToIn && key === to));
+}
+
+/** A range of keys as they are in the records: from the lower to the higher one. */
+export function keysOf(range: KeyRange, direction: Direction): KeyRange {
+  if (direction === 'up') return range;
+  return { from: -range.to, to: -range.from, isFromIn: range.isToIn, isToIn: range.isFromIn };
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { memoryFolder, run } from '../support/in-process.ts';
+import { type Kind, labelsIn, NightlyList } from '../support/nightly-list.ts';
+
+// Lists of 30 pages whose times are almost in order.
+
+const day = 24 * 60 * 60 * 1000;
+const hours = (count: number) => count * 60;
+
+async function play(path: string, source: NightlyList, fullEveryMs: number) {
+  source.beginRun();
+  const [outcome] = (await run(path, source, { resources: ['document-exports'], fullEveryMs })).resources;
+  expect(outcome?.reason).toBeNull();
+  expect(labelsIn(path).sort()).toEqual([...source.throughout].sort());
+  return { mode: outcome?.mode, requests: source.traffic.requests };
+}
+
+test.each<[string, Kind, number]>([
+  ['times off by up to three minutes', { late: 3 }, 41],
+  ['one without a time', { stray: id => (id === 1_500 ? null : undefined) }, 45],
+  ['one without a time at the newest end', { stray: id => (id === 3_000 ? null : undefined) }, 45],
+  [
+    'one that is five hours late',
+    { late: 3, stray: (id, at) => (id === 1_500 ? at + hours(5) : undefined) },
+    45,
+  ],
+  ['each 500th an hour off', { stray: (id, at) => (id % 500 === 250 ? at + hours(1) : undefined) }, 45],
+  [
+    'each 500th an hour early',
+    { late: 3, stray: (id, at) => (id % 500 === 0 ? at - hours(1) : undefined) },
+    45,
+  ],
+])('a list is synced by key and incrementally: %s', async (_name, kind, most) => {
+  await using folder = await memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const source = new NightlyList(kind);
+  const first = await play(path, source, day);
+  expect(first.requests).toBeLessThanOrEqual(most);
+  for (const come of [0, 5, 1]) {
+    source.grow(come);
+    const next = await play(path, source, day);
+    expect(next.mode).toBe('incremental');
+    expect(next.requests).toBeLessThanOrEqual(3);
+  }
+  source.change(10, 4, 3);
+  const full = await play(path, source, 0);
+  expect(full.requests).toBeLessThanOrEqual(2.7 * source.pages);
+});
+
+test('a list of dates without times is read twice', async () => {
+  await using folder = await memoryFolder();
+  const source = new NightlyList({ batch: 1_440 });
+  const { requests } = await play(join(folder.path, 'mirror.sqlite'), source, 0);
+  expect(requests).toBeLessThanOrEqual(75);
+});
+
+test.each([
+  [0.3, 14],
+  [1, 12],
+  [3, 11],
+])(
+  'a long list in no visible order is proven while it changes: %d changes a reading',
+  async (rate, least) => {
+    let proven = 0;
+    for (let seed = 1; seed <= 15; seed++) {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      const source = new NightlyList({ order: 'unseen', count: 2_000, size: 50, rate }, seed);
+      source.beginRun();
+      const [outcome] = (await run(path, source, { resources: ['document-exports'] })).resources;
+      if (outcome?.completeness === 'proven') proven++;
+      const rows = new Set(labelsIn(path));
+      expect([...source.throughout].filter(label => !rows.has(label))).toEqual([]);
+      expect(source.traffic.requests).toBeLessThanOrEqual(4.2 * source.pages);
+    }
+    expect(proven).toBeGreaterThanOrEqual(least);
+  },
+);

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { syncScene } from '../support/in-process.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+
+// A record that the service can't write makes each page with it a 500 for ever.
+
+const broken = 130;
+/** The service serves pages of 20 at most. */
+function hasBroken(pageNo: number | null, pageSize: number | null): boolean {
+  const size = Math.min(pageSize ?? 20, 20);
+  const begin = ((pageNo ?? 1) - 1) * size;
+  return begin <= broken && broken < begin + size;
+}
+
+test.each([500, 400])(
+  'a page that fails for good with %d is a gap: the rest is stored, and the list is unproven',
+  async status => {
+    await using scene = await setScene(
+      {
+        maxPageSize: 20,
+        faults: ({ resource, pageNo, pageSize }) =>
+          resource === 'document-exports' && hasBroken(pageNo, pageSize)
+            ? { kind: 'status', status }
+            : undefined,
+      },
+      { exports: 300 },
+    );
+    const synced = await syncScene(scene);
+    expect(synced.code).toBe(3);
+    const list = synced.of('document-exports');
+    expect(list).toMatchObject({ completeness: 'unproven', removed: 0 });
+    expect(list.reason).toMatch(/^page_failed: page \d+ of \d+/);
+    const [row] = sqlite(scene.database, 'SELECT count(*) AS count FROM document_exports');
+    expect(row?.count).toBe(299);
+    const again = await syncScene(scene);
+    expect(again.of('document-exports')).toMatchObject({ completeness: 'unproven', removed: 0, inserted: 0 });
+  },
+);
