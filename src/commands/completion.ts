@@ -1,11 +1,12 @@
 import { type Command, command, flagsOf, ownFlags } from './command.ts';
 import { choice, required } from './flags.ts';
 
-/** The words that can follow others on the command line. */
+/** What can follow other words on the command line. */
 interface Level {
   /** The words before: none, a group, or a command. */
   readonly before: string;
   readonly words: readonly string[];
+  readonly flags: readonly string[];
 }
 
 /**
@@ -34,41 +35,53 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
 /** All levels, the deepest first. */
 function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
   const heads = [...new Set(all.map(({ name }) => name.split(' ')[0] ?? name))];
-  const ofCommands = all.map(({ name, command }) => {
-    return { before: name, words: [...flagsOf(command).map(flag => flag.name), '--help'] };
-  });
-  const ofGroups = heads.map(before => {
-    const inner = all.filter(({ name }) => name.startsWith(`${before} `));
-    return { before, words: inner.map(({ name }) => name.slice(before.length + 1)) };
-  });
-  const first = [...heads, 'help', ...ownFlags.map(({ name }) => name), '--help', '--version'];
+  const ofCommands = all.map(({ name, command }) => ({
+    before: name,
+    words: Object.values(command.arguments ?? {}).flatMap(({ choices = [] }) => choices),
+    flags: [...flagsOf(command).map(flag => flag.name), '--help'],
+  }));
+  const innerOf = (head: string) =>
+    all.flatMap(({ name }) => (name.startsWith(`${head} `) ? [name.slice(head.length + 1)] : []));
+  const ofGroups = heads.map(before => ({ before, words: innerOf(before), flags: [] }));
   return [
     ...ofCommands,
     ...ofGroups.filter(({ words }) => words.length > 0),
-    { before: 'help', words: heads },
-    { before: '', words: first },
+    { before: 'help', words: heads, flags: [] },
+    {
+      before: '',
+      words: [...heads, 'help'],
+      flags: [...ownFlags.map(({ name }) => name), '--help', '--version'],
+    },
   ];
 }
 
-/** A function that finds the words for what is typed, with the few lines in which the two shells differ. Files fit where no word does. */
+/** A function that finds what fits, with the few lines in which the two shells differ. Where no word fits, files do. */
 function shellScript(levels: readonly Level[], shell: 'bash' | 'zsh'): string {
-  const cases = levels.map(({ before, words }) => {
+  const cases = levels.map(({ before, words, flags }) => {
     const typed = before === '' ? '" "' : `"${before} "*`;
-    return `    ${typed}) offered="${words.join(' ')}" ;;`;
+    return `    ${typed}) words="${words.join(' ')}" flags="${flags.join(' ')}" ;;`;
   });
-  const [typed, answer, complete] = {
+  const [typed, last, answer, complete] = {
     bash: [
       `\${COMP_WORDS[*]:1:COMP_CWORD-1}`,
-      `COMPREPLY=($(compgen -W "$offered" -- "\${COMP_WORDS[COMP_CWORD]}"))`,
+      `\${COMP_WORDS[COMP_CWORD]}`,
+      `COMPREPLY=($(compgen -W "$words" -- "$last"))`,
       'complete -o default -F _docmirror docmirror',
     ],
-    zsh: [`\${words[2,CURRENT-1]}`, `compadd -- \${=offered} || _files`, 'compdef _docmirror docmirror'],
+    zsh: [
+      `\${(j: :)line[1,-2]}`,
+      `\${line[-1]}`,
+      `compadd -- \${=words} || _files`,
+      'compdef _docmirror docmirror',
+    ],
   }[shell];
-  return `_docmirror() {
-  local offered typed="${typed} "
+  const before = shell === 'zsh' ? `\n  local -a line=("\${(@)words[2,CURRENT]}")` : '';
+  return `_docmirror() {${before}
+  local words= flags= typed="${typed} " last="${last}"
   case "$typed" in
 ${cases.join('\n')}
   esac
+  if [[ $last == -* ]]; then words=$flags; fi
   ${answer}
 }
 ${complete}
@@ -76,12 +89,13 @@ ${complete}
 }
 
 function fishScript(levels: readonly Level[]): string {
-  const lines = levels.flatMap(({ before, words }) =>
-    words.map(word => {
-      const offer = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`;
-      return `complete -c docmirror -n "__docmirror_after '${before}'" ${offer}`;
-    }),
-  );
+  const lines = levels.flatMap(({ before, words, flags }) => {
+    const head = `complete -c docmirror -n "__docmirror_after '${before}'"`;
+    return [
+      ...words.map(word => `${head} -f -a ${word}`),
+      ...flags.map(flag => `${head} -l ${flag.slice(2)}`),
+    ];
+  });
   return `function __docmirror_after
   set -l typed (commandline -opc)[2..-1]
   if test -z "$argv"

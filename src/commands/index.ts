@@ -102,7 +102,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./audit.ts')).receipts,
   },
   completion: {
-    description: 'Print a script that completes commands, flags, lists and runs in a shell.',
+    description: 'Print a script that completes commands and flags in a shell.',
     load: async () => (await import('./completion.ts')).completionOf(loadCommands),
   },
   demo: {

@@ -18,7 +18,8 @@ import { pathsIn, perform, reportEarly, settingFlagsOf } from './perform.ts';
  *
  * @returns the exit code. Errors are printed, not thrown.
  */
-export async function main(words: readonly string[], io: Io): Promise<number> {
+export async function main(given: readonly string[], io: Io): Promise<number> {
+  const words = given[0] === '--' ? given.slice(1) : given;
   const outer = { environment: pathsIn(io.folder, io.environment), inEnvFile: new Set<string>() };
   let context = new Context(io, { ...outer, flags: {} });
   let chosen: Chosen | null = null;

@@ -9,10 +9,10 @@ const shells = {
     'bash',
     '--norc',
     '-c',
-    `eval "$(docmirror completion bash)"
+    `set -u; eval "$(docmirror completion bash)"
      COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
      _docmirror
-     printf '%s\\n' "\${COMPREPLY[@]}"`,
+     printf '%s\\n' "\${COMPREPLY[@]-}"`,
     'bash',
     ...words,
   ],
@@ -23,7 +23,8 @@ const shells = {
     '-c',
     `autoload -Uz compinit; compinit -D -u
      eval "$(docmirror completion zsh)"
-     compadd() { shift; local matching=(\${(M)@:#\${words[CURRENT]}*}); print -rl -- $matching; (( $#matching )) }
+     compadd() { shift; local matching=(\${(M)@:#\${line[-1]}*}); print -rl -- $matching; (( $#matching )) }
+     _files() { :; }
      words=("$@") CURRENT=$#
      \${_comps[docmirror]}`,
     'zsh',
@@ -53,7 +54,9 @@ describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
   test.skipIf(!isThere)('Tab completes commands and flags', () => {
     expect(offered('ver')).toEqual(['verify']);
     expect(offered('help', 'ver')).toEqual(['verify']);
-    expect(offered('publish', '')).toContain('clickhouse');
+    expect(offered('publish', '')).toEqual(['clickhouse']);
+    expect(offered('completion', 'z')).toEqual(['zsh']);
+    expect(offered('nope', '')).not.toContain('sync');
     expect(offered('sync', '--dr')).toEqual(['--dry-run']);
     expect(offered('sync', '--full', '--database', 'x', '--dr')).toEqual(['--dry-run']);
     expect(offered('publish', 'clickhouse', '--ten')).toEqual(['--tenant']);

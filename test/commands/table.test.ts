@@ -62,6 +62,14 @@ test.each([['--help'], ['--version'], ['status']])(
   },
 );
 
+test('a command after -- is that command', async () => {
+  await using folder = temporaryFolder();
+  expect(await runCli(['--', 'status'], { cwd: folder.path })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no mirror at'),
+  });
+});
+
 describe('what the help says after the flags', () => {
   test.each(all)('of $name goes into a narrow terminal', ({ command }) => {
     // Text that is to be typed is not broken.

@@ -58,7 +58,7 @@ function damage(path: string, offset: number, length: number): void {
 // Root can write anywhere, so permissions prove nothing for root.
 const isRoot = process.getuid?.() === 0;
 
-describe.concurrent('a mirror that cannot be written', () => {
+describe('a mirror that cannot be written', () => {
   test.skipIf(isRoot)(
     '(the file) is one clear line and exit 1 (skipped as root, whom no permission binds)',
     async () => {
@@ -97,7 +97,7 @@ function schemaPages(path: string): number[] {
   return sqlite(path, select).map(({ page }) => Number(page));
 }
 
-describe.concurrent('a damaged mirror', () => {
+describe('a damaged mirror', () => {
   const damages: [name: string, harm: (path: string) => void][] = [
     ['whose first page is noise', path => damage(path, 100, 3_996)],
     ['whose schema is noise', noiseForSchema],
@@ -121,7 +121,7 @@ describe.concurrent('a damaged mirror', () => {
   );
 });
 
-describe.concurrent('a damaged lock', () => {
+describe('a damaged lock', () => {
   const lockOf = (scene: Scene) => `${scene.database}.lock`;
 
   const damages: [name: string, harm: (path: string) => void][] = [
@@ -147,7 +147,7 @@ describe.concurrent('a damaged lock', () => {
   }
 });
 
-describe.concurrent('a mirror that another program has locked', () => {
+describe('a mirror that another program has locked', () => {
   test('during a run for 2 s is waited for, and the run succeeds', async () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].push(documentExport(901));

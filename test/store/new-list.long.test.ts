@@ -1,0 +1,197 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addBehind, copyProgram, type Ended, generateMigration, runNode } from '../support/program-copy.ts';
+import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
+import { make } from '../support/scene.ts';
+import {
+  collection,
+  documentExport,
+  type Item,
+  type StandIn,
+  startStandIn,
+  webhook,
+} from '../support/stand-in.ts';
+
+// Does the work of a maintainer when the service has a new list: the steps of CONTRIBUTING.md, and no others.
+
+const definition = `
+const folders: ListDefinition = {
+  resource: 'folders',
+  path: '/v2/folders',
+  title: 'Folders',
+  table: 'folders',
+  ownerColumn: 'folder_id',
+  identity: { by: 'id' },
+  connectionNameRank: 0,
+  fields: [
+    textField('name', 'name'),
+    connectionField('ownerConnection', 'owner_connection_id'),
+    { kind: 'texts', name: 'labels', table: 'folder_labels', column: 'label' },
+  ],
+};
+`;
+const tables = `
+export const folderFields = () => ({ name: text('name'), ownerConnectionId: connectionId('owner_connection_id') });
+export const folders = sqliteTable(
+  'folders',
+  { id: integer('id').primaryKey(), ...folderFields(), ...provenance(), content: content().notNull() },
+  table => [
+    index('folders_owner_connection_id').on(table.ownerConnectionId),
+    index('folders_changed_run_id').on(table.changedRunId),
+  ],
+);
+export const folderLabels = sqliteTable(
+  'folder_labels',
+  {
+    folderId: integer('folder_id').notNull().references(() => folders.id, { onDelete: 'cascade' }),
+    position: integer('position').notNull(),
+    label: text('label').notNull(),
+  },
+  table => [primaryKey({ columns: [table.folderId, table.position] })],
+);
+`;
+const view = `
+export const foldersNamed = sqliteView('folders_named', {
+  id: id(),
+  ...folderFields(),
+  ownerConnectionName: text('owner_connection_name'),
+  labels: text('labels').notNull(),
+  ...times(),
+  ...provenance(),
+}).existing();
+`;
+
+const folder = (id: number): Item => ({
+  id,
+  name: `Folder ${id}`,
+  ownerConnection: { id: 900 + id, name: `Owner ${id}` },
+  labels: id === 2 ? [] : ['signed', `label ${id}`],
+});
+
+let place: TemporaryFolder;
+let grown: string;
+let service: StandIn;
+let database: string;
+const docmirror = (...args: string[]): Promise<Ended> =>
+  runNode(place.path, [join(grown, 'src/cli.ts'), ...args], {
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_TOKEN: service.options.token,
+    DOCMIRROR_DATABASE: database,
+    DOCMIRROR_LOG_LEVEL: 'error',
+  });
+/** The program as it is, without the list. */
+const current = (...args: string[]) =>
+  runNode(place.path, [join(import.meta.dirname, '../../src/cli.ts'), ...args], {
+    DOCMIRROR_BASE_URL: service.url,
+    DOCMIRROR_TOKEN: service.options.token,
+    DOCMIRROR_DATABASE: database,
+  });
+
+/** A step that edits a file: adds something behind what is there once. */
+const edit = (path: string, line: string, added: string) => addBehind(join(grown, path), line, added);
+
+beforeAll(async () => {
+  place = temporaryFolder();
+  grown = join(place.path, 'docmirror');
+  database = join(place.path, 'mirror.sqlite');
+  copyProgram(grown);
+  edit('src/contract/lists.ts', "'document-exports' | 'collections' | 'webhooks'", " | 'folders'");
+  edit('src/contract/lists.ts', "column: 'connection_id' },\n  ],\n};\n", definition);
+  edit('src/contract/lists.ts', '= [documentExports, collections, webhooks', ', folders');
+  edit(
+    'src/store/tables/schema.ts',
+    "table => [index('webhooks_changed_run_id').on(table.changedRunId)],\n);\n",
+    tables,
+  );
+  edit(
+    'src/store/tables/view-columns.ts',
+    'import { collectionFields, documentExportFields,',
+    ' folderFields,',
+  );
+  edit(
+    'src/store/tables/view-columns.ts',
+    "  connectionNames: text('connection_names').notNull(),\n  ...times(),\n  ...provenance(),\n}).existing();\n",
+    view,
+  );
+  edit('src/schema.ts', '  documentExports,\n', '  folderLabels,\n  folders,\n');
+  edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
+  edit(
+    'src/sample/shapes.ts',
+    '  readonly webhooks: readonly Webhook[];\n',
+    '  readonly folders: readonly { readonly id: number; readonly name: string }[];\n',
+  );
+  edit(
+    'src/sample/generate.ts',
+    'webhooks: hooks.map((hook, at) => webhook(random, hook, at)),',
+    "\n    folders: [{ id: 1, name: 'Leases' }],",
+  );
+  await generateMigration(grown);
+
+  service = await startStandIn();
+  service.lists = {
+    'document-exports': make(20, n => documentExport(n)),
+    collections: make(3, n => collection(n)),
+    webhooks: make(2, n => webhook(n)),
+  };
+  // The mirror is of the version before.
+  expect(await current('sync')).toMatchObject({ code: 0 });
+  Object.assign(service.lists, { folders: [1, 2, 3].map(folder) });
+}, 90_000);
+
+afterAll(async () => {
+  await service[Symbol.asyncDispose]();
+  await place[Symbol.asyncDispose]();
+});
+
+test('the program compiles after the steps for a new list', async () => {
+  writeFileSync(
+    join(grown, 'tsconfig.src.json'),
+    JSON.stringify({ extends: './tsconfig.json', include: ['src'] }),
+  );
+  const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+  expect(await runNode(grown, [tsc, '-p', 'tsconfig.src.json'])).toMatchObject({ code: 0, stdout: '' });
+}, 60_000);
+
+test('a new list is mirrored into an older mirror, proven, and stated by receipts', async () => {
+  const synced = await docmirror('sync', '--json');
+  expect(synced).toMatchObject({ code: 0, stderr: '' });
+  expect(JSON.parse(synced.stdout).resources).toContainEqual(
+    expect.objectContaining({ resource: 'folders', inserted: 3, completeness: 'proven' }),
+  );
+  expect(
+    sqlite(database, 'SELECT id, owner_connection_name AS owner, labels FROM folders_named ORDER BY id'),
+  ).toEqual([
+    { id: 1, owner: 'Owner 1', labels: '["signed","label 1"]' },
+    { id: 2, owner: 'Owner 2', labels: '[]' },
+    { id: 3, owner: 'Owner 3', labels: '["signed","label 3"]' },
+  ]);
+  expect((await docmirror('audit', 'receipts', '--json')).stdout).toContain('"resource":"folders"');
+  expect(await docmirror('verify')).toMatchObject({ code: 0 });
+  expect(await docmirror('verify', '--live')).toMatchObject({ code: 0 });
+});
+
+test('a new list is in what commands show', async () => {
+  (service.lists as unknown as Record<string, Item[]>).folders?.splice(0, 1, {
+    ...(folder(1) as object),
+    name: 'Renamed',
+  });
+  expect(await docmirror('sync')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^folders +3 +0 +1 +0 /m),
+  });
+  expect((await docmirror('status')).stdout).toMatch(/^folders +3 +complete: proven/m);
+  expect((await docmirror('show', 'folders', '1')).stdout).toContain('Renamed');
+  expect(
+    (await docmirror('changes', '--resource', 'folders', '--since-run', '2', '--format', 'csv')).stdout,
+  ).toContain('Renamed');
+  const out = join(place.path, 'export');
+  expect(await docmirror('export', '--resource', 'folders', '--out', out)).toMatchObject({ code: 0 });
+  expect(readFileSync(join(out, 'folders.ndjson'), 'utf8').trim().split('\n')).toHaveLength(3);
+  expect(await docmirror('report', '--out', join(place.path, 'report.html'))).toMatchObject({ code: 0 });
+});
+
+test('the demo has the new list', async () => {
+  const { code, stdout } = await docmirror('demo', '--records', '50');
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringMatching(/^folders +1 /m) });
+});
