@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../../src/sample/random.ts';
 import { amidApply, syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
-import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { runProcess, spawnCli, sqlite } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
 import {
   collection,
@@ -175,7 +175,7 @@ describe.concurrent('a reader', () => {
     expect(await syncScene(scene)).toMatchObject({ code: 0 });
     scene.service.lists[resource].push(...make(20_000, n => documentExport(1_000 + n)));
     let isOver = false;
-    const synced = scene.sync().finally(() => {
+    const synced = runProcess(['sync'], { env: scene.env }).finally(() => {
       isOver = true;
     });
     const counts = new Set<unknown>();
@@ -203,7 +203,7 @@ describe.concurrent('a reader', () => {
     const runs = (async () => {
       for (let n = 0; n < 3; n++) {
         scene.service.lists[resource].push(documentExport(500 + n));
-        expect(await scene.sync()).toMatchObject({ code: 0 });
+        expect(await runProcess(['sync'], { env: scene.env })).toMatchObject({ code: 0 });
       }
     })().finally(() => {
       isOver = true;

@@ -257,7 +257,7 @@ test.for<[exports: number, kib: number]>([
   [3_000, 8_000],
 ])(
   'a run that fills the disk leaves it as free as before, and the mirror can be verified (%i exports, %i KiB)',
-  { timeout: 60_000 },
+  { timeout: 180_000 },
   async ([exports, kib], { skip }) => {
     await using scene = await setScene({ maxPageSize: 500 }, { exports });
     await onMount(scene, 'size=24m', skip, async folder => {
