@@ -43,8 +43,8 @@ export function orderOf(
     const slack = Math.max(learnt?.slack ?? 0, seen(direction));
     const isLearnt = slack === learnt?.slack && strays === known;
     const stretch = isLearnt ? learnt.stretch : stretchOf(answers, slack) + 2 * strays;
-    const isLong = stretch > largest * stretchShare; // guard: slack is short against pages
-    if (slack !== Number.POSITIVE_INFINITY && !isLong) return { direction, slack, stretch, strays };
+    const isShort = stretch <= largest * stretchShare;
+    if (slack !== Number.POSITIVE_INFINITY && isShort) return { direction, slack, stretch, strays };
   }
   return null;
 }
