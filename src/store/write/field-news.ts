@@ -24,10 +24,23 @@ interface WrittenFields {
  * as they are.
  */
 export function fieldNews(context: ListContext, written: WrittenFields): FieldNews {
+  if (context.run.isDry) return { newFields: newInStaged(context, written), emptiedColumns: [] };
   return {
     newFields: written.isFull ? countAll(context, written) : noteWritten(context, written),
     emptiedColumns: written.isFull && written.isProven ? emptiedColumns(context) : [],
   };
+}
+
+/** The fields of staged records that no earlier run has met; nothing is noted. */
+function newInStaged({ file, list }: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {
+  if (!hasFurtherFields) return [];
+  const ofList = eq(unknownFields.resource, list.resource);
+  const known = file.orm.select().from(unknownFields).where(ofList).all();
+  return fieldsOf(file.sqlite, { ...list, table: 'temp.incoming' }, '', [])
+    .filter(
+      found => !known.some(({ field, jsonType }) => field === found.field && jsonType === found.jsonType),
+    )
+    .map(({ field, jsonType }) => ({ field, jsonType }));
 }
 
 function countAll(context: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {

@@ -2,8 +2,8 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
 import type { ListTable } from '../tables/list-table.ts';
-import type { ChangeObserver } from './dry-run-changes.ts';
 import type { ListMemory } from './memory.ts';
+import type { ChangeObserver } from './plan.ts';
 import type { RunRecords } from './run-records.ts';
 import type { TransactionOwner } from './transaction.ts';
 

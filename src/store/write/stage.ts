@@ -334,6 +334,16 @@ export class Stage {
     };
   }
 
+  /** All staged records, by their numbers. */
+  *all(): Generator<StagedRecord> {
+    for (const n of this.sqlite.prepare<[], number>(this.sql.all).pluck().all()) yield this.staged(n);
+  }
+
+  /** The greatest number of a staged record. */
+  get numbered(): number {
+    return this.#numbers.count;
+  }
+
   /** Enters a remembered page, as if it had been parsed now; false if there is none. */
   #recall(digest: string): boolean {
     const page = this.#known.recall(digest);

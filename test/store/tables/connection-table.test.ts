@@ -27,8 +27,10 @@ function setUp() {
   return {
     sqlite,
     table,
-    whole: (list: ResourceName, ...words: Word[]) => table.hear(list, claimsOf(words), true, 1),
-    part: (list: ResourceName, ...words: Word[]) => table.hear(list, claimsOf(words), false, 1),
+    whole: (list: ResourceName, ...words: Word[]) =>
+      table.apply(table.changes(list, claimsOf(words), true), 1),
+    part: (list: ResourceName, ...words: Word[]) =>
+      table.apply(table.changes(list, claimsOf(words), false), 1),
     name: () => table.read(9)?.name,
     extra: () => table.read(9)?.extra,
     noted: () =>
