@@ -30,9 +30,9 @@ const allowedRooms: Record<string, readonly string[]> = {
   service: ['contract', 'errors', 'printable', 'sync'],
   proof: ['contract'],
   publish: ['contract', 'errors'],
-  sync: ['contract', 'errors', 'proof'],
+  sync: ['contract', 'errors', 'proof', 'store/file', 'store/receipts', 'store/write'],
   'store/tables': ['contract', 'errors', 'list-state'],
-  'store/receipts': ['audit', 'contract', 'errors', 'store/tables', 'sync', 'time-slice'],
+  'store/receipts': ['audit', 'contract', 'errors', 'store/tables', 'time-slice'],
   'store/file': ['errors', 'store/receipts', 'store/tables', 'version'],
   'store/write': [
     'audit',
@@ -42,7 +42,6 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/file',
     'store/receipts',
     'store/tables',
-    'sync',
     'time-slice',
   ],
   'store/read': [
@@ -102,7 +101,6 @@ const typesOnly = [
   'service → sync',
   'store/read → publish',
   'store/read → serve',
-  'store/write → sync',
   'render → store/read',
   'render → store/verify',
   'render → sync',

@@ -20,8 +20,9 @@ const stretchShare = 0.4;
 const slacksShared = 2;
 /** The overlap grows in steps, so that a later run asks for the same pages. */
 const stretchStep = 2;
-/** The share of a page's records that can be strays, and the most of them. */
+/** The share of a page's records that can be strays. */
 const strayShare = 0.02;
+/** The most strays of a page. */
 export const straysMax = 4;
 
 /**

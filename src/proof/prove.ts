@@ -117,6 +117,7 @@ function sizeFor(run: Reading, at: number): number {
   return sizes.find(size => size > run.total) ?? run.otherSize(at);
 }
 
+/** What the answers so far prove, with the fates of the rows that none of them has shown. */
 export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed } = run;
   const repeated = verdict.rule === 'agreement' && verdict.isProven ? verdict.repeated : [];

@@ -166,6 +166,7 @@ function isCostly({ heard, list, isUsed }: Reading, pageCount: number): boolean 
   return pages.length - 1 + cost > repairsShare * pageCount;
 }
 
+/** Whether windows prove the list, and what they leave open. */
 export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & { readonly rule: 'key' } {
   const isProven = isWhole(windows) && failed.length === 0;
   const reason =

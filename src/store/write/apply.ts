@@ -1,7 +1,7 @@
+import type { Applied, ListOutcome } from '../../contract/run.ts';
 import { Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
-import type { Applied, ListOutcome } from '../../sync/ports.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { OtherWriters } from '../file/other-writers.ts';
 import { assertSums } from '../receipts/altered-lists.ts';
@@ -13,7 +13,7 @@ import type { ListContext } from './list-context.ts';
 import { type ListState, stateAfter } from './memory.ts';
 import { compacted } from './names.ts';
 import { copiesOf, type Plan, planOf, type Result, tellPlan } from './plan.ts';
-import { Rejections } from './rejections.ts';
+import { writeRejected } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -163,7 +163,11 @@ class Writer {
       throw new MirrorAlteredError(
         `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
       );
-    if (result.proof !== null || stage.rejected.count > 0) this.#writeRejections();
+    const { firstPageNo, pageSize } = result;
+    writeRejected(this.#transaction, list.resource, run.id, stage.rejected.all, place => [
+      firstPageNo + Math.floor(place / pageSize),
+      place % pageSize,
+    ]);
     this.#remember();
     const applied = appliedOf(this.#context, this.#order, this.#plan, this.#counts, this.#rows);
     const outcome = this.#order.conclude(applied);
@@ -249,17 +253,6 @@ class Writer {
     return stays;
   }
 
-  #writeRejections(): void {
-    const { rejected, list } = this.#order.stage;
-    const { firstPageNo, pageSize } = this.#order.result;
-    const rejections = new Rejections(this.#transaction, list.resource, this.#context.run.id);
-    for (const { place, reason, text, count } of rejected.all) {
-      const pageNo = firstPageNo + Math.floor(place / pageSize);
-      for (let time = 0; time < count; time++)
-        rejections.add(pageNo, { position: place % pageSize, reason, record: text });
-    }
-  }
-
   /** Notes for the next run what it can know of the list. */
   #remember(): void {
     const { run, table, memory } = this.#context;
@@ -269,7 +262,7 @@ class Writer {
     const edited = new Map([...this.#plan.edits].map(([row, n]) => [n, row]));
     const { base, copies } = this.#plan;
     const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
-    const pages = proof !== null && isSure ? [...pagesToRemember(stage, proof, pageSize, rowOf)] : [];
+    const pages = proof !== null && isSure ? [...pagesToRemember(stage.pages, proof, pageSize, rowOf)] : [];
     const remembered = compacted(pages, stage.book);
     if (proof !== null) memory.writePages(run.startedAt, remembered.pages);
     const rowCount = this.#rows.count;

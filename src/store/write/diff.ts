@@ -1,6 +1,7 @@
 import { contentBytes } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
-import type { ParsedPage, Stage } from './stage.ts';
+import type { ParsedPage } from './known-pages.ts';
+import type { Stage } from './stage.ts';
 
 /** How the staged records of a list become rows. */
 export interface Diff {

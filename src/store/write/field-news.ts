@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, eq, isNotNull, lt, lte, max, sql } from 'drizzle-orm';
 import { type ListDefinition, scalarFields } from '../../contract/lists.ts';
-import type { FieldNews, UnknownField } from '../../sync/ports.ts';
+import type { FieldNews, UnknownField } from '../../contract/run.ts';
 import { firstValue } from '../tables/query.ts';
 import { columnOf, rowsTable } from '../tables/rows-table.ts';
 import { recordHistory, syncRunResources, unknownFields } from '../tables/schema.ts';

@@ -9,7 +9,7 @@ import { rejectedRecords } from '../tables/schema.ts';
 import { prepareValue, select } from '../tables/statement.ts';
 import { changedIdentityField } from './changed-identity.ts';
 import { diffOf } from './diff.ts';
-import type { ListContext } from './list-context.ts';
+import type { ChangeObserver, ListContext } from './list-context.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
@@ -47,6 +47,7 @@ export interface Plan {
   readonly connections: ConnectionChanges;
 }
 
+/** Finds what a run does to a list that was read. */
 export function planOf(context: ListContext, stage: Stage, { proof, answers, removals }: Result): Plan {
   const { file, list, records, table, sum } = context;
   const total = answers.reduce((greatest, answer) => Math.max(greatest, answer.total), 0);
@@ -122,18 +123,6 @@ function isUnreadableNew({ file, list }: ListContext, stage: Stage, settledRunId
     each => (known.get(list.resource, each.content, settledRunId, settledRunId) ?? 0) < each.count,
   ); // guard: unreadable records
 }
-
-/** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
-export interface RecordChange {
-  readonly resource: string;
-  readonly operation: 'insert' | 'update' | 'removal';
-  readonly recordId: number;
-  readonly record: string;
-  readonly before: string | null;
-}
-
-/** Receives each change. */
-export type ChangeObserver = (change: RecordChange) => void;
 
 /** Tells what a plan would change in a list and in its connections. */
 export function tellPlan({ list, table, file }: ListContext, stage: Stage, plan: Plan, tell: ChangeObserver) {
