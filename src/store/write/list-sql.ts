@@ -1,3 +1,4 @@
+// All by hand: TEMP tables, pinned joins and statements for many rows.
 import {
   arrayFields,
   type ListDefinition,
