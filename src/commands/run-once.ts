@@ -6,7 +6,7 @@ import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
-import type { ChangeObserver } from '../store/write/dry-run-changes.ts';
+import type { ChangeObserver } from '../store/write/list-context.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';

@@ -4,7 +4,7 @@ import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveResult } from '../render/verification.ts';
 import { differenceOf, type LiveDifference } from '../store/verify/live-differences.ts';
-import type { RecordChange } from '../store/write/dry-run-changes.ts';
+import type { RecordChange } from '../store/write/list-context.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';

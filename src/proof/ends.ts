@@ -14,6 +14,7 @@ export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' 
   return (page.count >= size ? total >= end : total === end) ? 'agrees' : 'contradicts';
 }
 
+/** Whether an answer says that the list is empty. */
 export function isOfEmptyList({ index, total, page }: Answer): boolean {
   return index === 0 && total === 0 && page.count === 0;
 }

@@ -20,8 +20,9 @@ const stretchShare = 0.4;
 const slacksShared = 2;
 /** The overlap grows in steps, so that a later run asks for the same pages. */
 const stretchStep = 2;
-/** The share of a page's records that can be strays, and the most of them. */
+/** The share of a page's records that can be strays. */
 const strayShare = 0.02;
+/** The most strays of a page. */
 export const straysMax = 4;
 
 /**
@@ -43,8 +44,8 @@ export function orderOf(
     const slack = Math.max(learnt?.slack ?? 0, seen(direction));
     const isLearnt = slack === learnt?.slack && strays === known;
     const stretch = isLearnt ? learnt.stretch : stretchOf(answers, slack) + 2 * strays;
-    const isLong = stretch > largest * stretchShare; // guard: slack is short against pages
-    if (slack !== Number.POSITIVE_INFINITY && !isLong) return { direction, slack, stretch, strays };
+    const isShort = stretch <= largest * stretchShare;
+    if (slack !== Number.POSITIVE_INFINITY && isShort) return { direction, slack, stretch, strays };
   }
   return null;
 }

@@ -1,20 +1,13 @@
 import { contentBytes, Sum } from '../contract/sum.ts';
 import { checkTotal } from './ends.ts';
 import { ContentNumbers } from './numbers.ts';
-import type { Asking, Reading } from './reading.ts';
+import type { Asking, Reading, RepeatedRecord } from './reading.ts';
 import { type Answer, beginOf, endOf, type Identity, type PageAddress } from './window.ts';
 
 /** This many equal pages are enough to give up. */
 const alikeMin = 3;
 /** The most pages beyond the total that are asked for while each is full. */
 export const pagesBeyondMax = 20;
-
-/** Records that are the same in every field and on more than one page, and how often the list has them. */
-export interface RepeatedRecord {
-  /** 16 bytes. */
-  readonly content: Uint8Array;
-  readonly count: number;
-}
 
 /** The result of reading the whole list by pages of one size that do not overlap. */
 export type PlainResult = {

@@ -1,5 +1,5 @@
 import { proveByAgreement } from './agreement.ts';
-import { isWhole, onlyOf, openRanges, windowsOf } from './cover.ts';
+import { isWhole, type KeyWindows, onlyOf, openRanges, windowsOf } from './cover.ts';
 import { checkTotal, countedAnswers } from './ends.ts';
 import { readPlainly } from './plain.ts';
 import { otherSizes, pagesToConfirm } from './plan.ts';
@@ -117,6 +117,7 @@ function sizeFor(run: Reading, at: number): number {
   return sizes.find(size => size > run.total) ?? run.otherSize(at);
 }
 
+/** What the answers so far prove, with the fates of the rows that none of them has shown. */
 export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed } = run;
   const repeated = verdict.rule === 'agreement' && verdict.isProven ? verdict.repeated : [];
@@ -148,10 +149,11 @@ function rangesOf({ list }: Reading, verdict: Verdict & { readonly rule: 'key' }
   // loses rows.
   const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
   const open = isSlackKnown || isProven ? verdict.open : [allKeys]; // guard: removals by a new slack
+  const notCovered = (look: KeyWindows) => {
+    if (strays > 0) return isWhole(look) ? [] : [allKeys]; // guard: a second look for strays
+    return openRanges(look.windows).map(range => keysOf(range, direction));
+  };
   const looks = [true, false].map(isSecondLook => onlyOf(windows, isSecondLook, identity));
-  const unconfirmed = looks.flatMap(each => {
-    if (strays > 0) return isWhole(each) ? [] : [allKeys]; // guard: a second look for strays
-    return openRanges(each.windows).map(range => keysOf(range, direction));
-  }); // guard: a second look
+  const unconfirmed = looks.flatMap(notCovered); // guard: a second look
   return { open, unconfirmed };
 }

@@ -1,6 +1,5 @@
 import type { KeyWindows } from './cover.ts';
 import type { LearntOrder } from './order.ts';
-import type { RepeatedRecord } from './plain.ts';
 import { otherSizes } from './plan.ts';
 import {
   type Answer,
@@ -28,6 +27,13 @@ export interface UnshownRow {
   readonly id: number;
   /** NaN if it has none. */
   readonly key: number;
+}
+
+/** Records that are the same in every field and on more than one page, and how often the list has them. */
+export interface RepeatedRecord {
+  /** 16 bytes. */
+  readonly content: Uint8Array;
+  readonly count: number;
 }
 
 /** A list, as its proof sees it. */
@@ -83,6 +89,7 @@ const requestsMin = 100;
 /** Thrown if a list takes too many requests: then it changes faster than it can be read. */
 export class EndlessList extends Error {}
 
+/** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong !== 'failed';
 
 /** The answers of a run, and how it asks for more. */

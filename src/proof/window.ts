@@ -161,9 +161,13 @@ export interface Answer extends Ask {
   readonly oldestNewKeys: readonly number[];
 }
 
+/** The place of a page's first record, from 0. */
 export const beginOf = ({ index, size }: PageAddress): number => index * size;
+/** The place after a full page. */
 export const reachOf = ({ index, size }: PageAddress): number => (index + 1) * size;
+/** The place after an answer's last record. */
 export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.count;
+/** The name of an address. */
 export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
 
 /** Whether an item of a page is the same record as one of another page. */
@@ -189,6 +193,7 @@ export interface KeyRange {
   readonly isToIn: boolean;
 }
 
+/** Every key. */
 export const allKeys: KeyRange = {
   from: Number.NEGATIVE_INFINITY,
   to: Number.POSITIVE_INFINITY,

@@ -92,8 +92,8 @@ function withoutTwinsApart({ heard, list }: Reading, verdict: Verdict): Verdict 
     for (let at = 0; at < answer.page.count; at++) {
       const number = numbers.numberOf(answer.page.contents, at * contentBytes);
       places[number] ??= beginOf(answer) + at;
-      const isApart = Math.abs((places[number] as number) - beginOf(answer) - at) > apartMin;
-      if (isApart) return agreement('identical records are on two pages'); // guard: strays that are twins
+      const moved = Math.abs((places[number] as number) - beginOf(answer) - at);
+      if (moved > apartMin) return agreement('identical records are on two pages'); // guard: strays that are twins
     }
   return verdict;
 }
@@ -166,6 +166,7 @@ function isCostly({ heard, list, isUsed }: Reading, pageCount: number): boolean 
   return pages.length - 1 + cost > repairsShare * pageCount;
 }
 
+/** Whether windows prove the list, and what they leave open. */
 export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & { readonly rule: 'key' } {
   const isProven = isWhole(windows) && failed.length === 0;
   const reason =

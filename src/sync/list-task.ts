@@ -1,6 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
-import type { Clock, ListOutcome, Mirror, PageSource } from './ports.ts';
+import type { SqliteMirror } from '../store/write/mirror.ts';
+import type { Clock, ListOutcome, PageSource } from './ports.ts';
 
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
@@ -14,7 +15,7 @@ export interface ListObserver {
 /** The ports of a run: they are passed in, so that the run itself knows neither HTTP nor SQLite. */
 export interface RunWorld {
   readonly source: PageSource;
-  readonly mirror: Mirror;
+  readonly mirror: SqliteMirror;
   readonly clock: Clock;
   readonly observer: ListObserver;
   /** Aborted with a `CancelledError` to end the run early. */

@@ -4,11 +4,12 @@ import { type Proof, prove } from '../proof/prove.ts';
 import { OtherWriters } from '../store/file/other-writers.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSums } from '../store/receipts/altered-lists.ts';
-import { apply, type Result, type Written } from '../store/write/apply.ts';
+import { apply, type Written } from '../store/write/apply.ts';
 import { diffOf } from '../store/write/diff.ts';
 import { KnownPages } from '../store/write/known-pages.ts';
 import type { ListContext } from '../store/write/list-context.ts';
 import { type ListState, nothingLearnt } from '../store/write/memory.ts';
+import type { Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { describeReading, type Ending, ended, failed, trafficSince } from './list-outcome.ts';
 import type { ListTask } from './list-task.ts';
@@ -260,14 +261,13 @@ class ListSync {
   #apply(result: Omit<Result, 'removals'>): Promise<Written> {
     const { removals, signal } = this.#task;
     const { unproven } = result;
-    return apply(
-      this.#context,
-      this.#staged(),
-      this.#others,
-      this.#state,
-      { ...result, removals },
-      applied => this.#conclude(ended(this.mode, unproven, applied), this.mode),
+    return apply(this.#context, {
+      stage: this.#staged(),
+      result: { ...result, removals },
+      state: this.#state,
+      others: this.#others,
       signal,
-    );
+      conclude: applied => this.#conclude(ended(this.mode, unproven, applied), this.mode),
+    });
   }
 }

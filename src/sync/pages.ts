@@ -101,6 +101,7 @@ export type Fetched =
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
+/** Why a page of another size says nothing. */
 export const wrongSize = 'the service does not serve pages of the size that it was asked for';
 
 /** Asks for the pages of a list, and finds out what it means if there is none. */

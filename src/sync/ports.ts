@@ -1,8 +1,8 @@
-import type { ListDefinition, ResourceName } from '../contract/lists.ts';
+import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import type { ListContext } from '../store/write/list-context.ts';
+import type { Traffic } from '../contract/run.ts';
 
-// The ports of a run. Other rooms implement these, so a run knows neither HTTP nor SQLite.
+export type * from '../contract/run.ts';
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {
@@ -12,15 +12,6 @@ export interface PageRequest {
   readonly isBeyond?: boolean;
   /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
   readonly triesMax?: number;
-}
-
-/** The requests to the service so far, and their cost. */
-export interface Traffic {
-  readonly requests: number;
-  readonly retries: number;
-  readonly bytes: number;
-  /** Time spent waiting because of the service: it asked for a pause, or failed; in milliseconds. */
-  readonly waitedMs: number;
 }
 
 /** The service, as a run sees it: pages of lists, and what they cost. `service/` implements it. */
@@ -42,126 +33,3 @@ export interface PageSource {
     isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page>;
 }
-
-/** The result of writing a list. */
-export interface Applied extends FieldNews {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
-  /** The one field of their identity in which the withheld records differ from as many newer ones; null if there is none. */
-  readonly changedIdentity: string | null;
-  /** Known records whose presence this run could not decide. */
-  readonly undecided: number;
-  readonly recordCount: number;
-  /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
-  readonly checksum: string;
-}
-
-/** A field that the service sends and that has no column, with one of the JSON types of its values. */
-export interface UnknownField {
-  readonly field: string;
-  readonly jsonType: string;
-}
-
-/** The changes of a list's fields that this run was the first to see. */
-export interface FieldNews {
-  /** Fields that have no column, and that no earlier run saw. */
-  readonly newFields: readonly UnknownField[];
-  /** Columns that no record has a value in any more, though each had one after the last full sync. */
-  readonly emptiedColumns: readonly string[];
-}
-
-/** The status of a run or of a list in it; `interrupted` is one whose process died. */
-export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
-/** How sure a run is of a list. */
-export type Completeness = 'proven' | 'incremental' | 'unproven';
-
-/** The start of a run was one of these: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
-export type Trigger = string;
-
-/** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
-export interface RunError {
-  readonly code: string;
-  readonly message: string;
-}
-
-/** How one list of a run ended, as it is recorded and reported. */
-export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'checksum'> {
-  readonly resource: ResourceName;
-  readonly startedAt: string;
-  readonly completedAt: string;
-  readonly status: RunStatus;
-  readonly mode: 'full' | 'incremental' | null;
-  readonly completeness: Completeness | null;
-  readonly firstPageNo: number | null;
-  readonly pageSize: number | null;
-  readonly pageCount: number | null;
-  readonly totalRecordCount: number | null;
-  readonly recordsSeen: number;
-  readonly walks: number;
-  readonly error: RunError | null;
-  /** Why completeness is not better than it is, in words; null if there is nothing to say. */
-  readonly reason: string | null;
-  /**
-   * 32 hexadecimal digits: the sum of the contents of the list's rows; null if the list failed in a run that records
-   * nothing.
-   */
-  readonly checksum: string | null;
-}
-
-/** The record of a run at its start; `startedAt` is ISO 8601, UTC. */
-export interface RunStart {
-  readonly trigger: Trigger;
-  readonly startedAt: string;
-  readonly baseUrl: string;
-  readonly docmirrorVersion: string;
-  /** The person or program that runs it, for the receipt; empty if nobody is named. */
-  readonly actor: string;
-  /** An operator's labels for the mirror; none if left out. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-/**
- * The place of a run's receipt in the log of receipts, and the root hash of the log with it; hashes in hexadecimal
- * digits.
- */
-export interface ReceiptHead {
-  readonly leafIndex: number;
-  readonly leafHash: string;
-  readonly treeSize: number;
-  readonly rootHash: string;
-}
-
-/** The facts about a run that has begun. */
-export interface RunBegun {
-  /** Null if nothing is recorded, in a dry run. */
-  readonly runId: number | null;
-  /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
-  readonly rowsDropped: number | null;
-}
-
-/** The mirror, locked by one run from `beginRun` to `endRun`. */
-export interface Mirror {
-  /** Records that a run began. */
-  beginRun(start: RunStart): Promise<RunBegun>;
-  openList(list: ListDefinition, startedAt: string): Promise<ListContext>;
-  /**
-   * Records a list that ended without being applied, and returns the recorded outcome: with the checksum that the list
-   * has.
-   */
-  recordList(outcome: ListOutcome): Promise<ListOutcome>;
-  /**
-   * Deletes the versions that had ended by a time, step by step; ends early if the run is stopped.
-   *
-   * @param at the time of now.
-   */
-  pruneHistory(before: string, at: string): Promise<void>;
-  /** Records how the run ended, and returns its receipt; null if nothing is recorded. */
-  endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null>;
-}
-
-/** Tells the time; tests pass their own. */
-export type Clock = () => Date;

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, inArray, notInArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, notInArray, sql } from 'drizzle-orm';
 import { lists, type ResourceName, resourceNames } from '../../contract/lists.ts';
 import { type ConnectionClaim, type ConnectionClaims, compareTimes } from './connection-claims.ts';
 import { columnsOf, type NameAndExtra, saidIn } from './connection-columns.ts';
@@ -7,7 +7,7 @@ import { connectionNames, connections } from './schema.ts';
 import { prepare, prepareValue, select, words } from './statement.ts';
 
 /** The name and further fields that a list gives to a connection. */
-interface Given extends NameAndExtra {
+export interface Given extends NameAndExtra {
   /** The time of the record that gave the name. */
   readonly namedAt: string | null;
 }
@@ -21,15 +21,8 @@ const {
 } = connectionNames;
 const given = { name: givenName, extra: givenExtra };
 
-/** The lists in the order in which their names count. */
-const rank = sql.join(
-  [
-    sql`case ${ofList}`,
-    ...lists.map(({ resource, connectionNameRank }) => sql`when ${resource} then ${connectionNameRank}`),
-    sql`end`,
-  ],
-  sql` `,
-);
+/** The lists by how much their names count. */
+const ranks = new Map<string, number>(lists.map(list => [list.resource, list.connectionNameRank]));
 
 const isOne = (resource: string, id: number) => and(eq(ofList, resource), eq(connectionId, id));
 const readOne = (resource: string, id: number) =>
@@ -40,10 +33,9 @@ const removeOne = (resource: string, id: number) => words.delete(connectionNames
 const mentionedBy = (resource: string) =>
   select({ id: connectionId }).from(connectionNames).where(eq(ofList, resource));
 const givenTo = (id: number) =>
-  select(given)
+  select({ resource: ofList, ...given })
     .from(connectionNames)
-    .where(and(inArray(ofList, resourceNames), eq(connectionId, id)))
-    .orderBy(desc(rank));
+    .where(and(inArray(ofList, resourceNames), eq(connectionId, id)));
 const isOther = sql`(${givenName}, ${givenExtra}, ${givenAt}) is not (excluded.name, excluded._extra, excluded.named_at)`;
 const write = (
   resource: string,
@@ -68,7 +60,7 @@ export class ConnectionNames {
   readonly #write: Database.Statement<Parameters<typeof write>>;
   readonly #remove: Database.Statement<[resource: string, id: number]>;
   readonly #mentionedBy: Database.Statement<[resource: string], number>;
-  readonly #givenTo: Database.Statement<[id: number], NameAndExtra>;
+  readonly #givenTo: Database.Statement<[id: number], NameAndExtra & { readonly resource: string }>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
@@ -79,36 +71,42 @@ export class ConnectionNames {
     this.#givenTo = prepare(sqlite, givenTo);
   }
 
-  /** The name and the further fields of a connection, each from the first list that gives any. */
-  believedOf(id: number): NameAndExtra {
-    const given = this.#givenTo.all(id).map(saidIn);
+  /**
+   * The names that a list gives once its claims are noted, by connection; null for one that it mentions no more.
+   *
+   * @param isWhole whether the claims are all of the list's: they then replace the noted ones. Otherwise newer ones are added.
+   */
+  after(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean): Map<number, Given | null> {
+    const after = new Map<number, Given | null>();
+    for (const claim of claims) {
+      const known = isWhole ? undefined : this.#given(resource, claim.id);
+      after.set(claim.id, known === undefined ? givenBy(claim) : withNewer(known, claim));
+    }
+    if (isWhole) for (const id of this.#mentionedBy.all(resource)) if (!after.has(id)) after.set(id, null);
+    return after;
+  }
+
+  /** The name and the further fields of a connection, each from the first list that gives any, if a list gives these. */
+  believedOf(id: number, resource: ResourceName, own: Given | null): NameAndExtra {
+    const others = this.#givenTo.all(id).filter(each => each.resource !== resource);
+    const given = [...others, ...(own === null ? [] : [{ ...own, ...columnsOf(own), resource }])]
+      .sort((a, b) => (ranks.get(b.resource) ?? 0) - (ranks.get(a.resource) ?? 0))
+      .map(saidIn);
     const name = given.find(each => each.name !== null)?.name ?? null;
     const extra = given.find(each => each.extra !== null)?.extra ?? null;
     return { name, extra };
   }
 
-  /**
-   * Notes the claims of a list.
-   *
-   * @param isWhole whether the claims are all of the list's: they then replace the noted ones. Otherwise newer ones are added.
-   * @returns the connections whose claims were added, replaced or removed.
-   */
-  note(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean): Set<number> {
-    const ids = new Set<number>();
-    for (const claim of claims) {
-      const known = isWhole ? undefined : this.#given(resource, claim.id);
-      const { extra, name, namedAt } = known === undefined ? givenBy(claim) : withNewer(known, claim);
-      const columns = columnsOf({ name, extra });
-      this.#write.run(resource, claim.id, columns.name, columns.extra, namedAt);
-      ids.add(claim.id);
+  /** Notes what `after` has returned. */
+  note(resource: ResourceName, after: ReadonlyMap<number, Given | null>): void {
+    for (const [id, given] of after) {
+      if (given === null) {
+        this.#remove.run(resource, id);
+        continue;
+      }
+      const { name, extra } = columnsOf(given);
+      this.#write.run(resource, id, name, extra, given.namedAt);
     }
-    if (!isWhole) return ids;
-    for (const id of this.#mentionedBy.all(resource)) {
-      if (ids.has(id)) continue;
-      this.#remove.run(resource, id);
-      ids.add(id);
-    }
-    return ids;
   }
 
   /** Removes the claims about connections that have no row any more. */

@@ -4,8 +4,8 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { connectionContent, normalExtra, type StoredConnection } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionClaims } from './connection-claims.ts';
-import { columnsOf, type NameAndExtra, orAsBefore, saidIn } from './connection-columns.ts';
-import { ConnectionNames } from './connection-names.ts';
+import { columnsOf, orAsBefore, saidIn } from './connection-columns.ts';
+import { ConnectionNames, type Given } from './connection-names.ts';
 import { tryToRead } from './readable.ts';
 import { columnOf, schemaTable } from './rows-table.ts';
 import { connections } from './schema.ts';
@@ -22,6 +22,14 @@ export interface ConnectionRow extends StandingConnection {
 export interface EndedConnection {
   readonly row: ConnectionRow;
   readonly endedBy: 'update' | 'removal';
+}
+
+/** The changes that a list makes to connections, with the names that it gives then. */
+export interface ConnectionChanges {
+  readonly resource: ResourceName;
+  readonly names: ReadonlyMap<number, Given | null>;
+  /** Each with its row before; undefined if it is new. */
+  readonly rows: readonly { readonly row: ConnectionRow | undefined; readonly after: StoredConnection }[];
 }
 
 function selectRows() {
@@ -97,19 +105,36 @@ export class ConnectionTable {
   }
 
   /**
-   * Applies the claims of a list; to be called once a list, with all that was read of it. It inserts missing rows, and updates rows
-   * whose name or further fields changed. If no list gives a name any more, the row keeps it.
+   * What the claims of a list change; nothing is written. If no list gives a name any more, the row keeps it.
    *
-   * @param isWhole whether the claims are all of the list's, because every page was parsed in a proven reading.
+   * @param isWhole whether the claims are all of the list's, because it was proven.
+   */
+  changes(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean): ConnectionChanges {
+    const names = this.#names.after(resource, claims, isWhole);
+    const rows = [...names].flatMap(([id, own]) => {
+      const believed = this.#names.believedOf(id, resource, own);
+      const row = this.read(id);
+      const after = { id, ...columnsOf(row === undefined ? believed : orAsBefore(believed, row)) };
+      return row === undefined || isOther(row, after) ? [{ row, after }] : [];
+    });
+    return { resource, names, rows };
+  }
+
+  /**
+   * Writes such changes: inserts missing rows, and updates the others.
+   *
    * @returns the versions that ended.
    */
-  hear(resource: ResourceName, claims: ConnectionClaims, isWhole: boolean, runId: number): EndedConnection[] {
+  apply({ resource, names, rows }: ConnectionChanges, runId: number): EndedConnection[] {
+    this.#names.note(resource, names);
     const ended: EndedConnection[] = [];
-    for (const id of this.#names.note(resource, claims, isWhole)) {
-      const believed = this.#names.believedOf(id);
-      const row = this.read(id);
-      if (row === undefined) this.#insertRow({ id, ...columnsOf(believed) }, runId);
-      else if (this.#change(row, orAsBefore(believed, row), runId)) ended.push({ row, endedBy: 'update' });
+    for (const { row, after } of rows) {
+      const { id, name, extra } = after;
+      if (row === undefined) this.#insertRow(after, runId);
+      else {
+        this.#update.run(name, runId, extra, connectionContent(after), id);
+        ended.push({ row, endedBy: 'update' });
+      }
     }
     return ended;
   }
@@ -181,16 +206,12 @@ export class ConnectionTable {
   #insertRow({ id, name, extra }: StoredConnection, runId: number): void {
     this.#insert.run(id, name, runId, runId, extra, connectionContent({ id, name, extra }));
   }
+}
 
-  /** Sets the name and further fields of a row; true if that changed its content. */
-  #change(row: ConnectionRow, said: NameAndExtra, runId: number): boolean {
-    const { name, extra } = columnsOf(said);
-    const content = connectionContent({ id: row.id, name, extra });
-    // Nulls among the further fields, and their order, do not count.
-    if ((name === row.name && extra === row.extra) || connectionContent(row).equals(content)) return false;
-    this.#update.run(name, runId, extra, content, row.id);
-    return true;
-  }
+/** Nulls among the further fields, and their order, do not count. */
+function isOther(row: ConnectionRow, after: StoredConnection): boolean {
+  if (after.name === row.name && after.extra === row.extra) return false;
+  return !connectionContent(row).equals(connectionContent(after));
 }
 
 /** Whether the columns of a row match its content, and are as docmirror writes them. */

@@ -161,7 +161,7 @@ class UnknownConnections {
   /** Inserts their rows, as of the run that first wrote a record that refers to them. */
   insert(resource: ResourceName): void {
     for (const { runId, claims } of this.#claims.values())
-      this.#connections.hear(resource, claims, false, runId);
+      this.#connections.apply(this.#connections.changes(resource, claims, false), runId);
   }
 
   #withoutOwn(json: string): string {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { lists } from '../../contract/lists.ts';
-import type { RecordChange } from '../write/dry-run-changes.ts';
+import type { RecordChange } from '../write/list-context.ts';
 
 /** The values of one field in the mirror and at the service. */
 export interface FieldDifference {

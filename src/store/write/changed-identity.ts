@@ -13,10 +13,12 @@ const lookedAtMax = 1_000;
  * to write the field in another way, so nothing is gone.
  *
  * @param gone rows that no answer has shown.
+ * @param inserted the records that the run inserts.
  */
 export function changedIdentityField(
   { file, list, table }: ListContext,
   gone: readonly number[],
+  inserted: Iterable<RecordValues>,
 ): string | null {
   const lost = gone.slice(0, lookedAtMax).map(id => table.read(id));
   const oldest = lost.reduce(
@@ -30,7 +32,8 @@ export function changedIdentityField(
   ).all(oldest);
   const areGone = new Set(gone);
   const came = newer.filter(id => !areGone.has(id));
-  if (came.length < gone.length) return null;
+  const now = [...inserted];
+  if (came.length + now.length < gone.length) return null;
   const sought = partsOfIdentity(list).map(
     part =>
       new Sought(
@@ -38,11 +41,9 @@ export function changedIdentityField(
         lost.map(({ record }) => record),
       ),
   );
-  for (const id of came) {
-    const { record, firstSeenRunId } = table.read(id);
-    if (firstSeenRunId <= oldest) continue;
+  const since = came.map(id => table.read(id)).filter(({ firstSeenRunId }) => firstSeenRunId > oldest);
+  for (const record of [...since.map(row => row.record), ...now])
     for (const each of sought) if (each.isFound(record)) return each.field;
-  }
   return null;
 }
 

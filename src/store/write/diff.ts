@@ -1,6 +1,7 @@
 import { contentBytes } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
-import type { ParsedPage, Stage } from './stage.ts';
+import type { ParsedPage } from './known-pages.ts';
+import type { Stage } from './stage.ts';
 
 /** How the staged records of a list become rows. */
 export interface Diff {
@@ -103,7 +104,9 @@ function candidates(
     for (const [row, n] of found(sql.edits)) add(n, { row });
     if (hasDoubles) for (const [older, n] of found(sql.versions)) add(n, { n: older });
   } else if (unshown.length > 0) {
+    // By hand: a TEMP table.
     sqlite.exec('DELETE FROM temp.unshown');
+    // By hand: a table-valued function.
     const insert = sqlite.prepare('INSERT INTO temp.unshown SELECT value FROM json_each(?)');
     insert.run(JSON.stringify(unshown.map(({ id }) => id)));
     for (const [row, n] of found(sql.editsOfUnshown)) add(n, { row });

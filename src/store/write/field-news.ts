@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, eq, isNotNull, lt, lte, max, sql } from 'drizzle-orm';
 import { type ListDefinition, scalarFields } from '../../contract/lists.ts';
-import type { FieldNews, UnknownField } from '../../sync/ports.ts';
+import type { FieldNews, UnknownField } from '../../contract/run.ts';
 import { firstValue } from '../tables/query.ts';
 import { columnOf, rowsTable } from '../tables/rows-table.ts';
 import { recordHistory, syncRunResources, unknownFields } from '../tables/schema.ts';
@@ -24,10 +24,23 @@ interface WrittenFields {
  * as they are.
  */
 export function fieldNews(context: ListContext, written: WrittenFields): FieldNews {
+  if (context.run.isDry) return { newFields: newInStaged(context, written), emptiedColumns: [] };
   return {
     newFields: written.isFull ? countAll(context, written) : noteWritten(context, written),
     emptiedColumns: written.isFull && written.isProven ? emptiedColumns(context) : [],
   };
+}
+
+/** The fields of staged records that no earlier run has met; nothing is noted. */
+function newInStaged({ file, list }: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {
+  if (!hasFurtherFields) return [];
+  const ofList = eq(unknownFields.resource, list.resource);
+  const known = file.orm.select().from(unknownFields).where(ofList).all();
+  return fieldsOf(file.sqlite, { ...list, table: 'temp.incoming' }, '', [])
+    .filter(
+      found => !known.some(({ field, jsonType }) => field === found.field && jsonType === found.jsonType),
+    )
+    .map(({ field, jsonType }) => ({ field, jsonType }));
 }
 
 function countAll(context: ListContext, { hasFurtherFields }: WrittenFields): UnknownField[] {

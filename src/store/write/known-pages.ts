@@ -6,7 +6,18 @@ import type { Proof } from '../../proof/prove.ts';
 import { addressText, type PageAddress, PageItems } from '../../proof/window.ts';
 import type { ListTable } from '../tables/list-table.ts';
 import { stagingSql } from './list-sql.ts';
-import type { ParsedPage, Stage } from './stage.ts';
+
+/** A page that was parsed, in this run or in the last proven full sync. */
+export interface ParsedPage {
+  readonly items: PageItems;
+  /** For each item its row or id; in a list without ids below zero: minus the number of a staged record; NaN if it has none of its own. */
+  readonly rows: Float64Array;
+  /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
+  readonly names: Int32Array;
+  /** The numbers of the first and the last answer with it, among all answers of the run. */
+  first: number;
+  last: number;
+}
 
 /** A parse that is remembered: if the rows still have these contents, this page has been parsed. */
 export interface KnownPage extends PageAddress {
@@ -76,14 +87,14 @@ export type RowOf = (n: number) => number | null;
 
 /** The pages of a proven full sync, for the next run: those of the plan, or of readings by the list's own page size. */
 export function* pagesToRemember(
-  stage: Stage,
+  parsedPages: ReadonlyMap<string, ParsedPage>,
   { verdict, answers }: Proof,
   pageSize: number,
   rowOf: RowOf,
 ): Generator<KnownPage> {
   const done = new Set<string>();
   for (const { index, size, page, isSecondLook } of answers) {
-    const parsed = stage.pages.get(page.digest);
+    const parsed = parsedPages.get(page.digest);
     const isKept = !isSecondLook && (verdict.rule === 'key' || size === pageSize);
     if (!isKept || page.count === 0 || parsed === undefined || done.has(addressText({ index, size })))
       continue;

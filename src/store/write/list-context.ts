@@ -2,10 +2,21 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
 import type { ListTable } from '../tables/list-table.ts';
-import type { ChangeObserver } from './dry-run-changes.ts';
 import type { ListMemory } from './memory.ts';
 import type { RunRecords } from './run-records.ts';
 import type { TransactionOwner } from './transaction.ts';
+
+/** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
+export interface RecordChange {
+  readonly resource: string;
+  readonly operation: 'insert' | 'update' | 'removal';
+  readonly recordId: number;
+  readonly record: string;
+  readonly before: string | null;
+}
+
+/** Receives each change. */
+export type ChangeObserver = (change: RecordChange) => void;
 
 /** The run that works on the mirror. In a dry run every transaction is rolled back, and `id` is in no table. */
 export interface CurrentRun {

@@ -1,3 +1,4 @@
+// All by hand: TEMP tables, pinned joins and statements for many rows.
 import {
   arrayFields,
   type ListDefinition,
@@ -52,6 +53,8 @@ function make(list: ListDefinition) {
     content: 'SELECT lower(hex(_content)) FROM temp.incoming WHERE n = ?',
     read: `SELECT n, lower(hex(_content)), arrays, _extra, ${columns.join(', ')} FROM temp.incoming WHERE n = ?`,
     all: 'SELECT n FROM temp.incoming ORDER BY n',
+    /** Staged records of a list with ids that are new versions of rows. */
+    editsOfIds: `SELECT i.n FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
     /** New versions of rows that no answer has shown. */
     editsOfUnshown: `SELECT r.id, i.n FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY r.id, i.n`,
     /** New versions of rows, shown or not. */

@@ -1,3 +1,4 @@
+// All by hand: docmirror's own notes, read and written whole.
 import type Database from 'better-sqlite3';
 import { hash16 } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder, straysMax } from '../../proof/order.ts';

@@ -1,15 +1,14 @@
 import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
 import type {
   ListOutcome,
-  Mirror,
   ReceiptHead,
   RunBegun,
   RunError,
   RunStart,
   RunStatus,
-} from '../../sync/ports.ts';
+} from '../../contract/run.ts';
+import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { FilePlace, markOf } from '../file/file-identity.ts';
 import { giveRoomBack } from '../file/give-room-back.ts';
@@ -26,9 +25,8 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import type { ChangeObserver } from './dry-run-changes.ts';
 import { EndedVersions } from './history.ts';
-import type { CurrentRun, ListContext } from './list-context.ts';
+import type { ChangeObserver, CurrentRun, ListContext } from './list-context.ts';
 import { ListMemory } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
@@ -57,7 +55,7 @@ interface OpenOptions {
 }
 
 /** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
-export class SqliteMirror implements Mirror {
+export class SqliteMirror {
   readonly #open: OpenMirror;
   readonly #place: FilePlace;
   readonly #others: OtherWriters;

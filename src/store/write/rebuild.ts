@@ -1,5 +1,5 @@
 import { lists } from '../../contract/lists.ts';
-import type { RunStart } from '../../sync/ports.ts';
+import type { RunStart } from '../../contract/run.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
 import { isRowAsWritten } from '../receipts/altered-lists.ts';
 import { currentStates } from '../receipts/current-states.ts';

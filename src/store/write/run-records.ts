@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, ne, notExists, type SQL } from 'drizzle-orm';
 import type { ResourceName } from '../../contract/lists.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../sync/ports.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';

@@ -7,28 +7,15 @@ import { identityOf, keyOf } from '../../contract/record-key.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ContentNumbers } from '../../proof/numbers.ts';
 import { straysMax } from '../../proof/order.ts';
-import type { RepeatedRecord } from '../../proof/plain.ts';
-import type { UnshownRow } from '../../proof/reading.ts';
+import type { RepeatedRecord, UnshownRow } from '../../proof/reading.ts';
 import { type Answer, type PageAddress, PageItems } from '../../proof/window.ts';
 import { ConnectionClaims } from '../tables/connection-claims.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
 import { IdSet } from './id-set.ts';
-import type { KnownPages, RecalledPage } from './known-pages.ts';
+import type { KnownPages, ParsedPage, RecalledPage } from './known-pages.ts';
 import { rowsPerInsert, stagingSql } from './list-sql.ts';
 import { NameBook, type NameEntry, offer, PageNames } from './names.ts';
-import { RejectedRecords } from './rejected-records.ts';
-
-/** A page that was parsed, in this run or in the last proven full sync. */
-export interface ParsedPage {
-  readonly items: PageItems;
-  /** For each item its row or id; in a list without ids below zero: minus the number of a staged record; NaN if it has none of its own. */
-  readonly rows: Float64Array;
-  /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
-  readonly names: Int32Array;
-  /** The numbers of the first and the last answer with it, among all answers of the run. */
-  first: number;
-  last: number;
-}
+import { RejectedRecords } from './rejected.ts';
 
 type StagedRow = [
   n: number,
@@ -332,6 +319,16 @@ export class Stage {
       content: Buffer.from(content, 'hex'),
       arrays: arrays === null ? [] : JSON.parse(arrays),
     };
+  }
+
+  /** All staged records, by their numbers. */
+  *all(): Generator<StagedRecord> {
+    for (const n of this.sqlite.prepare<[], number>(this.sql.all).pluck().all()) yield this.staged(n);
+  }
+
+  /** The greatest number of a staged record. */
+  get numbered(): number {
+    return this.#numbers.count;
   }
 
   /** Enters a remembered page, as if it had been parsed now; false if there is none. */

@@ -1,7 +1,6 @@
 import type { LearntOrder } from '../../../src/proof/order.ts';
-import type { RepeatedRecord } from '../../../src/proof/plain.ts';
 import type { Proof } from '../../../src/proof/prove.ts';
-import type { Asking, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import type { Asking, ListFacts, RepeatedRecord, Verdict } from '../../../src/proof/reading.ts';
 import type { Answer, Ask, Identity, PageAddress } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import { itemsOf, type Pages, type WorldRecord } from './records.ts';

@@ -1,6 +1,6 @@
 import { getTableConfig } from 'drizzle-orm/sqlite-core';
 import { describe, expect, test } from 'vitest';
-import { lists } from '../../../src/contract/lists.ts';
+import { lists, timeColumnOf } from '../../../src/contract/lists.ts';
 import { schemaTable } from '../../../src/store/tables/rows-table.ts';
 import { connections } from '../../../src/store/tables/schema.ts';
 
@@ -29,7 +29,9 @@ describe('the registry of lists and the schema', () => {
   test.each(lists)('name the same columns for $resource, of the same types', list => {
     const own = list.fields.filter(field => !('table' in field));
     const columns = own.map(({ column, kind }) => `${column} ${typeOf[kind]}`);
-    expect(described(list.table)).toEqual([...ofEachRow, ...columns].sort());
+    const time = timeColumnOf(list);
+    const ofTime = time === null ? [] : [`${time} integer`];
+    expect(described(list.table)).toEqual([...ofEachRow, ...columns, ...ofTime].sort());
     for (const field of list.fields) {
       if (!('table' in field)) continue;
       // A list of texts has no null among them; a connection can be without an id.

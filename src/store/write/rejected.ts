@@ -1,0 +1,120 @@
+import type Database from 'better-sqlite3';
+import { and, desc, eq, lt } from 'drizzle-orm';
+import type { ListDefinition } from '../../contract/lists.ts';
+import type { Rejection } from '../../contract/record.ts';
+import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
+import { hash16 } from '../../contract/sum.ts';
+import { rejectedRecords } from '../tables/schema.ts';
+import { prepare, prepareInsert, select, words } from '../tables/statement.ts';
+import type { OpenTransaction } from './transaction.ts';
+
+/** A record that can't be read, with its highest count on one page. */
+export interface RejectedRecord extends RejectedKey {
+  readonly reason: string;
+  /** Its text as received. */
+  readonly text: string;
+  readonly content: Buffer;
+  /** The place in the list where it was seen first, from 0. */
+  readonly place: number;
+  count: number;
+}
+
+/** The records of a list that this run could not read. */
+export class RejectedRecords {
+  readonly #list: ListDefinition;
+  readonly #records = new Map<string, RejectedRecord>();
+
+  constructor(list: ListDefinition) {
+    this.#list = list;
+  }
+
+  /**
+   * Notes the rejections of a page.
+   *
+   * @param begin how many records of the list come before the page.
+   * @returns them in the same order.
+   */
+  add(rejections: readonly Rejection[], begin: number): RejectedRecord[] {
+    const onPage = new Map<string, number>();
+    return rejections.map(({ position, reason, record: text }) => {
+      const content = hash16(text);
+      const name = content.toString('latin1');
+      const count = (onPage.get(name) ?? 0) + 1;
+      onPage.set(name, count);
+      let known = this.#records.get(name);
+      if (known === undefined) {
+        const place = begin + position;
+        known = { ...keyOfRejected(this.#list, text), reason, text, content, place, count };
+        this.#records.set(name, known);
+      }
+      known.count = Math.max(known.count, count);
+      return known;
+    });
+  }
+
+  get all(): RejectedRecord[] {
+    return [...this.#records.values()].sort((a, b) => a.place - b.place);
+  }
+
+  get count(): number {
+    let count = 0;
+    for (const record of this.#records.values()) count += record.count;
+    return count;
+  }
+}
+
+/**
+ * Writes the records of a list that this run could not read. If an earlier run rejected the same text, it is not stored again: only its
+ * `last_run_id` changes.
+ *
+ * @param placeOf the page and the position that are reported for a place in the list.
+ */
+export function writeRejected(
+  { sqlite }: OpenTransaction,
+  resource: string,
+  runId: number,
+  records: readonly RejectedRecord[],
+  placeOf: (place: number) => readonly [pageNo: number, position: number],
+): void {
+  if (records.length === 0) return;
+  const of = rejectedRecords;
+  const moveOn = prepare(sqlite, (lastRunId: number, id: number) =>
+    words.update(of).set({ lastRunId }).where(eq(of.id, id)),
+  );
+  const insert = prepareInsert(
+    sqlite,
+    of,
+    'runId',
+    'lastRunId',
+    'resource',
+    'pageNo',
+    'position',
+    'reason',
+    'record',
+    'content',
+  );
+  const before = rejectedBefore(sqlite, resource, runId);
+  for (const { place, reason, text, content, count } of records)
+    for (let time = 0; time < count; time++) {
+      const known = before.get(content.toString('latin1'))?.pop();
+      if (known !== undefined) moveOn.run(runId, known);
+      else insert.run(runId, runId, resource, ...placeOf(place), reason, text, content);
+    }
+}
+
+/** The rows of earlier runs, by the contents of their texts; the last one is the oldest. */
+function rejectedBefore(sqlite: Database.Database, resource: string, runId: number): Map<string, number[]> {
+  const { id, content, resource: of, lastRunId } = rejectedRecords;
+  const rows = prepare(sqlite, (list: string, run: number) =>
+    select({ id, content })
+      .from(rejectedRecords)
+      .where(and(eq(of, list), lt(lastRunId, run)))
+      .orderBy(desc(id)),
+  );
+  const before = new Map<string, number[]>();
+  for (const row of rows.all(resource, runId)) {
+    const name = row.content.toString('latin1');
+    before.set(name, [...(before.get(name) ?? []), row.id]);
+  }
+  return before;
+}

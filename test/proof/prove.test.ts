@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { type Growth, proveGrowth } from '../../src/proof/growth.ts';
+import type { KeyOrder } from '../../src/proof/order.ts';
+import { type Proof, prove } from '../../src/proof/prove.ts';
+import type { Asking, ListFacts } from '../../src/proof/reading.ts';
+import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
+import { itemsOf } from './exhaust/records.ts';
+
+// What `prove` asks for, and what it makes of the answers, in lists that are too long for every small world.
+
+interface Entry {
+  readonly key: number;
+  readonly content: number;
+}
+
+interface Service {
+  list: Entry[];
+  readonly identity: Identity;
+  readonly hasOneSize?: boolean;
+  /** Called before each answer. */
+  readonly onAsk?: (ask: Ask, number: number) => void;
+  /** The total that it states, if it is not the number of its records. */
+  readonly totalOf?: (ask: Ask) => number;
+}
+
+/** Plays a proof against a service, and returns what it proved with all that was asked for. */
+function play<Result>(asking: Asking<Result>, service: Service): { result: Result; asked: Ask[] } {
+  const asked: Ask[] = [];
+  let tick = 0;
+  let step = asking.next();
+  while (step.done !== true) {
+    const answers: Answer[] = [];
+    for (const ask of step.value.pages) {
+      asked.push(ask);
+      service.onAsk?.(ask, asked.length);
+      const { list, identity, hasOneSize = false } = service;
+      const items = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
+      const { keys, contents } = itemsOf(items.map(({ key, content }) => ({ id: key, key, content })));
+      const isOther = hasOneSize && ask.size !== 20;
+      answers.push({
+        ...ask,
+        asked: ++tick,
+        arrived: ++tick,
+        total: service.totalOf?.(ask) ?? list.length,
+        page: new PageItems(`${[...keys]} ${items.map(({ content }) => content)}`, keys, contents, identity),
+        wrong: isOther ? 'size' : null,
+        oldestNewKeys: [],
+      });
+      if (step.value.stop(answers.at(-1) as Answer)) break;
+    }
+    step = asking.next(answers);
+  }
+  return { result: step.value, asked };
+}
+
+const counted = (count: number, from = 0): Entry[] =>
+  Array.from({ length: count }, (_, at) => ({ key: (from + at) * 100, content: from + at + 1 }));
+
+function proven(service: Service, some: Partial<ListFacts> = {}): { result: Proof; asked: Ask[] } {
+  const facts: ListFacts = {
+    identity: service.identity,
+    largest: 20,
+    learnt: null,
+    run: 1,
+    totalBefore: service.list.length,
+    unshown: () => [],
+    ...some,
+  };
+  return play(prove(facts), service);
+}
+
+test.each(['up', 'down'] as const)(
+  'a list in the order of its keys is proven by one reading: %s',
+  direction => {
+    const list = direction === 'up' ? counted(200) : counted(200).reverse();
+    for (const identity of ['id', 'content'] as const) {
+      const { result, asked } = proven({ list, identity });
+      expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
+      expect(asked.length).toBeLessThanOrEqual(16);
+      expect(asked.every(({ isSecondLook }) => !isSecondLook)).toBe(true);
+    }
+  },
+);
+
+test('a list on one page takes one request, and a second one by another address before a row goes', () => {
+  const list = counted(12);
+  expect(proven({ list, identity: 'id' }).asked).toHaveLength(1);
+  const { result, asked } = proven({ list, identity: 'id' }, { unshown: () => [{ id: 55, key: 55 }] });
+  expect(result.rows).toEqual([{ id: 55, key: 55, fate: 'gone' }]);
+  expect(asked).toHaveLength(2);
+  expect(asked[1]?.size).not.toBe(asked[0]?.size);
+});
+
+test('rows that would go are looked for at addresses that the run has not used, and never far from them', () => {
+  const { result, asked } = proven(
+    { list: counted(400), identity: 'id' },
+    { unshown: () => [{ id: 20_050, key: 20_050 }] },
+  );
+  expect(result.rows[0]?.fate).toBe('gone');
+  const looks = asked.filter(({ isSecondLook }) => isSecondLook);
+  expect(looks).toHaveLength(1);
+  const [{ index, size } = { index: 0, size: 0 }] = looks;
+  expect(index * size).toBeLessThan(201);
+  expect((index + 1) * size).toBeGreaterThan(201);
+  expect(asked.filter(each => each.index === index && each.size === size)).toHaveLength(1);
+});
+
+test('if records can be anywhere, a row goes only after a second reading of the whole list', () => {
+  const list = counted(3_000);
+  list.splice(1_500, 0, ...list.splice(2_800, 1));
+  const unshown = () => [{ id: 1, key: 150_050 }];
+  const facts = { largest: 100, unshown };
+  const { result, asked } = proven({ list, identity: 'content' }, facts);
+  expect(result.verdict).toMatchObject({ rule: 'key', isProven: true, windows: { strays: 1 } });
+  expect(result.rows[0]?.fate).toBe('gone');
+  expect(asked.filter(({ isSecondLook }) => isSecondLook).length).toBeGreaterThanOrEqual(30);
+});
+
+test('a list in order only in long pieces is not proven by key', () => {
+  const list = [...counted(300, 300), ...counted(300)];
+  const { result } = proven({ list, identity: 'id' });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true });
+});
+
+test('a record at two places proves nothing if the service serves one page size', () => {
+  const list = counted(90).reverse();
+  list.sort((a, b) => ((a.content * 7919) % 101) - ((b.content * 7919) % 101));
+  list[85] = list[5] as Entry;
+  const { result } = proven({ list, identity: 'content', hasOneSize: true });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: false });
+});
+
+test('only a page that is not full and agrees with its total ends a list', () => {
+  const list = counted(200);
+  for (const total of [199, 201, 240, 120]) {
+    const { result } = proven({ list, identity: 'id', totalOf: () => total });
+    expect(result.verdict.isProven, `${total}`).toBe(false);
+  }
+});
+
+test('the readings of a list that grows by a page at each answer come to an end', () => {
+  const service: Service = {
+    list: counted(200),
+    identity: 'id',
+    onAsk: () => service.list.push(...counted(20, service.list.length)),
+  };
+  const { result, asked } = proven(service);
+  expect(result.verdict.isProven).toBe(false);
+  expect(asked.length).toBeLessThanOrEqual(100 + 12 * 11);
+});
+
+test('rows stay if a list is empty all at once, and go if it was so before', () => {
+  const unshown = () => [{ id: 1, key: 100 }];
+  const fateAfter = (totalBefore: number) =>
+    proven({ list: [], identity: 'id' }, { totalBefore, unshown }).result.rows[0]?.fate;
+  expect(fateAfter(3)).toBe('undecided');
+  expect(fateAfter(0)).toBe('gone');
+});
+
+test('a page with more slack than is known makes an incremental sync a full one', () => {
+  const grow = (list: Entry[], order: KeyOrder): Growth =>
+    play(
+      proveGrowth({
+        identity: 'content',
+        order,
+        largest: 20,
+        newestKey: 19_900,
+        count: 200,
+        added: () => list.length - 200,
+      }),
+      { list, identity: 'content' },
+    ).result;
+  const order = { direction: 'up', slack: 100, stretch: 4, strays: 0 } as const;
+  const list = counted(203);
+  expect(grow(list, order).kind).toBe('done');
+  [list[200], list[201]] = [list[201] as Entry, list[200] as Entry];
+  expect(grow(list, order).kind).toBe('done');
+  [list[198], list[202]] = [list[202] as Entry, list[198] as Entry];
+  expect(grow(list, order)).toMatchObject({ kind: 'full', reason: 'a page is out of order' });
+});
