@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { reportPeriod } from '../../src/commands/report-period.ts';
+import { instantMs } from '../../src/contract/time.ts';
 import { reportPage } from '../../src/render/report/page.ts';
 import { openInMemory } from '../../src/store/file/open-to-write.ts';
 import type { ExportTally } from '../../src/store/read/export-tally.ts';
@@ -74,9 +75,9 @@ async function exportsOverTime(times: readonly (string | null)[]): Promise<strin
   try {
     sqlite.pragma('foreign_keys = OFF');
     const insert = sqlite.prepare(
-      'INSERT INTO document_exports (exported_at, _first_seen_run_id, _changed_run_id, _content) VALUES (?, 1, 1, randomblob(16))',
+      'INSERT INTO document_exports (exported_at, exported_at_ms, _first_seen_run_id, _changed_run_id, _content) VALUES (?, ?, 1, 1, randomblob(16))',
     );
-    for (const time of times) insert.run(time);
+    for (const time of times) insert.run(time, time === null ? null : instantMs(time));
     const reading = readReport(
       sqlite,
       null,
