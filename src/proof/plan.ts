@@ -104,8 +104,8 @@ export function otherSizes(largest: number, run: number): number[] {
   return rotated(sizes, run);
 }
 
-/** Page sizes for a page around a place, in the order in which a run tries them. */
-function sizesOf(largest: number, run: number): number[] {
+/** Page sizes for pages around a place, in the order in which a run tries them. */
+export function sizesOf(largest: number, run: number): number[] {
   const count = Math.max(1, Math.min(sizesTriedMax, Math.floor(largest / 2)));
   return rotated(
     Array.from({ length: count }, (_, at) => largest - at),

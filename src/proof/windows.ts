@@ -4,7 +4,7 @@ import { checkTotal, contradictedOnce, isOnePageWhole } from './ends.ts';
 import { ContentNumbers } from './numbers.ts';
 import { type KeyOrder, orderOf } from './order.ts';
 import { pagesBeyondMax } from './plain.ts';
-import { overlapOf, Plan, pagesAcross, repairsOf, type Tie } from './plan.ts';
+import { overlapOf, Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
 import { type Asking, agreement, isWrong, type Reading, type Verdict } from './reading.ts';
 import {
   type Answer,
@@ -193,7 +193,10 @@ export function* readAcross(
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
   let count = 0;
   const found: { answer: Answer; sum: Sum }[] = [];
-  for (const size of isSecondLook ? [run.otherSize(1)] : [largest, run.otherSize(0)]) {
+  // No cache can have kept a page that this run has not asked for.
+  const isUnused = (size: number) => !pagesAcross(tie, size, run.total).some(run.isUsed);
+  const unused = sizesOf(largest, run.list.run).find(isUnused) ?? run.otherSize(1);
+  for (const size of isSecondLook ? [unused] : [largest, run.otherSize(0)]) {
     const pages = pagesAcross(tie, size, run.total);
     const came = [...(yield* run.ask(pages, { isSecondLook }))].sort((a, b) => a.index - b.index);
     count += pages.length;
