@@ -35,8 +35,6 @@ const passing: [name: string, fault: Fault, code: string][] = [
 
 /** Faults that no other try mends. */
 const lasting: [name: string, fault: Fault, code: string][] = [
-  ['400', { kind: 'status', status: 400 }, 'refused'],
-  ['410', { kind: 'status', status: 410 }, 'refused'],
   ['403', { kind: 'status', status: 403 }, 'forbidden'],
   ['a redirect', { kind: 'redirect', location: '/elsewhere' }, 'redirected'],
 ];
@@ -69,7 +67,8 @@ describe.concurrent('a fault that passes:', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test.each(representative)(
+  // A page that is a 500 for ever is left out: test/sync/page-failed.test.ts.
+  test.each(representative.filter(([name]) => name !== '500'))(
     '%s without end ends that list alone, and says so',
     async (_name, fault, code) => {
       await using scene = await setScene({ maxPageSize: 40 });

@@ -349,8 +349,8 @@ describe('an upgrade that is killed', () => {
       "SELECT count(*) AS n FROM document_exports WHERE _extra ->> 'language' LIKE 'l%'",
     )[0]?.n,
   });
-  const notBegun = { version: 6, upgrades: 0, columns: 0, views: 6, waiting: 20_000 };
-  const done = { version: 7, upgrades: 1, columns: 3, views: 6, waiting: 0 };
+  const notBegun = { version: 7, upgrades: 0, columns: 0, views: 6, waiting: 20_000 };
+  const done = { version: 8, upgrades: 1, columns: 3, views: 6, waiting: 0 };
 
   test('is either done or not begun, and the next one ends it', async () => {
     const large = join(folder.path, 'large.sqlite');

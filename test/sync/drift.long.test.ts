@@ -328,9 +328,6 @@ describe('a removal of many records', () => {
     await using scene = await setSyncedScene();
     scene.service.lists[resource].splice(10, 1);
     scene.service.lists[resource].push('"no object"');
-    // A record without a key hides the order of the list: so a removal takes two runs.
-    const first = await syncScene(scene, { allowMassRemoval: true });
-    expect(first.of(resource)).toMatchObject({ completeness: 'unproven', rejected: 1, removed: 0 });
     const text = await scene.run('sync', '--allow-mass-removal');
     expect(text.code).toBe(3);
     expect(text.stdout).toContain('its removal was withheld, because records were rejected');
@@ -345,8 +342,8 @@ describe('a removal of many records', () => {
       resources: [{ verdict }, { verdict: 'complete: proven' }, { verdict: 'complete: proven' }],
     });
     // The record that can't be read was there in a run that was sure of the list: so it is not the one that is gone.
-    const third = await syncScene(scene, { allowMassRemoval: true });
-    expect(third.of(resource)).toMatchObject({ rejected: 1, removed: 1, removalsWithheld: 0 });
+    const second = await syncScene(scene, { allowMassRemoval: true });
+    expect(second.of(resource)).toMatchObject({ rejected: 1, removed: 1, removalsWithheld: 0 });
     scene.service.lists[resource].pop();
     expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', removed: 0 });
     expectExactMirror(scene.database, scene.service);
