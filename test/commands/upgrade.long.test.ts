@@ -64,8 +64,8 @@ describe('upgrade', () => {
     );
     expect(outgrown.service.requests).toHaveLength(asked);
     expect(filesOf('one')).toEqual(['one.sqlite', 'one.sqlite.before-test', 'one.sqlite.lock']);
-    expect(shapeOf(path)).toBe(7);
-    expect(shapeOf(`${path}.before-test`)).toBe(6);
+    expect(shapeOf(path)).toBe(8);
+    expect(shapeOf(`${path}.before-test`)).toBe(7);
     const receipts = await docmirror('audit', 'receipts', '--database', path, '--json');
     const kinds = receipts.stdout
       .trimEnd()
@@ -159,7 +159,7 @@ describe('upgrade', () => {
       expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is damaged (') });
       expect(readFileSync(path).equals(before)).toBe(true);
     }
-    expect(shapeOf(path)).toBe(6);
+    expect(shapeOf(path)).toBe(7);
     expect(filesOf('damaged').filter(name => name.includes('before'))).toEqual([]);
   });
 
@@ -173,12 +173,12 @@ describe('upgrade', () => {
       code: 11,
       stderr: expect.stringContaining('[mirror_busy]'),
     });
-    expect(shapeOf(path)).toBe(6);
+    expect(shapeOf(path)).toBe(7);
     const waiting = docmirror('upgrade', path, '--wait', '30s');
     await wait(1_000);
     lock.close();
     expect(await waiting).toMatchObject({ code: 0 });
-    expect(shapeOf(path)).toBe(7);
+    expect(shapeOf(path)).toBe(8);
   });
 
   test('can be taken back with the older docmirror, by the copy of before', async () => {
