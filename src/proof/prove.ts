@@ -98,6 +98,11 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
         for (const tie of across) if (!run.hasOneSize) yield* readAcross(run, verdict.windows, tie, true);
         // Windows of sizes that the service does not serve say nothing.
         if (!run.hasOneSize) verdict = (yield* weigh(run, plan, Number.POSITIVE_INFINITY)) as Verdict;
+        if (verdict.rule === 'agreement') {
+          // A page of a second look can be the first that is out of order.
+          verdict = yield* proveByAgreement(run, verdict.reason as string);
+          isReadAgain = verdict.isProven && (verdict.rule === 'order' || isApart);
+        }
         continue;
       }
     }

@@ -161,7 +161,8 @@ function fill(database: string, count: number): void {
       destination_connection_id, exported_at, _first_seen_run_id, _changed_run_id, _content)
     SELECT 1 + i % 300, 'Title ' || i, 'kind ' || i % 15000 || printf('%.*c', 300, 'k'), 1 + i * 7 % 299,
       iif(i % 100 = 0, 'yesterday ' || i, strftime('%FT%TZ', 900000000 + i * 86400.0 * 9000 / ${count}, 'unixepoch')),
-      1, 1, randomblob(16) FROM n;`);
+      1, 1, randomblob(16) FROM n;
+    UPDATE document_exports SET exported_at_ms = unixepoch(exported_at) * 1000;`);
   close();
 }
 
