@@ -29,14 +29,11 @@ const entryPoints = { cli: 'src/cli.ts', main: 'src/commands/main.ts' };
 /**
  * Writes the program into a folder of the package: one file for each command, and shared ones. A file that is there
  * already with the same text is not touched, so that a program that runs from it is not disturbed.
- *
- * @returns the names of the packages whose code went into it.
  */
-export async function bundle(folder: string): Promise<{ readonly bundledPackages: ReadonlySet<string> }> {
+export async function bundle(folder: string): Promise<void> {
   const { default: manifest } = await import('../package.json', { with: { type: 'json' } });
-  const { outputFiles, metafile } = await build({
+  const { outputFiles } = await build({
     write: false,
-    metafile: true,
     absWorkingDir: root,
     entryPoints,
     outdir: folder,
@@ -61,12 +58,7 @@ export async function bundle(folder: string): Promise<{ readonly bundledPackages
   const written = new Set(outputFiles.map(({ path }) => basename(path)));
   for (const name of readdirSync(join(root, folder)))
     if (!written.has(name)) rmSync(join(root, folder, name), { recursive: true });
-  const names = Object.keys(metafile.inputs).flatMap(path => packageOf.exec(path)?.[1] ?? []);
-  return { bundledPackages: new Set(names) };
 }
-
-/** The package that a file belongs to. */
-const packageOf = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//;
 
 /**
  * CommonJS packages load Node's own modules by `require`, through one function that esbuild puts into one of the files.
