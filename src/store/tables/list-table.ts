@@ -57,7 +57,7 @@ export class ListTable {
   readonly #timeAt: number;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
-  readonly #findAfter: Database.Statement<[Scalar, Buffer, number], number>;
+  readonly #others: Database.Statement<[Scalar, Buffer, number, number], number>;
   readonly #has: Database.Statement<[number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
   readonly #insert: Database.Statement<unknown[]>;
@@ -69,14 +69,14 @@ export class ListTable {
     this.list = list;
     this.#sqlite = sqlite;
     this.#timeAt = timeIndexOf(list);
-    const { children, find, findAfter, has, read, insert, update, remove } = listWords(list);
+    const { children, find, others, has, read, insert, update, remove } = listWords(list);
     this.#words = listWords(list);
     this.#children = children.map(each => new ChildTable(sqlite, each));
     this.#find = prepareValue(sqlite, find);
     // By hand: a SELECT without a table, of many looks at once.
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${this.#find.source})`).join(', ')}`;
     this.#findMany = sqlite.prepare<[(Scalar | Buffer)[]], (number | null)[]>(looks).raw();
-    this.#findAfter = prepareValue(sqlite, findAfter);
+    this.#others = prepareValue(sqlite, others);
     this.#has = prepareValue(sqlite, has);
     this.#read = prepareArrays(sqlite, read);
     this.#insert = sqlite.prepare(insert);
@@ -114,9 +114,9 @@ export class ListTable {
     return found;
   }
 
-  /** The next rows with the content of a record, in the order of their ids: `sameRowsPerRead` at most. */
-  findAfter(record: NewRecord, id: number): number[] {
-    return this.#findAfter.all(this.#lead(record), record.content, id);
+  /** Other rows with the content of a record, always in one order. */
+  othersOf(record: NewRecord, row: number, limit: number): number[] {
+    return this.#others.all(this.#lead(record), record.content, row, limit);
   }
 
   /** Inserts a record and returns its row's id. */

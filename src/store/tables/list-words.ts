@@ -1,4 +1,4 @@
-import { and, count, eq, gt, max, min, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, count, eq, max, min, ne, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 import {
   type ArrayField,
@@ -20,9 +20,6 @@ export interface ListWords extends ReturnType<typeof wordsOf> {
 export type ChildWords = ReturnType<typeof childWordsOf>;
 
 const known = new WeakMap<ListDefinition, ListWords>();
-
-/** Rows of one content a read. The index sorts them by other columns first, so reading them one by one would sort all of them each time. */
-const sameRowsPerRead = 1_000;
 
 /** The statements of a list. They name the columns in its definition. */
 export function listWords(list: ListDefinition): ListWords {
@@ -51,12 +48,12 @@ function wordsOf(list: ListDefinition) {
   return {
     table,
     find: (value: Scalar, bytes: Buffer) => select({ id }).from(table).where(says(value, bytes)),
-    findAfter: (value: Scalar, bytes: Buffer, row: number) =>
+    // Identical rows are in the order of the index already. To sort them for each page would take hours for many.
+    others: (value: Scalar, bytes: Buffer, row: number, limit: number) =>
       select({ id })
         .from(table)
-        .where(and(says(value, bytes), gt(id, row)))
-        .orderBy(id)
-        .limit(sameRowsPerRead),
+        .where(and(says(value, bytes), ne(id, row)))
+        .limit(limit),
     has: (row: number) => select({ id }).from(table).where(eq(id, row)),
     count: () => select({ count: count() }).from(table),
     read: (row: number) => rows().where(eq(id, row)),

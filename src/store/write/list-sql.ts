@@ -56,11 +56,11 @@ function make(list: ListDefinition) {
     /** Staged records of a list with ids that are new versions of rows. */
     editsOfIds: `SELECT i.n FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
     /** New versions of rows that no answer has shown. */
-    editsOfUnshown: `SELECT r.id, i.n FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY r.id, i.n`,
+    editsOfUnshown: `SELECT i.n, r.id, NULL, lower(hex(r._content)) FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
     /** New versions of rows, shown or not. */
-    edits: `SELECT r.id, i.n FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
+    edits: `SELECT i.n, r.id, NULL, lower(hex(r._content)) FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
     /** New versions of new records. */
-    versions: `SELECT a.n AS id, b.n FROM temp.incoming a JOIN temp.incoming b ON ${same('a', 'b')} WHERE a.n <> b.n ORDER BY a.n, b.n`,
+    versions: `SELECT b.n, NULL, a.n, lower(hex(a._content)) FROM temp.incoming a JOIN temp.incoming b ON ${same('a', 'b')} WHERE a.n <> b.n ORDER BY a.n, b.n`,
     /** Inserts the staged records of a list without ids, each as the row that its number says. */
     insertAll: `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
       SELECT @base + n, ${written.join(', ')}, @run, @run, _extra, _content FROM temp.incoming ORDER BY n`,

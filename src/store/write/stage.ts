@@ -226,7 +226,7 @@ export class Stage {
       let row = found[at];
       if (row !== undefined && onPage.has(row)) {
         const first = row;
-        if (!others.has(first)) others.set(first, this.#rowsOf(record, first));
+        if (!others.has(first)) others.set(first, this.table.othersOf(record, first, records.length));
         row = others.get(first)?.shift();
       }
       if (row !== undefined) {
@@ -273,16 +273,6 @@ export class Stage {
       content,
       ...(arrays.length > 0 ? [JSON.stringify(arrays)] : []),
     ];
-  }
-
-  /** All other rows with the content of a record, in the order of their ids. */
-  #rowsOf(record: NewRecord, first: number): number[] {
-    const rows: number[] = [];
-    for (let next = this.table.findAfter(record, first); next.length > 0; ) {
-      rows.push(...next);
-      next = this.table.findAfter(record, rows.at(-1) as number);
-    }
-    return rows;
   }
 
   /** Notes that a row is shown. */
