@@ -34,6 +34,65 @@ export type ErrorCode =
   | 'token_unavailable'
   | 'internal';
 
+const advice: Readonly<Record<ErrorCode, string>> = {
+  settings: 'Correct the flag or variable that the message names. The help of each command explains its own.',
+  mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
+  mirror_file:
+    'The mirror stays as it is, and the next run fails, too. Name another file, correct its permissions, or restore a backup. To check it:\n    docmirror doctor',
+  mirror_too_old: 'Move the file away together with all files that begin with its name, and sync again.',
+  upgrade_needed: 'The next run copies the mirror and brings it up to date:\n    docmirror sync',
+  mirror_altered:
+    'Another program changed what docmirror wrote. Restore a backup, or read all lists again. To see what was changed:\n    docmirror verify',
+  disk_full: 'Nothing that was stored is lost. Free some room and run again.',
+  database_locked:
+    'Another program, often a database browser, has the mirror locked. Close it and run again.',
+  unauthorized:
+    'Get a new token, and put it where the message says that it came from. The mirror keeps what it had.',
+  forbidden:
+    'Ask for permission to read the list, or sync only the other lists with --resource. The mirror keeps what it had.',
+  not_found:
+    'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/. If "show" says this, check the id.',
+  redirected: 'Set DOCMIRROR_BASE_URL to the final address: docmirror sends the token nowhere else.',
+  refused: 'Try DOCMIRROR_PAGE_SIZE=50, or ask who runs the service.',
+  overloaded: 'Lower DOCMIRROR_CONCURRENCY, or run at another time. The next run tries again.',
+  server_error:
+    'The mirror keeps what it had, and the next run tries again. If this stays, ask who runs the service.',
+  timeout: 'Set DOCMIRROR_TIMEOUT_MS to more, or DOCMIRROR_PAGE_SIZE to less. The next run tries again.',
+  network:
+    'Check that the service runs, and that no firewall is in between. The mirror keeps what it had. To try it:\n    docmirror doctor',
+  proxy:
+    'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
+  certificate:
+    "Nothing was sent. If your company's own authority signed the certificate, name its file in NODE_EXTRA_CA_CERTS.",
+  tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
+  token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
+  token_unavailable:
+    'The mirror keeps what it had. Check the file or the command that the message names. To try it:\n    docmirror doctor',
+  invalid_response:
+    'Something else may answer at DOCMIRROR_BASE_URL. The mirror keeps what it had, and the next run tries again.',
+  response_too_large: 'Set DOCMIRROR_PAGE_SIZE to less.',
+  pagination_ignored: 'The service ignores pageNo, so its list can not be read. Tell those who run it.',
+  too_many_pages: 'If the list is really so long, set DOCMIRROR_MAX_PAGES to more.',
+  publication_differs:
+    'Something else changed the tables. Publish that tenant again:\n    docmirror publish clickhouse --again',
+  cursor_lost:
+    'The message names the newest run that both have. Remove what you took from later runs, and go on with --since-run.',
+  share_failed:
+    'Correct the file of SQL that the message names, and make the share:\n    docmirror share FILE',
+  output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
+  cancelled: 'Run again. Lists that were complete before the end stay complete.',
+  deadline: 'Set DOCMIRROR_DEADLINE to more. Lists that were complete before the end stay complete.',
+  internal: 'Report this with the message and "docmirror --version". The mirror keeps what it had.',
+};
+
+/**
+ * What an error means and what to do, in sentences; null if there is no such code. A command has a line of its own, so that it can be
+ * completed and copied. `doctor`, the summary of a run, the report and `docmirror help CODE` say the same.
+ */
+export function adviceOn(code: string): string | null {
+  return Object.hasOwn(advice, code) ? advice[code as ErrorCode] : null;
+}
+
 /** The exit codes of the process. Scripts rely on these numbers. A process that a signal ended has 128 plus the signal's number. */
 export const exitCodes = {
   done: 0,

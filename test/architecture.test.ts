@@ -57,7 +57,17 @@ const allowedRooms: Record<string, readonly string[]> = {
   ],
   'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
   'store/share': ['contract', 'errors', 'store/file', 'store/tables'],
-  render: ['audit', 'contract', 'freshness', 'list-state', 'printable', 'store/read', 'store/verify', 'sync'],
+  render: [
+    'audit',
+    'contract',
+    'errors',
+    'freshness',
+    'list-state',
+    'printable',
+    'store/read',
+    'store/verify',
+    'sync',
+  ],
   serve: ['contract', 'errors', 'freshness', 'render', 'store/read', 'version'],
   sample: ['contract'],
   commands: [

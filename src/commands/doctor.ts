@@ -1,15 +1,25 @@
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
-import { exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
-import { diagnosisText, doctorOutputOf, findingText } from '../render/findings.ts';
-import { readSigningKey } from './checkpoint-file.ts';
+import { type ListDefinition, lists } from '../contract/lists.ts';
+import { readRecords } from '../contract/record.ts';
+import { adviceOn, DocmirrorError, exitCodes, MirrorFileError, ServiceError } from '../errors.ts';
+import { diagnosisText, doctorOutputOf, type Finding, findingText } from '../render/findings.ts';
+import { bytesText, counted } from '../render/numbers.ts';
+import type { Service } from '../service/service.ts';
+import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
+import { mirrorToWrite } from '../store/file/mirror-path.ts';
+import { openMirrorForReading } from '../store/file/open.ts';
+import { explainSqliteError } from '../store/file/sqlite-errors.ts';
+import { assertAsWritten } from '../store/receipts/altered-lists.ts';
+import { SqliteMirror } from '../store/write/mirror.ts';
+import { getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
+import { tooManyPages } from '../sync/read.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
-import { checkFiles, fileChecks } from './doctor/file-checks.ts';
-import { checkNetwork } from './doctor/network-checks.ts';
-import { checkNotifier, notifierChecks } from './doctor/notifier-checks.ts';
-import { checkShare, shareCheck } from './doctor/share-check.ts';
-import { failed, ok, skipped, type Verdict, warning } from './doctor/verdict.ts';
 import { createLogger } from './logging.ts';
-import { assertIsMirrorOf, readExtraCa } from './run-once.ts';
+import { assertIsMirrorOf, openService, readExtraCa } from './run-once.ts';
+import { assertShareFits } from './share-after-run.ts';
 import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
 import { widthOf } from './widths.ts';
@@ -17,128 +27,176 @@ import { widthOf } from './widths.ts';
 /** `docmirror doctor` */
 export const doctor = command({
   flags: {},
-  settings: [...runSettings, 'signingKeyFile', ...mirrorSettings],
+  settings: [...runSettings, ...mirrorSettings],
   examples: [
     { line: 'docmirror doctor', meaning: 'a line a check: what was tried, what was found, what to do' },
     { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },
   ],
   notes: [
-    'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. The mirror is audited as "verify" does it, which can take long if it is large.',
-    'It also says who else could read the mirror and the share, what killed backups left, and if pings and metrics get through. It only connects to the server of the pings, because a request would count as a ping.',
+    'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. It tries what a run does, with one request a list.',
   ],
   exitCodes: '0, or what "docmirror sync" would end with.',
   async run({ json }, context) {
-    const verdicts: Verdict[] = [];
-    for await (const verdict of examine(context)) {
-      const found = context.secrets.redact(verdict.found);
-      verdicts.push({ ...verdict, found });
-      if (!json) context.stdout.write(findingText({ ...verdict, found }, widthOf(context.stdout)));
+    const findings: Finding[] = [];
+    for await (const { exitCode, ...finding } of examine(context)) {
+      const shown = { ...finding, found: context.secrets.redact(finding.found) };
+      findings.push(shown);
+      if (!json) context.stdout.write(findingText(shown, widthOf(context.stdout)));
+      context.exitCode ||= exitCode;
     }
-    context.exitCode = exitCodeOf(verdicts);
-    const findings = verdicts.map(({ exitCode: _exitCode, ...finding }) => finding);
     return { findings, exitCode: context.exitCode };
   },
   output: doctorOutputOf,
   text: diagnosisText,
 });
 
-/** In the order in which a run needs things: it looks at the mirror before it asks the service. */
-const networkChecks = ['name', 'proxy', 'certificate', 'access', 'pages'];
+/** A finding, and what `sync` would exit with for it; 0 if it would go on. */
+type Verdict = Finding & { readonly exitCode: number };
 
-function exitCodeOf(verdicts: readonly Verdict[]): number {
-  const isLater = ({ check }: Verdict) => networkChecks.includes(check);
-  const ordered = [...verdicts.filter(each => !isLater(each)), ...verdicts.filter(isLater)];
-  return ordered.find(({ status }) => status === 'failed')?.exitCode ?? 0;
+const nothing = { todo: null, code: null, exitCode: exitCodes.done };
+
+/** A check by a part of a run. What the part returns is what was found; what it throws is what a run would end with. */
+async function tried(check: string, part: () => string | Promise<string>): Promise<Verdict> {
+  try {
+    return { check, status: 'ok', found: await part(), ...nothing };
+  } catch (error) {
+    const explained = explainSqliteError(error, 'the mirror');
+    if (!(explained instanceof DocmirrorError)) throw error;
+    const { message: found, code, exitCode } = explained;
+    return { check, status: 'failed', found, todo: adviceOn(code), code, exitCode };
+  }
 }
 
 async function* examine(context: Context): AsyncGenerator<Verdict> {
-  const config = await attempt(() => context.config);
-  const service = await attempt(() => context.service);
-  const extraCa = await attempt(async () => service instanceof UsageError || (await readExtraCa(service)));
-  const bound = await attempt(() => assertMirrorFits(config, service));
-  const wrong = [config, service, extraCa, bound].flatMap(each =>
-    each instanceof UsageError ? [each.message] : [],
-  );
-  const words = [...new Set(wrong)].join(' ');
-  const todo =
-    bound instanceof UsageError && wrong.length === 1
-      ? 'Name a mirror and a service that belong together.'
-      : '"docmirror sync --help" explains each.';
-  yield wrong.length === 0
-    ? await checkKey(config)
-    : failed('settings', words, todo, exitCodes.usage, 'settings');
-  const isUnusable = service instanceof UsageError || config instanceof UsageError || wrong.length > 0;
-  const why = wrong.length === 1 && bound instanceof UsageError ? otherService : incomplete;
-  if (isUnusable) yield* skippedChecks(['token', ...networkChecks], why);
-  else yield* checkService(service, config, context);
-  if (config instanceof UsageError)
-    yield* skippedChecks([...fileChecks, shareCheck, ...notifierChecks], incomplete);
-  else {
-    yield* checkFiles(config.database, context.signal);
-    yield await checkShare(config);
-    yield* checkNotifier(config, context.environment, context.signal);
-  }
-}
-
-/** No run needs the key that signs: where it can't be used, others end with it. */
-async function checkKey(config: Config | UsageError): Promise<Verdict> {
-  const path = config instanceof UsageError ? null : config.signingKeyFile;
-  const key = await attempt(async () => path !== null && (await readSigningKey(path)));
-  if (!(key instanceof UsageError)) return ok('settings', 'complete and usable');
-  const todo = 'Runs do without it; "docmirror backup" and "docmirror audit checkpoint" would exit with 2.';
-  return warning('settings', key.message, todo);
+  let config: Config | undefined;
+  let service: ServiceConfig | undefined;
+  const settings = await tried('settings', async () => {
+    config = context.config;
+    service = context.service;
+    await readExtraCa(service);
+    return 'complete and usable';
+  });
+  yield settings;
+  if (config === undefined) return;
+  const isForeign = yield* checkMirror(config, service, context);
+  // A token is for the service of its mirror alone.
+  if (service === undefined || settings.status === 'failed' || isForeign) return;
+  yield* checkService(service, config, context);
 }
 
 /**
- * Refuses another service than the mirror's before it is asked for anything, as a run does.
+ * What a run needs before it asks the service: the mirror, its folder, its lock, and the place of the share.
  *
- * @throws UsageError if the mirror is of another base address.
+ * @returns whether the file can't be this service's mirror.
  */
-function assertMirrorFits(config: Config | UsageError, service: ServiceConfig | UsageError): void {
-  if (config instanceof UsageError || service instanceof UsageError) return;
-  try {
-    assertIsMirrorOf(config.database, service.baseUrl);
-  } catch (error) {
-    // The checks of the file report its other faults.
-    if (error instanceof UsageError) throw error;
-  }
+async function* checkMirror(
+  config: Config,
+  service: ServiceConfig | undefined,
+  { signal }: Context,
+): AsyncGenerator<Verdict, boolean> {
+  const { database, share } = config;
+  const mirror = await tried('mirror', async () => {
+    const path = mirrorToWrite(database);
+    if (service !== undefined) assertIsMirrorOf(database, service.baseUrl);
+    assertLockOrNone(lockPath(path));
+    if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
+    SqliteMirror.openDry(database, () => undefined, { signal }).close();
+    using file = openMirrorForReading(database);
+    await assertAsWritten(file, new TimeSlice(signal));
+    return `${path} can be opened, and its rows are as docmirror wrote them`;
+  });
+  yield mirror;
+  if (mirror.code === 'settings') return true;
+  yield await tried('folder', () => checkFolder(dirname(resolve(database))));
+  yield share === null
+    ? { check: 'share', status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)', ...nothing }
+    : await tried('share', async () => {
+        await assertShareFits(config);
+        return `${share} can be made`;
+      });
+  return false;
 }
 
+/** With less free space than this no run gets through, in bytes. */
+const freeBytesMin = 256 * 1024;
+
+function checkFolder(folder: string): string {
+  accessSync(folder, constants.W_OK | constants.X_OK);
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < freeBytesMin)
+    throw new MirrorFileError(`${folder} has ${bytesText(bavail * bsize)} free.`, { code: 'disk_full' });
+  return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
+}
+
+/** A wait that is shorter than this is no finding, in milliseconds. */
+const momentMs = 2_000;
+
+/** The way to the service: the token, and the first page of each list. */
 async function* checkService(
   service: ServiceConfig,
   config: Config,
   context: Context,
 ): AsyncGenerator<Verdict> {
-  const token = await readToken(service.token, context.signal).catch((error: unknown) => {
-    if (error instanceof TokenUnavailableError) return error;
-    throw error;
+  const { signal, secrets } = context;
+  let token = '';
+  const asked = await tried('token', async () => {
+    token = await readToken(service.token, signal);
+    secrets.add(token);
+    return `there is one, from ${'file' in service.token ? service.token.file : service.token.from}`;
   });
-  if (token instanceof TokenUnavailableError) {
-    yield failed('token', token.message, 'Without a token nothing can be asked.', token.exitCode, token.code);
-    yield* networkChecks.map(check => skipped(check, 'there is no token'));
-    return;
-  }
-  context.secrets.add(token);
-  const file = 'file' in service.token ? `: the file ${service.token.file}` : '';
-  yield ok('token', `there is one, from ${service.token.from}${file}`);
-  const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
+  yield asked;
+  if (asked.status === 'failed') return;
   const known = { ...service, token: { text: token, from: service.token.from } };
-  yield* checkNetwork(known, config, { secrets: context.secrets, signal: context.signal, logger });
-}
-
-const incomplete = 'the settings are not complete';
-const otherService = 'the mirror is of another service';
-
-function skippedChecks(checks: readonly string[], why: string): Verdict[] {
-  return checks.map(check => skipped(check, why));
-}
-
-/** The result of some work, or the usage error that it ends with. */
-async function attempt<T>(work: () => T | Promise<T>): Promise<T | UsageError> {
+  const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
+  const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
+  const source = await openService(known, { ...config, giveUpAfterMs }, { logger, secrets, signal });
   try {
-    return await work();
-  } catch (error) {
-    if (error instanceof UsageError) return error;
-    throw error;
+    const errors: ServiceError[] = [];
+    const pages: Verdict[] = [];
+    for (const list of lists) {
+      try {
+        pages.push(await readFirstPage(list, source, config, signal));
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        errors.push(error);
+      }
+    }
+    yield accessOf(errors, pages.length);
+    yield* pages;
+  } finally {
+    await source.close();
   }
+}
+
+/** @throws ServiceError if the list can't be read. */
+async function readFirstPage(
+  list: ListDefinition,
+  source: Service,
+  { pageSize, maxPages }: Config,
+  signal: AbortSignal,
+): Promise<Verdict> {
+  const { page, envelope } = await getFirstPage(source, list, pageSize ?? pageSizeAtFirst, signal);
+  const count = pagesStated(envelope);
+  if (count > maxPages) throw tooManyPages({ list, pagesMax: maxPages }, count);
+  const size = `${envelope.pageSize} a page, ${counted(envelope.totalRecordCount, 'record')}`;
+  const found = `first page ${envelope.firstPageNo}, ${size}`;
+  const check = list.resource;
+  const [rejected] = page.content === null ? [] : readRecords(list, page.content).rejections;
+  if (rejected === undefined) return { check, status: 'ok', found, ...nothing };
+  const todo = 'A run sets such records aside, and removes nothing from that list. Ask who runs the service.';
+  const why = `${found}; a record can't be read (${rejected.reason})`;
+  return { check, status: 'failed', found: why, todo, code: null, exitCode: exitCodes.partial };
+}
+
+/** @param readCount how many lists were read. */
+function accessOf(errors: readonly ServiceError[], readCount: number): Verdict {
+  const [first] = errors;
+  const names = lists.map(({ resource }) => resource).join(', ');
+  if (first === undefined)
+    return { check: 'access', status: 'ok', found: `the token is accepted for ${names}`, ...nothing };
+  const found = errors.map(({ message }) => message).join('; ');
+  const isRefused = errors.every(({ refusedToken }) => refusedToken);
+  const whole = isRefused ? exitCodes.unauthorized : exitCodes.failed;
+  const exitCode = readCount > 0 ? exitCodes.partial : whole;
+  return { check: 'access', status: 'failed', found, todo: adviceOn(first.code), code: first.code, exitCode };
 }

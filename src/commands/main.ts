@@ -1,12 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
 import type { Environment } from '../config/resolve.ts';
-import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError, UsageError } from '../errors.ts';
+import {
+  adviceOn,
+  DocmirrorError,
+  type ErrorCode,
+  exitCodes,
+  MirrorFileError,
+  UsageError,
+} from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
-import { packageFolder } from '../version.ts';
 import { type Command, Context, ownFlags } from './command.ts';
 import { commands, isCommand, nameOfCommand } from './index.ts';
 import type { Io } from './io.ts';
@@ -52,7 +56,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     await parser.parseAsync(knownOnly(words), { from: 'user' });
     return context.exitCode;
   } catch (error) {
-    const failure = report(await explained(error, context), context);
+    const failure = report(error, context);
     const isUsage = failure.exitCode === exitCodes.usage;
     if (isUsage && !isBegun && chosen !== null)
       await reportEarly(chosen, context, new UsageError(failure.message)).catch(() => undefined);
@@ -75,12 +79,11 @@ function isAlone([first]: readonly string[]): boolean {
   return first === undefined || ownFlags.some(({ name }) => first.split('=')[0] === name);
 }
 
-/** The section of docs/troubleshooting.md about an error code: `docmirror help mirror_busy`. */
+/** What to do about an error: `docmirror help mirror_busy`. */
 function helpOnError([first, code = '', ...more]: readonly string[]): string | null {
-  if (first !== 'help' || more.length > 0 || isCommand(code) || !/^[a-z_]+$/.test(code)) return null;
-  const page = readFileSync(join(packageFolder, 'docs', 'troubleshooting.md'), 'utf8');
-  const section = new RegExp(`^### \`${code}\`\\n.*?(?=^##|$(?![\\s\\S]))`, 'ms').exec(page);
-  return section === null ? null : `${section[0].trimEnd()}\n`;
+  if (first !== 'help' || more.length > 0 || isCommand(code)) return null;
+  const advice = adviceOn(code);
+  return advice === null ? null : `${advice}\n`;
 }
 
 /** Whether a command was asked for JSON: it then prints JSON also if it fails before it begins. */
@@ -140,21 +143,4 @@ function foreseen(error: unknown): DocmirrorError | null {
   return new MirrorFileError(
     `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
   );
-}
-
-/** The error itself. If nobody foresaw it, and the mirror is not as docmirror wrote it, the error about that. */
-async function explained(error: unknown, context: Context): Promise<unknown> {
-  if (error instanceof CommanderError || foreseen(error) !== null) return error;
-  try {
-    const { verifyMirror } = await import('../store/verify/verify.ts');
-    const { signal } = new AbortController();
-    const { path, differences } = await verifyMirror(context.config.database, { limit: 1, signal });
-    const [first] = differences;
-    if (first === undefined) return error;
-    return new MirrorFileError(
-      `${path} is not as docmirror wrote it (${first.table ?? 'the file'}: ${first.what}). "docmirror verify" names all differences. Restore it from a backup, or move it away and sync again.`,
-    );
-  } catch {
-    return error;
-  }
 }

@@ -1,3 +1,4 @@
+import { adviceOn } from '../errors.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { RejectionCount } from '../store/read/rejected-reader.ts';
@@ -55,14 +56,14 @@ export function summaryText(
           `Rebuilt: dropped ${counted(rowsDropped, 'row')} that another program had altered. The history does not mention this.`,
         ];
   const notes = [...rebuilt, ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable)];
-  const advice = adviceOnAll(resources).map(text => placed(text, place));
+  const todo = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),
     '\n',
     wrapped(`${headline}${stop}`, width),
     ...[...notes, ...shareNote(summary)].map(note => `\n${wrapped(note, width)}`),
-    ...(advice.length === 0 ? [] : ['\nWhat to do:\n', ...advice.map(text => wrapped(`- ${text}`, width))]),
-    ...(advice.length === 0 || summary.receipt === null ? [] : ['\n']),
+    ...(todo.length === 0 ? [] : ['\nWhat to do:\n', ...todo.map(text => wrapped(`- ${text}`, width))]),
+    ...(todo.length === 0 || summary.receipt === null ? [] : ['\n']),
     receiptLine(summary),
   ].join('');
 }
@@ -186,13 +187,10 @@ function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }:
 /** A placeholder in an advice for the flags that name its lists. */
 const itsLists = '{lists}';
 
-/** Faults between this machine and the service, which `doctor` checks. */
-const onTheWay = /^(network|proxy|certificate|tls|timeout|not_found|redirected)$/;
-
 /** Advice for the lists that are not complete: each piece of advice once, its commands with all lists that need it. */
 function adviceOnAll(resources: readonly ListOutcome[]): string[] {
   const each = resources.flatMap(outcome =>
-    adviceOn(outcome).map(text => ({ text, list: outcome.resource })),
+    adviceOnList(outcome).map(text => ({ text, list: outcome.resource })),
   );
   const byText = Map.groupBy(each, ({ text }) => text);
   return [...byText].map(([text, of]) =>
@@ -200,9 +198,11 @@ function adviceOnAll(resources: readonly ListOutcome[]): string[] {
   );
 }
 
+const adviceAtLeast = 'The mirror keeps what it had, and the next run tries again.';
+
 /** Advice for a list that is not complete, with `itsLists` in place of its name; a command has its own line. */
-function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
-  if (error !== null) return adviceOnError(error.code);
+function adviceOnList({ error, completeness, rejected, removalsWithheld }: ListOutcome): string[] {
+  if (error !== null) return isStop(error.code) ? [] : [adviceOn(error.code) ?? adviceAtLeast];
   if (completeness === 'unproven') {
     return [
       `The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync ${itsLists} --full`,
@@ -216,28 +216,6 @@ function adviceOn({ error, completeness, rejected, removalsWithheld }: ListOutco
   return [
     `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`,
   ];
-}
-
-function adviceOnError(code: string): string[] {
-  if (isStop(code)) return [];
-  if (code === 'forbidden') {
-    return [
-      'Ask for permission to read the list, or sync only the other lists with --resource. The mirror keeps what it had.',
-    ];
-  }
-  if (code === 'unauthorized') {
-    return ['Give a valid token, see docmirror sync --help. The mirror keeps what it had.'];
-  }
-  if (code === 'token_unavailable') {
-    return ['The mirror keeps what it had. To check where the token comes from:\n    docmirror doctor'];
-  }
-  if (onTheWay.test(code)) {
-    return ['The mirror keeps what it had. To find out what is in the way:\n    docmirror doctor'];
-  }
-  if (code === 'mirror_file') {
-    return ['The next run fails, too, until this is repaired. To check the file:\n    docmirror doctor'];
-  }
-  return ['The mirror keeps what it had, and the next run tries again.'];
 }
 
 /**

@@ -179,7 +179,10 @@ export class Reader {
 }
 
 /** The error of a list that has more pages than are allowed. */
-export function tooManyPages({ list, pagesMax }: ListTask, pages: number): ServiceError {
+export function tooManyPages(
+  { list, pagesMax }: Pick<ListTask, 'list' | 'pagesMax'>,
+  pages: number,
+): ServiceError {
   return new ServiceError(
     'too_many_pages',
     `${list.resource} has ${pages} pages, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,
