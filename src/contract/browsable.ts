@@ -1,13 +1,14 @@
-import { type Field, type keptResources, type ListDefinition, lists } from './lists.ts';
+import { type Field, fieldsOf, keptResources, lists } from './lists.ts';
 
 /** The filters of a list page, besides words. */
-export type FilterName = 'source' | 'destination' | 'kind' | 'time';
+export type FilterName = NonNullable<Field['filter']>;
 
 /** A list, or the connections, as people and programs search it. */
 export interface Browsable {
   readonly resource: (typeof keptResources)[number];
   readonly title: string;
   readonly table: string;
+  readonly fields: readonly Field[];
   /** The field of each filter that this list has. */
   readonly filters: Partial<Record<FilterName, Field>>;
   /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
@@ -20,27 +21,8 @@ export interface Browsable {
   readonly idName: 'id' | '_id';
 }
 
-// By the names of the fields, so that a new list can be searched, too.
-const isReference = /Reference$/;
-const isSearched = /Title$|Reference$|^name$|^description$/;
-const isSorted = /DocumentTitle$|DocumentReference$|DocumentKind$|^name$|^description$/;
-
-const name: Field = { kind: 'text', name: 'name', column: 'name' };
-
 /** The lists in their order, then the connections. */
-export const browsables: readonly Browsable[] = [
-  ...lists.map(browsableList),
-  {
-    resource: 'connections',
-    title: 'Connections',
-    table: 'connections',
-    filters: {},
-    texts: [name],
-    references: [],
-    sorts: [name],
-    idName: 'id',
-  },
-];
+export const browsables: readonly Browsable[] = keptResources.map(browsableList);
 
 /** The list of that name, or the connections. Throws if there is none: the caller checks names first. */
 export function browsableOf(resource: string): Browsable {
@@ -49,28 +31,25 @@ export function browsableOf(resource: string): Browsable {
   return found;
 }
 
-function browsableList({ resource, title, table, fields, identity }: ListDefinition): Browsable {
-  const named = (wanted: string | null) => fields.find(each => each.name === wanted);
-  const time = named(identity.by === 'id' ? null : identity.timeField);
-  const texts = fields.filter(
-    field => field.kind === 'text' && field !== time && isSearched.test(field.name),
-  );
+function browsableList(resource: Browsable['resource']): Browsable {
+  const list = lists.find(each => each.resource === resource);
+  const fields = fieldsOf(resource);
+  const texts = fields.filter(({ isSearched }) => isSearched);
+  const filters: Partial<Record<FilterName, Field>> = {};
+  for (const field of fields) if (field.filter !== undefined) filters[field.filter] = field;
   return {
     resource,
-    title,
-    table,
-    filters: Object.fromEntries(
-      Object.entries({
-        source: named('sourceConnection'),
-        destination: named('destinationConnection'),
-        kind: named('sourceDocumentKind'),
-        time,
-      }).filter(([, field]) => field !== undefined),
-    ),
+    title: list?.title ?? 'Connections',
+    table: list?.table ?? 'connections',
+    fields,
+    filters,
     texts,
-    references: texts.filter(field => isReference.test(field.name)),
-    sorts: [...(time === undefined ? [] : [time]), ...fields.filter(field => isSorted.test(field.name))],
-    idName: identity.by === 'id' ? 'id' : '_id',
+    references: texts.filter(({ isReference }) => isReference),
+    // The time comes first.
+    sorts: fields
+      .filter(({ isSorted }) => isSorted)
+      .sort((a, b) => Number(b.filter === 'time') - Number(a.filter === 'time')),
+    idName: list?.identity.by === 'content' ? '_id' : 'id',
   };
 }
 

@@ -1,13 +1,34 @@
 /** A list of the service, by the service's own word. */
 export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 
-/** How a field of an item is kept: its kind, its name on the wire and its place in the mirror. */
-export type Field =
-  | { readonly kind: 'text'; readonly name: string; readonly column: string }
-  | { readonly kind: 'integer'; readonly name: string; readonly column: string }
-  | { readonly kind: 'connection'; readonly name: string; readonly column: string }
-  | { readonly kind: 'texts'; readonly name: string; readonly table: string; readonly column: string }
-  | { readonly kind: 'connections'; readonly name: string; readonly table: string; readonly column: string };
+/** What a field is, whatever its kind. */
+interface FieldFacts {
+  /** Its name on the wire. */
+  readonly name: string;
+  readonly column: string;
+  /** Its heading in a table for people. */
+  readonly label: string;
+  /** True if searches for words look into it. The first of a list is the title of its records. */
+  readonly isSearched?: true;
+  /** True if its text is a reference: an exact match comes first in a search. */
+  readonly isReference?: true;
+  /** True if a list can be sorted by it. */
+  readonly isSorted?: true;
+  /** The filter that goes by it. */
+  readonly filter?: 'source' | 'destination' | 'kind' | 'time';
+  /** True if it is an address, of which people see the host alone: the rest can be secret. */
+  readonly isSecret?: true;
+}
+
+/** How a field of an item is kept: its kind, its name on the wire, its place in the mirror, and what it is used for. */
+export type Field = FieldFacts &
+  (
+    | { readonly kind: 'text' }
+    | { readonly kind: 'integer' }
+    | { readonly kind: 'connection' }
+    | { readonly kind: 'texts'; readonly table: string }
+    | { readonly kind: 'connections'; readonly table: string }
+  );
 
 /** One list of the service: its path, the shape and identity of its items, and its tables. */
 export interface ListDefinition {
@@ -24,10 +45,37 @@ export interface ListDefinition {
   /** If lists give a connection different names, docmirror keeps the name from the list with the greatest rank. */
   readonly connectionNameRank: number;
   readonly fields: readonly Field[];
+  /** True if fields that the service adds can be secret, so that people see their names alone. */
+  readonly hasSecrets?: true;
 }
 
-const textField = (name: string, column: string): Field => ({ kind: 'text', name, column });
-const connectionField = (name: string, column: string): Field => ({ kind: 'connection', name, column });
+/** What a field is used for. */
+type Uses = Omit<FieldFacts, 'name' | 'column' | 'label'>;
+
+const textField = (name: string, column: string, label: string, uses: Uses = {}): Field => ({
+  kind: 'text',
+  name,
+  column,
+  label,
+  ...uses,
+});
+const connectionField = (name: string, column: string, label: string, uses: Uses = {}): Field => ({
+  kind: 'connection',
+  name,
+  column,
+  label,
+  ...uses,
+});
+const sourceConnection = connectionField('sourceConnection', 'source_connection_id', 'Source', {
+  filter: 'source',
+});
+const destinationConnection = connectionField(
+  'destinationConnection',
+  'destination_connection_id',
+  'Destination',
+  { filter: 'destination' },
+);
+const nameField = textField('name', 'name', 'Name', { isSearched: true, isSorted: true });
 
 const documentExports: ListDefinition = {
   resource: 'document-exports',
@@ -49,14 +97,21 @@ const documentExports: ListDefinition = {
   },
   connectionNameRank: 1,
   fields: [
-    connectionField('sourceConnection', 'source_connection_id'),
-    textField('sourceDocumentTitle', 'source_document_title'),
-    textField('sourceDocumentReference', 'source_document_reference'),
-    textField('sourceDocumentVersion', 'source_document_version'),
-    textField('sourceDocumentKind', 'source_document_kind'),
-    connectionField('destinationConnection', 'destination_connection_id'),
-    textField('destinationReference', 'destination_reference'),
-    textField('exportedAt', 'exported_at'),
+    sourceConnection,
+    textField('sourceDocumentTitle', 'source_document_title', 'Title', { isSearched: true, isSorted: true }),
+    textField('sourceDocumentReference', 'source_document_reference', 'Reference', {
+      isSearched: true,
+      isReference: true,
+      isSorted: true,
+    }),
+    textField('sourceDocumentVersion', 'source_document_version', 'Version'),
+    textField('sourceDocumentKind', 'source_document_kind', 'Kind', { isSorted: true, filter: 'kind' }),
+    destinationConnection,
+    textField('destinationReference', 'destination_reference', 'Destination reference', {
+      isSearched: true,
+      isReference: true,
+    }),
+    textField('exportedAt', 'exported_at', 'Exported', { isSorted: true, filter: 'time' }),
   ],
 };
 
@@ -68,11 +123,7 @@ const collections: ListDefinition = {
   ownerColumn: 'collection_id',
   identity: { by: 'id' },
   connectionNameRank: 3,
-  fields: [
-    textField('name', 'name'),
-    connectionField('sourceConnection', 'source_connection_id'),
-    connectionField('destinationConnection', 'destination_connection_id'),
-  ],
+  fields: [nameField, sourceConnection, destinationConnection],
 };
 
 const webhooks: ListDefinition = {
@@ -84,15 +135,27 @@ const webhooks: ListDefinition = {
   identity: { by: 'id' },
   connectionNameRank: 2,
   fields: [
-    textField('endpoint', 'endpoint'),
-    textField('description', 'description'),
-    { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event' },
-    { kind: 'connections', name: 'connections', table: 'webhook_connections', column: 'connection_id' },
+    textField('endpoint', 'endpoint', 'Endpoint', { isSecret: true }),
+    textField('description', 'description', 'Description', { isSearched: true, isSorted: true }),
+    { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event', label: 'Events' },
+    {
+      kind: 'connections',
+      name: 'connections',
+      table: 'webhook_connections',
+      column: 'connection_id',
+      label: 'Connections',
+    },
   ],
+  hasSecrets: true,
 };
 
 /** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
+
+/** The fields of a list or, for any other name, of the connections. */
+export function fieldsOf(resource: string): readonly Field[] {
+  return lists.find(list => list.resource === resource)?.fields ?? [nameField];
+}
 
 /** The path of the connections in `serve`; the service has no list of them. */
 export const connectionsPath = '/v2/connections';

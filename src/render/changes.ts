@@ -19,13 +19,13 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
 }
 
 /** The fields of a change, in about as many columns as there is room for. */
-function describe({ record, before }: ShownChange, room: number): string {
+function describe({ resource, record, before }: ShownChange, room: number): string {
   if (before === null || record === null) {
     // The id is at the start of the line already.
-    const fields = fieldsOf(record, bounds).filter(({ name }) => name !== 'id');
+    const fields = fieldsOf(resource, record, bounds).filter(({ name }) => name !== 'id');
     return fields.map(({ text }) => text).join(between);
   }
-  const changed = differencesOf(before, record, bounds).map(each => ({
+  const changed = differencesOf(resource, before, record, bounds).map(each => ({
     ...each,
     before: each.before || '–',
     after: each.after || '–',

@@ -59,22 +59,22 @@ export function storyText(story: RecordStory): string {
   return [
     `${resource} ${recordId}, ${state}:`,
     '',
-    ...fieldLines(fieldsOf(newest.record, wholeRecord)),
+    ...fieldLines(fieldsOf(resource, newest.record, wholeRecord)),
     '',
     versionCount === 1 ? 'One version:' : `${counted(versionCount, 'version')}, the newest first:`,
-    ...versions.flatMap(version => ['', ...versionLines(version, version === newest)]),
+    ...versions.flatMap(version => ['', ...versionLines(resource, version, version === newest)]),
     ...(rest > 0 ? ['', `… and ${counted(rest, 'older one')} in record_history.`] : []),
   ]
     .map(line => `${line.trimEnd()}\n`)
     .join('');
 }
 
-function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
+function versionLines(resource: string, version: StoryVersion, isShownAbove: boolean): string[] {
   const { isFirst, record, before } = version;
   const lines = [spanOf(version)];
   if (record === null) return [...lines, `  ${erasedText}`];
   if (before !== null) {
-    const differences = differencesOf(before.record, record, wholeRecord);
+    const differences = differencesOf(resource, before.record, record, wholeRecord);
     return [
       ...lines,
       ...differences.map(
@@ -84,7 +84,11 @@ function versionLines(version: StoryVersion, isShownAbove: boolean): string[] {
   }
   const beginning = isFirst ? '  + new in the list' : '  the version before it is no longer kept';
   if (isShownAbove) return [...lines, `${beginning}; what it says is shown above`];
-  return [...lines, `${beginning}:`, ...fieldLines(fieldsOf(record, wholeRecord)).map(line => `  ${line}`)];
+  return [
+    ...lines,
+    `${beginning}:`,
+    ...fieldLines(fieldsOf(resource, record, wholeRecord)).map(line => `  ${line}`),
+  ];
 }
 
 /** The runs between which the mirror had a version, in words. */
@@ -110,7 +114,7 @@ export function matchesText(
 ): string {
   const rows = stories.map(story => {
     const [newest] = story.versions;
-    const fields = newest === undefined ? [] : fieldsOf(newest.record);
+    const fields = newest === undefined ? [] : fieldsOf(resource, newest.record);
     const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
     const state = newest?.to == null ? 'stands' : `gone since run ${newest.to.runId}`;
     return [

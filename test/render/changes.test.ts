@@ -34,7 +34,11 @@ describe('the line of an update', () => {
   test('counts a character by the columns that it takes', () => {
     const name = '駐車場に関する附属書の署名済み写し、第七十五号室';
     const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null } as const;
-    const text = changesText([{ ...inserted, record: JSON.stringify({ name: name.repeat(4) }) }], 1, 40);
+    const text = changesText(
+      [{ ...inserted, record: JSON.stringify({ description: name.repeat(4) }) }],
+      1,
+      40,
+    );
     expect(text).toBe('+ webhooks 1  駐車場に関する附属書の署…\n');
     const shown = line({ name: `${name.repeat(3)}一` }, { name: `${name.repeat(3)}二` });
     expect(shown).toMatch(/name: ….*一 → ….*二\n$/);
@@ -42,9 +46,10 @@ describe('the line of an update', () => {
   });
 
   test('shows no secret, and says that one has changed', () => {
-    const shown = line({ signingSecret: 'old-one' }, { signingSecret: 'new-one' }, 120);
-    expect(shown).toMatch(
-      /signingSecret: .not shown. → .not shown. .a part that is not shown has changed.\n$/,
+    const update = { resource: 'webhooks', operation: 'update', recordId: 1 } as const;
+    const sides = { before: '{"signingKey":"old-one"}', record: '{"signingKey":"new-one"}' };
+    expect(changesText([{ ...update, ...sides }], 1, 120)).toMatch(
+      /signingKey: .not shown. → .not shown. .a part that is not shown has changed.\n$/,
     );
     const inserted = { resource: 'webhooks', operation: 'insert', recordId: 1, before: null } as const;
     expect(changesText([{ ...inserted, record: '{"id":1,"apiKey":"k-1"}' }], 1, 80)).toBe(
@@ -53,10 +58,10 @@ describe('the line of an update', () => {
   });
 
   test('shows different numbers that are equal as doubles', () => {
-    const change = { resource: 'webhooks', operation: 'update', recordId: 1 } as const;
+    const change = { resource: 'collections', operation: 'update', recordId: 1 } as const;
     const texts = { before: '{"n":12345678901234567891}', record: '{"n":12345678901234567892}' };
     expect(changesText([{ ...change, ...texts }], 1, 80)).toBe(
-      '~ webhooks 1  n: 12345678901234567891 → 12345678901234567892\n',
+      '~ collections 1  n: 12345678901234567891 → 12345678901234567892\n',
     );
   });
 });

@@ -4,7 +4,6 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { differencesOf, fieldsOf } from '../../src/render/record-text.ts';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -255,33 +254,3 @@ function smallestText(page: Page): Promise<number> {
       return parseFloat(getComputedStyle(each).fontSize) * scale;
     }))`);
 }
-
-describe('a record in words', () => {
-  test('has no secret in it, wherever it is set', () => {
-    const record = JSON.stringify({
-      id: 1,
-      apiKey: 'hunter2',
-      note: 'see https://u:hunter2@host/p?hunter2 now',
-      nested: { token: 'hunter2', list: [{ password: 'hunter2' }] },
-    });
-    expect(JSON.stringify(fieldsOf(record))).not.toContain('hunter2');
-    expect(fieldsOf(record).find(({ name }) => name === 'note')?.text).toBe('see https://host/p?… now');
-  });
-
-  test('is cut if it is too long, and control characters are shown as escapes', () => {
-    const [field] = fieldsOf(JSON.stringify({ name: `a\u0000\u001b[31m${'x'.repeat(1_000)}` }));
-    expect(field?.text).toHaveLength(160);
-    expect(field?.text).toMatch(/^a\\u0000\\u001b\[31mx/);
-    expect(fieldsOf('{"a\\u001b":1}')).toMatchObject([{ name: 'a\\u001b', text: '1' }]);
-    expect(differencesOf('{}', '{"a\\u202e":1}')[0]?.name).toBe('a\\u202e');
-  });
-
-  test('shows of an update only what differs', () => {
-    const then = JSON.stringify({ name: 'A', kind: 'k', connection: { id: 1, name: 'same' } });
-    const now = JSON.stringify({ name: 'B', kind: 'k', connection: { id: 2, name: 'same' } });
-    expect(differencesOf(then, now)).toEqual([
-      { name: 'name', before: 'A', after: 'B', note: '' },
-      { name: 'connection', before: 'same', after: 'same', note: ' (a part that is not shown has changed)' },
-    ]);
-  });
-});

@@ -25,9 +25,9 @@ const folders: ListDefinition = {
   identity: { by: 'id' },
   connectionNameRank: 0,
   fields: [
-    textField('name', 'name'),
-    connectionField('ownerConnection', 'owner_connection_id'),
-    { kind: 'texts', name: 'labels', table: 'folder_labels', column: 'label' },
+    nameField,
+    connectionField('ownerConnection', 'owner_connection_id', 'Owner'),
+    { kind: 'texts', name: 'labels', table: 'folder_labels', column: 'label', label: 'Labels' },
   ],
 };
 `;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { addBehind, copyProgram, generateMigration } from './program-copy.ts';
 
 const inRegistry = `
-    textField('language', 'language'),
-    { kind: 'integer', name: 'pageTotal', column: 'page_total' },
-    connectionField('reviewerConnection', 'reviewer_connection_id'),`;
+    textField('language', 'language', 'Language'),
+    { kind: 'integer', name: 'pageTotal', column: 'page_total', label: 'Pages' },
+    connectionField('reviewerConnection', 'reviewer_connection_id', 'Reviewer'),`;
 const inSchema = `
     language: text('language'),
     pageTotal: integer('page_total'),
@@ -18,7 +18,7 @@ const inViews = `
  */
 export async function growDocmirror(grown: string): Promise<void> {
   copyProgram(grown);
-  addBehind(join(grown, 'src/contract/lists.ts'), "textField('exportedAt', 'exported_at'),", inRegistry);
+  addBehind(join(grown, 'src/contract/lists.ts'), "{ isSorted: true, filter: 'time' }),", inRegistry);
   addBehind(join(grown, 'src/store/tables/schema.ts'), "exportedAt: text('exported_at'),", inSchema);
   addBehind(join(grown, 'src/store/tables/view-columns.ts'), '  ...documentExportFields(),', inViews);
   // A changed default makes drizzle-kit build the table again. Other tables refer to it, and views read it.

@@ -59,10 +59,10 @@ function entry({ operation, resource, recordId, record, before }: Change): Html 
   const { tone, text } = words[operation];
   const browsable = browsables.find(each => each.resource === resource);
   const titleName = browsable?.texts[0]?.name;
-  const fields = fieldsOf(record);
+  const fields = fieldsOf(resource, record);
   const title = fields.find(field => field.name === titleName)?.text;
   return html`<li>
     <p class="what"><span class=${`badge ${tone}`}>${text}</span> <a href=${recordPath(root, resource, recordId)}>${titleOr(title)}</a> <span class="id">${browsable?.title} ${recordId}</span></p>
-    ${before === null || record === null ? fieldList(fields.filter(field => field.name !== titleName)) : differenceList(differencesOf(before, record))}
+    ${before === null || record === null ? fieldList(fields.filter(field => field.name !== titleName)) : differenceList(differencesOf(resource, before, record))}
   </li>`;
 }

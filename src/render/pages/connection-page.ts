@@ -51,7 +51,7 @@ export function connectionPage(view: ConnectionView): Page {
 }
 
 function nameOf(record: string | null): string | null {
-  const name = fieldsOf(record, wholeRecord).find(field => field.name === 'name')?.text;
+  const name = fieldsOf('connections', record, wholeRecord).find(field => field.name === 'name')?.text;
   return name === undefined || name.trim() === '' ? null : brief(name);
 }
 

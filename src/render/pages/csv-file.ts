@@ -1,5 +1,5 @@
 import type { Browsable } from '../../contract/browsable.ts';
-import { type Field, lists } from '../../contract/lists.ts';
+import { cellsOf, type Item } from '../../contract/cells.ts';
 import type { BrowsedRecord } from '../../store/read/browse-reader.ts';
 import type { Change } from '../../store/read/change.ts';
 import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
@@ -8,8 +8,6 @@ import { CsvEncoder } from '../export-formats.ts';
 import { flatChanges } from '../flat-changes.ts';
 
 // Files for people, from a browser: written for a spreadsheet, and without the secrets that pages hide.
-
-type Item = Readonly<Record<string, unknown>>;
 
 interface Column extends ExportColumn {
   readonly of: (item: Item, id: number) => ExportValue;
@@ -61,47 +59,15 @@ function* encoded<T>(
   yield text;
 }
 
-function columnsOf({ resource, idName, filters }: Browsable): Column[] {
-  const fields = lists.find(list => list.resource === resource)?.fields ?? [
-    { kind: 'text', name: 'name', column: 'name' } as const,
-  ];
+function columnsOf({ fields, idName }: Browsable): Column[] {
   return [
     { name: idName, kind: 'integer', of: (_, id) => id },
-    ...fields.flatMap(field => columnsOfField(field, field === filters.time)),
+    ...fields.flatMap(field =>
+      cellsOf(field).map(({ name, kind, of }): Column => {
+        const shown = (item: Item) =>
+          field.isSecret ? shownEndpoint(String(of(item) ?? '')) || null : of(item);
+        return { name, kind, of: shown };
+      }),
+    ),
   ];
-}
-
-function columnsOfField({ kind, name, column }: Field, isTime: boolean): Column[] {
-  const named = column.replace(/_id$/, '_name');
-  switch (kind) {
-    case 'text':
-    case 'integer':
-      return [{ name: column, kind: isTime ? 'time' : 'text', of: item => cell(name, item[name]) }];
-    case 'texts':
-      return [{ name, kind: 'texts', of: item => cell(name, item[name]) }];
-    case 'connection':
-      return [
-        { name: column, kind: 'integer', of: item => cell('', memberOf(item[name], 'id')) },
-        { name: named, kind: 'text', of: item => cell('', memberOf(item[name], 'name')) },
-      ];
-    case 'connections':
-      return [
-        { name: `${column}s`, kind: 'text', of: item => cell('', membersOf(item[name], 'id')) },
-        { name: `${named}s`, kind: 'text', of: item => cell('', membersOf(item[name], 'name')) },
-      ];
-  }
-}
-
-function memberOf(reference: unknown, name: 'id' | 'name'): unknown {
-  return typeof reference === 'object' && reference !== null ? (reference as Item)[name] : null;
-}
-
-function membersOf(references: unknown, name: 'id' | 'name'): unknown {
-  return Array.isArray(references) ? references.map(each => memberOf(each, name) ?? null) : null;
-}
-
-function cell(name: string, value: unknown): ExportValue {
-  if (value === undefined || value === null) return null;
-  if (name === 'endpoint') return shownEndpoint(String(value));
-  return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }

@@ -121,7 +121,7 @@ function row(
   { id, record, exportCounts }: ListedRecord,
   from: './' | '../',
 ): Html {
-  const fields = new Map(fieldsOf(record, cellBounds).map(each => [each.name, each]));
+  const fields = new Map(fieldsOf(resource, record, cellBounds).map(each => [each.name, each]));
   const number = (label: string, value: number | string) =>
     html`<td class="number" data-label=${label}>${value}</td>`;
   return html`<tr>

@@ -18,7 +18,7 @@ type Above = '../' | '../../';
 export function recordPage(story: RecordStory, list: string): Page {
   const { recordId, versions, firstSeen } = story;
   const [newest] = versions;
-  const fields = fieldsOf(newest?.record ?? null, wholeRecord);
+  const fields = fieldsOf(story.resource, newest?.record ?? null, wholeRecord);
   const titleName = browsableOf(story.resource).texts[0]?.name;
   const name = titleOr(fields.find(field => field.name === titleName)?.text);
   const intro = html`${list} ${recordId}. ${newest === undefined ? null : stateOf(newest, root)}. First seen by ${runLink(firstSeen, root)}.`;
@@ -56,20 +56,20 @@ export function stateOf({ from, to }: StoryVersion, above: Above): Html {
 export function versionList({ resource, recordId, versions, versionCount }: RecordStory, above: Above): Html {
   const rest = versionCount - versions.length;
   return html`<p class="hint">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</p>
-    <ol class="versions" reversed>${versions.map((version, at) => versionEntry(version, at === 0, above))}</ol>
+    <ol class="versions" reversed>${versions.map((version, at) => versionEntry(resource, version, at === 0, above))}</ol>
     ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${resource} ${recordId}</code></p>`}`;
 }
 
-function versionEntry(version: StoryVersion, isShownAbove: boolean, above: Above): Html {
+function versionEntry(resource: string, version: StoryVersion, isShownAbove: boolean, above: Above): Html {
   const { isFirst, before, record } = version;
   const beginning = isFirst ? 'New in the list' : 'The version before it is no longer kept';
   return html`<li>
     <h3>${spanOf(version, above)}</h3>
     ${
       before !== null
-        ? differenceList(differencesOf(before.record, record, versionOnPage))
+        ? differenceList(differencesOf(resource, before.record, record, versionOnPage))
         : html`<p>${beginning}${isShownAbove && '; what it says is shown above'}</p>
-          ${!isShownAbove && fieldList(fieldsOf(record, versionOnPage))}`
+          ${!isShownAbove && fieldList(fieldsOf(resource, record, versionOnPage))}`
     }
   </li>`;
 }

@@ -108,14 +108,14 @@ function entry({ operation, resource, recordId, record, before }: Change, title:
   const name = html`${title} <span class="id">${recordId}</span>`;
   const link = root === null ? name : html`<a href=${recordPath(root, resource, recordId)}>${name}</a>`;
   if (operation !== 'update') {
-    const texts = fieldsOf(record)
+    const texts = fieldsOf(resource, record)
       .filter(field => field.name !== 'id')
       .slice(0, detailsMax)
       .map(({ text }) => text);
     return html`${link}: ${texts.join(' · ')}`;
   }
   if (before === null || record === null) return html`${link}: what it said before is no longer kept`;
-  const differences = differencesOf(before, record);
+  const differences = differencesOf(resource, before, record);
   return html`${link}: ${differences.slice(0, differencesMax).map(difference)}${differences.length > differencesMax && ' …'}`;
 }
 

@@ -139,12 +139,27 @@ const before = `iif(v.operation = 'update',
   (SELECT b.record FROM record_history b
    WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id), NULL)`;
 
+const fieldsOfKind = (kind: Field['kind']) =>
+  lists
+    .flatMap(({ resource, fields }) =>
+      fields.filter(field => field.kind === kind).map(({ name }) => `'${resource}.${name}'`),
+    )
+    .join(', ');
+
+/** The value of a member; of a reference to connections only their ids, so that a new name of a connection changes nothing. */
+const comparedValue = `CASE
+  WHEN type = 'object' AND c.resource || '.' || key IN (${fieldsOfKind('connection')}) THEN coalesce(json_extract(value, '$.id'), 'null')
+  WHEN type = 'array' AND c.resource || '.' || key IN (${fieldsOfKind('connections')}) THEN
+    (SELECT json_group_array(iif(r.type = 'object', json_extract(r.value, '$.id'), r.value)) FROM json_each(m.value) r)
+  ELSE value END`;
+
+const members = (record: string) =>
+  `SELECT key, type, ${comparedValue} AS value, id FROM json_each(${record}) m WHERE type <> 'null'`;
+
 /**
- * The names of the fields in which a record differs from its previous version, in their order. A field that is null counts as
- * missing: versions that ended before an upgrade do not have the fields that it added.
+ * The names of the fields in which a record differs from its previous version, in their order; null if one of the two was erased. A
+ * field that is null counts as missing: versions that ended before an upgrade do not have the fields that it added.
  */
-const changedFields = `iif(c.before IS NULL, NULL, (SELECT json_group_array(key) FROM (
-  SELECT key FROM (
-    SELECT key, type, value, id FROM json_each(c.record) WHERE type <> 'null'
-    UNION ALL SELECT key, type, value, id FROM json_each(c.before) WHERE type <> 'null')
+const changedFields = `iif(c.before IS NULL OR c.record IS NULL, NULL, (SELECT json_group_array(key) FROM (
+  SELECT key FROM (${members('c.record')} UNION ALL ${members('c.before')})
   GROUP BY key HAVING count(*) = 1 OR min(type) <> max(type) OR min(value) <> max(value) ORDER BY min(id))))`;
