@@ -133,7 +133,6 @@ const packageRooms: Record<string, readonly string[]> = {
   'node-cron': ['commands'],
   pino: ['commands'],
   commander: ['commands'],
-  'cli-progress': ['commands'],
   'get-east-asian-width': ['render'],
   'csv-stringify': ['render'],
   'hyparquet-writer': ['render'],

@@ -16,7 +16,7 @@ import { assertCanSign, signedCheckpointOf, verifyWithCheckpoints } from './chec
 import { type Context, command, type Shown } from './command.ts';
 import { duration, file, number } from './flags.ts';
 import { writeNamed } from './named-file.ts';
-import { OneBar } from './one-bar.ts';
+import { StatusLine } from './progress.ts';
 import { mirrorSettings, notifierSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
@@ -145,9 +145,11 @@ async function withBar<T>(
   { stderr, signal }: Context,
   work: (options: BackupOptions) => Promise<T>,
 ): Promise<T> {
-  const bar = new OneBar(stderr, `${what} {bar} {percentage}%`);
-  const options = { limit: differencesMax, signal, onProgress: bar.update };
-  return work(options).finally(() => bar.stop());
+  const line = new StatusLine(stderr);
+  const onProgress = (done: number, total: number) =>
+    line.show(`${what} ${Math.floor((done / total) * 100)} %`);
+  const options = { limit: differencesMax, signal, onProgress };
+  return work(options).finally(() => line.clear());
 }
 
 /** What is said of a copy that is not sound. */

@@ -19,7 +19,7 @@ import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, number, pathIn } from './flags.ts';
 import { createLogger } from './logging.ts';
-import { LogObserver, showProgress } from './progress.ts';
+import { Progress, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share-after-run.ts';
 import { changesWidth, summaryWidth, widthOf } from './widths.ts';
@@ -211,7 +211,7 @@ async function syncDemo(
     trigger: 'manual',
     logger,
     secrets: context.secrets,
-    observer: isLong ? await showProgress(context, logger) : new LogObserver(logger),
+    observer: isLong ? showProgress(context, logger) : new Progress(logger),
     signal: context.signal,
     clock: () => new Date(Date.now() + aheadMs),
   });

@@ -21,7 +21,7 @@ import { exportChanges } from './export/changes.ts';
 import { exportFormats, writeTable } from './export/table.ts';
 import type { ExportTask, WrittenFile } from './export/task.ts';
 import { choice, defaulting, file, required, text, type ValuesOf, yes } from './flags.ts';
-import { OneBar } from './one-bar.ts';
+import { StatusLine } from './progress.ts';
 import { assertForCsv, cursorFlags, mirrorSettings, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
 import { widthOf } from './widths.ts';
 
@@ -74,7 +74,7 @@ export const exportMirror = command({
   async run(given, { config, stdout, stderr, signal }) {
     assertFlagsFit(given);
     using reader = new MirrorReader(config.database);
-    const bar = new OneBar(stderr, 'exporting {bar} {value}/{total} rows');
+    const line = new StatusLine(stderr);
     const written: WrittenFile[] = [];
     try {
       reader.holdStill();
@@ -85,7 +85,7 @@ export const exportMirror = command({
         folder: given.out,
         isWanted: resource => given.resource?.some(each => each === resource) ?? true,
         slice: new TimeSlice(signal),
-        onProgress: bar.update,
+        onProgress: (done, total) => line.show(`exporting ${count(done)}/${count(total)} rows`),
       };
       const say = (line: string) => stderr.write(`${line}\n`);
       const range = given.changes ? await rangeOf(given, reader, say) : null;
@@ -96,10 +96,10 @@ export const exportMirror = command({
       for await (const part of parts) written.push(part);
       for (const { file } of written) file.putInPlace();
       if (range !== null) writeNext(given, reader, range);
-      bar.stop();
+      line.clear();
       stdout.write(summary(written, widthOf(stdout)));
     } finally {
-      bar.stop();
+      line.clear();
       for (const { file } of written) file.discard();
     }
   },

@@ -1,109 +1,124 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import { shareOf } from '../render/progress-line.ts';
+import { count } from '../render/numbers.ts';
+import type { ListObserver } from '../sync/list-task.ts';
 import type { ListOutcome } from '../sync/ports.ts';
 import type { Context } from './command.ts';
+import type { Output } from './io.ts';
 import type { Logger } from './logging.ts';
-import type { ProgressObserver } from './progress-observer.ts';
-import { Reading } from './reading.ts';
 
 /** How often the progress of a list is logged, in milliseconds. */
 const logEveryMs = 10_000;
-/** A wait is not logged if it is shorter than this, or ends less than this after the last logged one, in milliseconds. */
+/** A wait is not logged if it ends less than this after the last logged one, in milliseconds. */
 const sameWaitMs = 1_000;
+/** The least time between two texts of a status line, in milliseconds. */
+const showEveryMs = 100;
+const widthUnknown = 80;
 
-/** Shows the progress of a run: bars on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
-export async function showProgress(
-  { stderr, environment }: Pick<Context, 'stderr' | 'environment'>,
-  logger: Logger,
-): Promise<ProgressObserver> {
-  const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
-  if (isCi || !stderr.isTTY || !logger.isLevelEnabled('info')) {
-    return new LogObserver(logger, isCi ? null : logEveryMs);
+/** One line on a terminal that says how far some work is, each text over the one before. Without a terminal it shows nothing. */
+export class StatusLine {
+  readonly #stream: Output;
+  #shownAtMs = 0;
+
+  constructor(stream: Output) {
+    this.#stream = stream;
   }
-  const { BarObserver } = await import('./progress-bars.ts');
-  return new BarObserver(stderr);
+
+  show(text: string): void {
+    if (!this.#stream.isTTY || Date.now() - this.#shownAtMs < showEveryMs) return;
+    this.#shownAtMs = Date.now();
+    // The last column stays free: some terminals break the line there.
+    this.#stream.write(`\r${text.slice(0, (this.#stream.columns ?? widthUnknown) - 1)}\x1b[K`);
+  }
+
+  clear(): void {
+    if (this.#shownAtMs > 0) this.#stream.write('\r\x1b[K');
+    this.#shownAtMs = 0;
+  }
 }
 
-/** Logs the progress of a run. */
-export class LogObserver implements ProgressObserver {
+/** Shows the progress of a run: a line on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
+export function showProgress(
+  { stderr, environment }: Pick<Context, 'stderr' | 'environment'>,
+  logger: Logger,
+): Progress {
+  const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
+  const isSeen = !isCi && stderr.isTTY && logger.isLevelEnabled('info');
+  return new Progress(logger, isSeen ? new StatusLine(stderr) : null, isCi || isSeen ? null : logEveryMs);
+}
+
+/** Logs the progress of a run, and shows it on a line until it is closed. */
+export class Progress implements ListObserver {
   readonly #logger: Logger;
+  readonly #line: StatusLine | null;
   readonly #everyMs: number | null;
-  #reading: Reading | null = null;
   #timer: NodeJS.Timeout | undefined;
-  #loggedUntilMs = 0;
+  #reading = { resource: '', reading: 1, pages: 0, pageCount: 0 };
+  #waitsUntilMs = 0;
 
   /** @param everyMs how often the progress of a list is logged, in milliseconds; null for never. */
-  constructor(logger: Logger, everyMs: number | null = logEveryMs) {
+  constructor(logger: Logger, line: StatusLine | null = null, everyMs: number | null = logEveryMs) {
     this.#logger = logger;
+    this.#line = line;
     this.#everyMs = everyMs;
   }
 
   listStarted({ resource }: ListDefinition): void {
     this.#logger.debug({ resource }, 'list started');
     this.close();
-    this.#reading = new Reading(resource);
+    this.#reading = { resource, reading: 1, pages: 0, pageCount: 0 };
     if (this.#everyMs !== null) this.#timer = setInterval(() => this.#log(), this.#everyMs).unref();
   }
 
-  walkStarted({ resource }: ListDefinition, walk: number, pageCount: number): void {
-    this.#logger.debug({ resource, reading: walk, pageCount }, 'reading started');
-    this.#reading?.walkStarted(walk, pageCount, Date.now());
+  walkStarted({ resource }: ListDefinition, reading: number, pageCount: number): void {
+    this.#logger.debug({ resource, reading, pageCount }, 'reading started');
+    this.#reading = { resource, reading, pages: 0, pageCount };
   }
 
   pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {
     this.#logger.trace({ resource, pageNo }, 'page done');
-    this.#reading?.pageDone(pageCount, Date.now());
+    const { pages, reading } = this.#reading;
+    this.#reading = { resource, reading, pages: pages + 1, pageCount };
+    const again = reading > 1 ? `, reading ${reading}` : '';
+    this.#line?.show(
+      `${resource} ${count(pages + 1)}/${count(Math.max(pages + 1, pageCount))} pages${again}`,
+    );
   }
 
   walkAgain({ resource }: ListDefinition, reason: string): void {
     this.#logger.info({ resource, reason }, 'not proven yet; reading the list again');
   }
 
+  /** The service asked for no requests until then, in milliseconds since 1970. */
   waiting(untilMs: number): void {
-    this.#reading?.waits(untilMs);
-    if (untilMs <= Math.max(this.#loggedUntilMs, Date.now()) + sameWaitMs) return;
-    this.#loggedUntilMs = untilMs;
+    const isNews = untilMs > Math.max(this.#waitsUntilMs, Date.now()) + sameWaitMs;
+    this.#waitsUntilMs = Math.max(this.#waitsUntilMs, untilMs);
+    if (!isNews) return;
     const until = new Date(untilMs).toISOString();
+    this.#line?.show(`${this.#reading.resource} waits until ${until}, as the service asked`);
     this.#logger.info({ until }, 'rate limited by the service; waiting');
   }
 
   listEnded(_list: ListDefinition, outcome: ListOutcome): void {
     this.close();
-    const { resource, status, completeness, recordsSeen, inserted, updated, removed, unchanged } = outcome;
-    const { rejected, removalsWithheld, undecided, requests, retries, reason, error } = outcome;
-    const kept = { rejected, removalsWithheld, undecided };
-    const counts = { recordsSeen, inserted, updated, removed, unchanged, ...kept };
-    const { newFields, emptiedColumns } = outcome;
+    const { startedAt: _started, completedAt: _completed, newFields, emptiedColumns, ...entry } = outcome;
     const news = {
       ...(newFields.length > 0 && { newFields }),
       ...(emptiedColumns.length > 0 && { emptiedColumns }),
     };
-    const entry = { resource, status, completeness, ...counts, requests, retries, reason, error, ...news };
-    if (status === 'completed') this.#logger.info(entry, 'list completed');
-    else this.#logger[status === 'failed' ? 'error' : 'warn'](entry, `list ${status}`);
+    const { status } = outcome;
+    const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
+    this.#logger[level]({ ...entry, ...news }, `list ${status}`);
   }
 
   close(): void {
     clearInterval(this.#timer);
-    this.#reading = null;
+    this.#line?.clear();
   }
 
   #log(): void {
-    if (this.#reading === null) return;
-    const state = this.#reading.state(Date.now());
-    const { resource, walk, pages, pageCount, pagesPerS, leftMs, waitsUntilMs } = state;
-    this.#logger.info(
-      {
-        resource,
-        reading: walk,
-        pages,
-        pageCount,
-        percent: Math.floor(shareOf(state) * 100),
-        pagesPerSecond: pagesPerS === null ? null : Number(pagesPerS.toFixed(1)),
-        secondsLeft: leftMs === null ? null : Math.ceil(leftMs / 1000),
-        ...(waitsUntilMs !== null && { waitsUntil: new Date(waitsUntilMs).toISOString() }),
-      },
-      waitsUntilMs === null ? 'reading' : 'rate limited by the service; still waiting',
-    );
+    const isWaiting = this.#waitsUntilMs > Date.now();
+    const waits = isWaiting && { waitsUntil: new Date(this.#waitsUntilMs).toISOString() };
+    const what = isWaiting ? 'rate limited by the service; still waiting' : 'reading';
+    this.#logger.info({ ...this.#reading, ...waits }, what);
   }
 }

@@ -8,12 +8,13 @@ import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import type { ChangeObserver } from '../store/write/list-context.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
+import type { ListObserver } from '../sync/list-task.ts';
 import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import { LazySource } from './lazy-source.ts';
 import type { Logger } from './logging.ts';
-import type { ProgressObserver } from './progress-observer.ts';
+import type { Progress } from './progress.ts';
 import { shareAfterRun } from './share-after-run.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
@@ -28,7 +29,7 @@ interface RunRequest extends Opening {
   readonly flags?: RunFlags;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: ChangeObserver;
-  readonly observer: ProgressObserver;
+  readonly observer: ListObserver & Pick<Progress, 'waiting' | 'close'>;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
   /** Called when the mirror is locked. */
@@ -151,7 +152,7 @@ export interface Opening {
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
   /** Called with the time until which the service asked for no requests. */
-  readonly observer?: Pick<ProgressObserver, 'waiting'>;
+  readonly observer?: Pick<Progress, 'waiting'>;
 }
 
 /**

@@ -58,7 +58,7 @@ export const sync = command({
       }),
       logger,
       secrets: context.secrets,
-      observer: await showProgress(context, logger),
+      observer: showProgress(context, logger),
       signal: context.signal,
       onLocked: () => context.notifier?.begun(),
     });

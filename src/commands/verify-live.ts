@@ -25,7 +25,7 @@ export async function verifyLive(
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
   const { signal } = context;
-  const observer = await showProgress(context, logger);
+  const observer = showProgress(context, logger);
   const source = await openService(service, config, { secrets: context.secrets, signal, logger, observer });
   const add = (change: RecordChange) => {
     differenceCount++;

@@ -11,7 +11,7 @@ import { command } from './command.ts';
 import { defaulting, duration, text, yes } from './flags.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import type { Notifier } from './notifier.ts';
-import { LogObserver } from './progress.ts';
+import { Progress } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
 import { assertShareFits } from './share-after-run.ts';
@@ -160,7 +160,7 @@ async function runAndLog(
       onLocked: () => notifier?.begun(),
       logger,
       secrets,
-      observer: new LogObserver(logger),
+      observer: new Progress(logger),
       signal,
     });
     const { runId, status, durationMs, error, receipt, share } = summary;

@@ -4,11 +4,11 @@ import { nameOfSecretFile, readSmallFile } from '../../config/small-file.ts';
 import { UsageError } from '../../errors.ts';
 import { ClickHouse } from '../../publish/clickhouse.ts';
 import { type Publication, publish } from '../../publish/publish.ts';
-import { counted } from '../../render/numbers.ts';
+import { count, counted } from '../../render/numbers.ts';
 import type { Secrets } from '../../service/secrets.ts';
 import { PublishRows } from '../../store/read/publish-rows.ts';
 import type { Context } from '../command.ts';
-import { OneBar } from '../one-bar.ts';
+import { StatusLine } from '../progress.ts';
 
 /** The result of a publication, and where it went. */
 export interface Published {
@@ -29,7 +29,7 @@ export async function publishToClickHouse(
   const secret = await textOf(password);
   hide(addressee.user, secret, secrets);
   const target = new ClickHouse({ ...addressee, password: secret, timeoutMs, giveUpAfterMs, signal });
-  const bar = new OneBar(stderr, 'publishing {bar} {value}/{total} rows');
+  const line = new StatusLine(stderr);
   const startedAtMs = performance.now();
   context.notifier?.begun();
   try {
@@ -38,11 +38,11 @@ export async function publishToClickHouse(
       ...given,
       clock,
       signal,
-      onProgress: bar.update,
+      onProgress: (done, total) => line.show(`publishing ${count(done)}/${count(total)} rows`),
     });
     return { publication, url: addressee.url, durationMs: Math.round(performance.now() - startedAtMs) };
   } finally {
-    bar.stop();
+    line.clear();
     await target.close();
   }
 }
