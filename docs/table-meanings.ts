@@ -238,9 +238,9 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   docmirror_upgrades: {
-    about: 'Each upgrade of the file to another schema; empty if the file was never upgraded.',
+    about: 'Each time a newer docmirror brought the file up to date; empty if none did.',
     columns: {
-      version: ['the version of docmirror that upgraded it', '0.4.0'],
+      version: ['the version of docmirror that did it', '0.4.0'],
       upgraded_at: ['when, in UTC', '2026-11-20T23:15:04.120Z'],
     },
   },

@@ -166,7 +166,7 @@ export class RefusedFileError extends MirrorFileError {
   }
 }
 
-/** A mirror or share in a format that this docmirror does not read. The file stays as it is; it or docmirror needs an upgrade. */
+/** A mirror or share in a format that this docmirror does not read. The file stays as it is; a sync or a newer docmirror is needed. */
 export class OtherShapeError extends RefusedFileError {
   /** The message without the path, for clients of a server. */
   readonly withoutPath: string;

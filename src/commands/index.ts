@@ -72,10 +72,6 @@ export const commands: Readonly<Record<string, Entry>> = {
     description: 'Copy the mirror while it is in use, and prove the copy before it gets its name.',
     load: async () => (await import('./backup.ts')).backup,
   },
-  upgrade: {
-    description: 'Bring mirrors of an older shape up to date, without the network.',
-    load: async () => (await import('./upgrade.ts')).upgrade,
-  },
   erase: {
     description: "Remove the text of a record's ended versions for good, and write a receipt about it.",
     load: async () => (await import('./erase.ts')).erase,

@@ -1,4 +1,4 @@
-// Keeps a mirror of this version, which every later one must upgrade: node test/support/keep-mirror.ts
+// Keeps a mirror of this version, which every later one must bring up to date: node test/support/keep-mirror.ts
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';

@@ -15,7 +15,7 @@ import {
   whole,
   yesOrNo,
 } from '../../contract/shapes.ts';
-import { error, keptResource, labels, notes, resource } from './parts.ts';
+import { keptResource, labels, notes, resource } from './parts.ts';
 
 const finding = object({
   check: text('what was tried'),
@@ -173,25 +173,3 @@ export const shareOutput = object({
 
 /** What `--json` prints. */
 export type ShareOutput = ValueOf<typeof shareOutput>;
-
-/** The output of `upgrade --json`. */
-export const upgradeOutput = object({
-  mirrors: list(
-    object({
-      database: text('the file, as it was named'),
-      state: oneOf(
-        ['upgraded', 'current', 'older', 'failed'],
-        '`current` has nothing to upgrade; `older` is for `--check`: it has to be upgraded',
-      ),
-      fromVersion: orNull(
-        text('the docmirror that made it or upgraded it last; null if nothing has to be done'),
-      ),
-      copy: orNull(text('the copy of before; null if none was made')),
-      error: orNull(error('why it could not be upgraded')),
-    }),
-    'in the order in which they were named',
-  ),
-});
-
-/** What `--json` prints. */
-export type UpgradeOutput = ValueOf<typeof upgradeOutput>;

@@ -28,10 +28,6 @@ export const outputs: Readonly<Record<string, Output>> = {
   verify: json('The result of an audit.', files.verifyOutput),
   backup: json('The copy that was made, copies that are there, or what was restored.', files.backupOutput),
   share: json('The copy that was made.', files.shareOutput),
-  upgrade: json(
-    'The result for each mirror. If there is only one and it fails, that is the `error` of the command.',
-    files.upgradeOutput,
-  ),
   erase: json('The texts that were erased.', records.eraseOutput),
   'publish clickhouse': json('The rows that were sent.', records.publishClickhouseOutput),
   'audit receipts': {

@@ -4,11 +4,11 @@ import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from 
 import { isSameFile } from '../file/file-identity.ts';
 import { damageOf } from '../file/integrity-check.ts';
 import { holdLock } from '../file/lock-file.ts';
+import { laterShape, type Shape, shapeOf } from '../file/migrate.ts';
 import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openOfAnyShape } from '../file/open.ts';
 import { shareOwner } from '../file/private-file.ts';
-import { laterShape, type Shape, shapeOf } from '../file/shape.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { putDatabaseInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';

@@ -64,7 +64,8 @@ function kindOfDatabase(sqlite: Database.Database): Exclude<FileKind, 'none'> {
   const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   const names = tables.pluck().all();
   if (names.length === 0) return id === 0 && version !== 0 ? 'another database' : 'empty';
-  if (id === applicationIds.mirror) return 'old mirror';
+  // A run that was killed while it made the mirror has written no version yet.
+  if (id === applicationIds.mirror) return version === 0 ? 'mirror' : 'old mirror';
   // 0.1 gave its files no id.
   return ['__drizzle_migrations', 'sync_runs', 'document_exports'].every(name => names.includes(name))
     ? 'old mirror'

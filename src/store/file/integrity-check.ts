@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { MirrorFileError } from '../../errors.ts';
-import type { MirrorFile } from './open.ts';
 
 /**
  * SQLite's report of damage in a file's trees and indexes; null if there is none. It reads the whole file: about 1.5 s a million
@@ -12,7 +11,7 @@ export function damageOf(sqlite: Database.Database): string | null {
 }
 
 /** @throws MirrorFileError if a mirror is damaged. */
-export function assertWhole({ path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>): void {
+export function assertWhole(path: string, sqlite: Database.Database): void {
   const damage = damageOf(sqlite);
   if (damage === null) return;
   throw new MirrorFileError(

@@ -4,8 +4,8 @@ import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3'
 import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import * as schema from '../tables/schema.ts';
 import { busyTimeoutMs, kindOfOpen } from './file-kind.ts';
+import { laterShape, olderShape, shapeOf } from './migrate.ts';
 import { assertOneName, existingFile, refusal } from './mirror-path.ts';
-import { laterShape, shapeOf, versionOf } from './shape.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** An open mirror file. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
@@ -30,7 +30,7 @@ interface ReadOptions {
 }
 
 /**
- * Opens a mirror or a share to read. It makes no file and upgrades none.
+ * Opens a mirror or a share to read. It makes no file and changes none.
  *
  * @throws UsageError if no file can be at the path.
  * @throws RefusedFileError if the file is no mirror, or of another shape; it says what to do.
@@ -94,9 +94,7 @@ function assertCurrent(sqlite: Database.Database, path: string): void {
         path,
         'is a share that an older docmirror made. Make it again with "docmirror share".',
       );
-    const what = `was made by docmirror ${versionOf(sqlite)}`;
-    const todo = 'Run "docmirror upgrade"; it copies the file and brings it up to date.';
-    throw new OtherShapeError(path, `${what}. ${todo}`, { code: 'upgrade_needed' });
+    throw olderShape(path, sqlite);
   }
 }
 

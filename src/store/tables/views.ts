@@ -25,10 +25,11 @@ function views(): View[] {
   ];
 }
 
-/** Makes the views in a mirror that has none of them. */
+/** Makes the views again. */
 export function createViews(sqlite: Database.Database): void {
   // By hand: Drizzle makes no views.
-  for (const { name, query } of views()) sqlite.exec(`CREATE VIEW ${name} AS ${onOneLine(query)}`);
+  for (const { name, query } of views())
+    sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${onOneLine(query)}`);
 }
 
 /** The names of docmirror's own views. */

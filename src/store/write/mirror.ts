@@ -337,7 +337,7 @@ function openLock(path: string): MirrorLock {
  * @throws MirrorFileError if its trees, its indexes or its log of receipts are broken.
  */
 function assertUsable(file: MirrorFile): void {
-  assertWhole(file);
+  assertWhole(file.path, file.sqlite);
   new ReceiptLog(file.sqlite).assertReady();
 }
 

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type Database from 'better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { codeOf, MirrorFileError, OtherShapeError } from '../../errors.ts';
+import { packageFolder, version } from '../../version.ts';
+import { currentStates } from '../receipts/current-states.ts';
+import { keptNow } from '../receipts/kept-sums.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { completeMirror } from '../tables/initialise-mirror.ts';
+import { orm } from '../tables/orm.ts';
+import { registerInstant } from '../tables/statement.ts';
+import { createViews } from '../tables/views.ts';
+import { applicationIds, firstShape } from './file-kind.ts';
+import { assertWhole } from './integrity-check.ts';
+import { makePrivateFile } from './private-file.ts';
+import { explaining } from './sqlite-errors.ts';
+import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
+
+const migrationsFolder = join(packageFolder, 'migrations');
+
+/** When each migration was generated, in milliseconds since 1970, the oldest first. */
+const migrations = (
+  JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8')) as {
+    readonly entries: readonly { readonly when: number }[];
+  }
+).entries.map(({ when }) => when);
+
+/** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
+const currentShape = firstShape - 1 + migrations.length;
+
+/** How the shape of a mirror's tables compares with the current one. */
+export type Shape = 'empty' | 'older' | 'current' | 'later';
+
+/** Finds the shape of a mirror; the connection can be in a transaction. */
+export function shapeOf(sqlite: Database.Database): Shape {
+  if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined) return 'empty';
+  const shape = Number(sqlite.pragma('user_version', { simple: true }));
+  if (shape === currentShape) return 'current';
+  return shape > currentShape ? 'later' : 'older';
+}
+
+/** The version of docmirror that upgraded a mirror last, or else of its first run. */
+export function versionOf(sqlite: Database.Database): string {
+  const known = `SELECT coalesce((SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1),
+    (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`;
+  return sqlite.prepare<[], string>(known).pluck().get() as string;
+}
+
+/** The error for a mirror that a later docmirror wrote. */
+export function laterShape(path: string): OtherShapeError {
+  return new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
+}
+
+/** The error for a mirror of an older shape, which a command that only reads leaves as it is. */
+export function olderShape(path: string, sqlite: Database.Database): OtherShapeError {
+  const what = `was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" with version ${version}, which copies the file and brings it up to date.`;
+  return new OtherShapeError(path, what, { code: 'upgrade_needed' });
+}
+
+/**
+ * Brings a mirror to the shape that this docmirror writes. It makes the tables in an empty file; an older mirror is copied beside
+ * itself first. Drizzle's migrator has a transaction of its own, and everything else is a second one. If the process is killed
+ * between them, `user_version` is still the old one, and the next call does the second again.
+ *
+ * The caller has the mirror's lock, and is in no transaction. Foreign keys are off: otherwise a migration that builds a table again
+ * would remove the rows that refer to it.
+ *
+ * @throws OtherShapeError if its shape is a later one.
+ * @throws MirrorFileError if there is no room for the copy, or the mirror is damaged or altered; it is unchanged.
+ */
+export function bringUpToDate(sqlite: Database.Database, path: string): void {
+  const shape = shapeOf(sqlite);
+  if (shape === 'later') throw laterShape(path);
+  if (shape === 'current') return;
+  if (shape === 'older') {
+    assertWhole(path, sqlite);
+    const newest = sqlite
+      .prepare<[], number>('SELECT max(created_at) FROM __drizzle_migrations')
+      .pluck()
+      .get();
+    if (newest !== migrations.at(-1)) copyFirst(sqlite, path);
+  }
+  try {
+    migrateTables(sqlite);
+    sqlite.transaction(() => complete(sqlite)).immediate();
+  } catch (error) {
+    const cause = error instanceof Error && codeOf(error) === undefined ? error.cause : error;
+    if (codeOf(cause) !== 'SQLITE_ERROR') throw error;
+    throw new MirrorFileError(
+      `${path} can't be brought up to date: its tables are not as docmirror made them (${(cause as Error).message}). Restore it from a backup, or move it away and sync again.`,
+      { cause },
+    );
+  }
+}
+
+/** Copies a mirror to `<mirror>.before-<version>`, a complete database that only its owner can read. */
+function copyFirst(sqlite: Database.Database, path: string): void {
+  const name = `${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}`;
+  let copy = name;
+  for (let n = 2; existsSync(copy); n++) copy = `${name}-${n}`;
+  removeLeftovers(dirname(resolve(path)));
+  const unfinished = unfinishedPath(path);
+  explaining(copy, () => {
+    try {
+      makePrivateFile(unfinished);
+      sqlite.prepare('VACUUM INTO ?').run(unfinished);
+      putInPlace(unfinished, copy);
+    } finally {
+      removeUnfinished(unfinished);
+    }
+  });
+}
+
+function migrateTables(sqlite: Database.Database): void {
+  // As the mirrors of 0.3.0 have it, so that all mirrors have the same tables.
+  sqlite.exec(
+    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
+  );
+  // A migration can build a table again that views read.
+  sqlite.pragma('legacy_alter_table = ON');
+  migrate(orm(sqlite), { migrationsFolder });
+  sqlite.pragma('legacy_alter_table = OFF');
+}
+
+/** Everything that is not in the migrations: views, triggers, times as numbers, and for an older mirror its receipt. */
+function complete(sqlite: Database.Database): void {
+  createViews(sqlite);
+  completeMirror(sqlite);
+  registerInstant(sqlite);
+  sqlite.exec(`CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
+    UPDATE document_exports SET exported_at_ms = instant_ms(exported_at) WHERE exported_at_ms IS NULL`);
+  if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
+  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  sqlite.pragma(`user_version = ${currentShape}`);
+}
+
+function noteUpgrade(sqlite: Database.Database): void {
+  const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
+  // An older version remembered other things of the lists. The next sync is a full one.
+  sqlite.exec('DELETE FROM _pages; DELETE FROM _list_states');
+  sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
+  const log = new ReceiptLog(sqlite);
+  log.append({
+    kind: 'upgrade',
+    mirrorId: log.mirrorId(),
+    docmirrorVersion: version,
+    fromVersion,
+    at,
+    lists: currentStates(sqlite),
+    kept: keptNow(sqlite),
+  });
+}
