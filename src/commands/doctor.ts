@@ -142,7 +142,7 @@ async function* checkService(
   const asked = await tried('token', async () => {
     token = await readToken(service.token, signal);
     secrets.add(token);
-    return `there is one, from ${'file' in service.token ? service.token.file : service.token.from}`;
+    return `there is one, from ${service.token.from}`;
   });
   yield asked;
   if (asked.status === 'failed') return;

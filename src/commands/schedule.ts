@@ -1,12 +1,6 @@
-import { createTask, type ScheduledTask, validateDetailed } from 'node-cron';
+import { once } from 'node:events';
+import { createTask, validateDetailed } from 'node-cron';
 import { UsageError } from '../errors.ts';
-import { aborted } from './aborted.ts';
-
-/** A cron expression and its time zone. */
-export interface Schedule {
-  readonly expression: string;
-  readonly timezone: string;
-}
 
 interface TickObserver {
   /** A tick was skipped because the work of an earlier one was still running. */
@@ -19,7 +13,7 @@ interface TickObserver {
 const tryAgainMs = 5 * 60_000;
 
 /** @throws UsageError that names the setting, if the schedule is impossible. */
-export function checkSchedule({ expression }: Schedule): void {
+export function checkSchedule(expression: string): void {
   const { valid, errors } = validateDetailed(expression);
   if (valid) return;
   const why = errors.map(({ message }) => message).join('; ');
@@ -29,59 +23,56 @@ export function checkSchedule({ expression }: Schedule): void {
 }
 
 /**
- * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended.
- * Work never overlaps: a tick is skipped while earlier work is running. If the process was too busy to see a tick, the work is done
- * as soon as it can be. Work that failed is tried again after 5 minutes, unless a tick comes first.
+ * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended. Work never
+ * overlaps: a tick is skipped while earlier work is running. If the process was too busy or asleep to see a tick, the work is done as soon
+ * as it can be. Work that failed is tried again after 5 minutes, unless a tick comes first.
  *
  * @param work returns whether it failed and should be tried again. It must not throw: it handles its own failures.
  * @param startNow does the work once before the first tick.
  */
 export async function onSchedule(
-  schedule: Schedule,
+  { expression, timezone }: { readonly expression: string; readonly timezone: string },
   work: () => Promise<boolean>,
   { startNow, signal, observer }: { startNow: boolean; signal: AbortSignal; observer: TickObserver },
 ): Promise<void> {
   let inProgress: Promise<void> | undefined;
   let again: NodeJS.Timeout | undefined;
-  const tick = (at: Date): void => {
-    if (signal.aborted) return;
-    if (inProgress !== undefined) {
-      observer.tickSkipped(at);
-      return;
-    }
+  const begin = () => {
+    if (inProgress !== undefined || signal.aborted) return;
     clearTimeout(again);
     inProgress = work().then(hasFailed => {
       inProgress = undefined;
       if (hasFailed) tryAgain();
     });
   };
-  const tryAgain = (): void => {
+  const tryAgain = () => {
     const at = new Date(Date.now() + tryAgainMs);
     const next = clock.getNextRun();
     if (signal.aborted || (next !== null && next <= at)) return;
     observer.nextTick(at);
     again = setTimeout(() => {
-      tick(at);
+      begin();
       observer.nextTick(clock.getNextRun());
     }, tryAgainMs);
   };
-  const clock = startClock(schedule, at => {
-    tick(at);
+  const onTick = ({ date }: { date: Date }) => {
+    if (inProgress !== undefined) observer.tickSkipped(date);
+    begin();
+    observer.nextTick(clock.getNextRun());
+  };
+  const clock = createTask(expression, onTick, { timezone, logger: silent });
+  // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
+  clock.on('execution:missed', () => {
+    begin();
     observer.nextTick(clock.getNextRun());
   });
+  void clock.start();
   observer.nextTick(clock.getNextRun());
-  if (startNow) tick(new Date());
-  await aborted(signal);
+  if (startNow) begin();
+  if (!signal.aborted) await once(signal, 'abort');
   clearTimeout(again);
   await clock.destroy();
   await inProgress;
-}
-
-function startClock({ expression, timezone }: Schedule, onTick: (at: Date) => void): ScheduledTask {
-  const clock = createTask(expression, ({ date }) => onTick(date), { timezone, logger: silent });
-  clock.on('execution:missed', ({ date }) => onTick(date));
-  void clock.start();
-  return clock;
 }
 
 /** The library would write warnings to the console. */

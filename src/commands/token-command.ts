@@ -1,14 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { checkToken, type Environment } from '../config/resolve.ts';
 import { codeOf, UsageError } from '../errors.ts';
 
 /** The longest time for the command, in milliseconds. */
 const commandMsMax = 30_000;
-/** How long a process that the command left running can keep its output open, in milliseconds. */
-const lingerMsMax = 1_000;
-/** The longest output, in bytes. */
-const outputBytesMax = 16 * 1024;
+/** The longest output, in characters. */
+const outputMax = 16 * 1024;
 
 const name = 'DOCMIRROR_TOKEN_COMMAND';
 
@@ -30,70 +28,43 @@ export async function runTokenCommand(
   timeoutMs = commandMsMax,
 ): Promise<string> {
   signal.throwIfAborted();
-  // The command gets its own process group, so that its processes can be ended with it. The call execFile ends only the shell, and waits for
-  // each process that has the command's output open.
+  // In a group of its own, all its processes can be ended with it: one that has its output open would keep the run waiting.
   const child = spawn('sh', ['-c', command], {
     env: environment,
     ...(folder !== '' && { cwd: folder }),
     detached: true,
     stdio: ['ignore', 'pipe', 'ignore'],
   });
+  const endAll = () => {
+    try {
+      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
+    } catch {
+      // All of them have ended already.
+    }
+  };
   const deadline = AbortSignal.timeout(timeoutMs);
-  const stop = AbortSignal.any([signal, deadline]);
-  const end = () => endGroup(child);
-  stop.addEventListener('abort', end);
-  try {
-    const output = await outputOf(child);
-    signal.throwIfAborted();
-    if (deadline.aborted)
-      throw new UsageError(`${name}: the command did not end within ${timeoutMs / 1000} s.`);
-    return tokenIn(output);
-  } finally {
-    stop.removeEventListener('abort', end);
-  }
-}
-
-/** The output of the command, up to one byte more than is allowed. */
-async function outputOf(child: ChildProcess): Promise<{ text: string; code: number | null }> {
-  const { stdout } = child;
+  AbortSignal.any([signal, deadline]).addEventListener('abort', endAll);
   let text = '';
-  stdout?.setEncoding('utf8').on('data', (chunk: string) => {
-    text = (text + chunk).slice(0, outputBytesMax + 1);
-    if (text.length > outputBytesMax) endGroup(child);
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    text = (text + chunk).slice(0, outputMax + 1);
+    if (text.length > outputMax) endAll();
   });
-  child.once('exit', () => setTimeout(() => stdout?.destroy(), lingerMsMax).unref());
-  try {
-    const [code] = await once(child, 'close');
-    return { text, code };
-  } catch (error) {
+  child.once('exit', endAll);
+  const [code] = await once(child, 'close').catch((error: unknown) => {
     throw new UsageError(`${name}: "sh" can't be started (${codeOf(error) ?? 'no reason given'}).`);
-  }
-}
-
-function tokenIn({ text, code }: { text: string; code: number | null }): string {
-  if (text.length > outputBytesMax) {
-    throw new UsageError(`${name}: the command printed more than ${outputBytesMax / 1024} KiB.`);
-  }
-  if (code !== 0) {
-    const how = code === null ? 'ended by a signal' : `exit code ${code}`;
-    throw new UsageError(
-      `${name}: the command failed (${how}). What it says is not shown here, so run it by hand.`,
-    );
-  }
-  const lines = text.trim().split('\n');
-  if (lines.length > 1) {
-    throw new UsageError(
-      `${name}: the command printed ${lines.length} lines; only the token must be printed.`,
-    );
-  }
-  if (lines[0] === '') throw new UsageError(`${name}: the command printed nothing.`);
+  });
+  signal.throwIfAborted();
+  const fault = faultOf(text, code, deadline.aborted ? timeoutMs : null);
+  if (fault !== null) throw new UsageError(`${name}: the command ${fault}`);
   return checkToken(name, text);
 }
 
-function endGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch {
-    // It has ended already.
-  }
+function faultOf(text: string, code: number | null, timeoutMs: number | null): string | null {
+  if (timeoutMs !== null) return `did not end within ${timeoutMs / 1000} s.`;
+  if (text.length > outputMax) return `printed more than ${outputMax / 1024} KiB.`;
+  const how = code === null ? 'ended by a signal' : `exit code ${code}`;
+  if (code !== 0) return `failed (${how}). What it says is not shown here, so run it by hand.`;
+  const lines = text.trim().split('\n');
+  if (lines.length > 1) return `printed ${lines.length} lines; only the token must be printed.`;
+  return lines[0] === '' ? 'printed nothing.' : null;
 }

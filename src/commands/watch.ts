@@ -4,30 +4,20 @@ import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
-import type { Secrets } from '../service/secrets.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { command } from './command.ts';
 import { defaulting, duration, text, yes } from './flags.ts';
-import { createLogger, type Logger, loggedError } from './logging.ts';
+import { createLogger, loggedError } from './logging.ts';
 import type { Notifier } from './notifier.ts';
 import { Progress } from './progress.ts';
-import { assertIsMirrorOf, exitCodeAfter, readExtraCa, runOnce } from './run-once.ts';
-import { checkSchedule, onSchedule, type Schedule } from './schedule.ts';
+import { assertIsMirrorOf, exitCodeAfter, type Opening, readExtraCa, runOnce } from './run-once.ts';
+import { checkSchedule, onSchedule } from './schedule.ts';
 import { assertShareFits } from './share-after-run.ts';
 import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
-import { type Monitor, parseEndpoint, startMonitor } from './watch/monitor.ts';
+import { parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
-
-/** Everything a watch needs, complete and checked before it begins. */
-interface WatchPlan {
-  readonly config: Config;
-  readonly service: ServiceConfig;
-  readonly schedule: Schedule;
-  readonly runNow: boolean;
-  readonly jitterMs: number;
-}
 
 const dayMs = 86_400_000;
 
@@ -60,24 +50,37 @@ export const watch = command({
   exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {
-    const { config, signal } = context;
+    const { config, service, signal, secrets, notifier } = context;
     if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
-    const schedule = { expression: config.schedule, timezone: config.timezone };
+    const { schedule, timezone } = config;
     checkSchedule(schedule);
-    const plan = { config, service: context.service, schedule, runNow, jitterMs: Math.min(jitter, dayMs) };
     const endpoint = http === null ? null : parseEndpoint('--http', http);
-    await assertCanBegin(plan, signal);
+    await assertCanBegin(config, service, signal);
     const logger = createLogger(config, context);
     const monitor =
       endpoint === null ? null : await startMonitor({ ...endpoint, config, maxAgeMs: maxAge, logger });
     if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
+    const jitterMs = Math.min(jitter, dayMs);
+    const work = () => runAndLog({ config, service, logger, secrets, signal, notifier, jitterMs });
+    const logEnd = () => logger.info({ reason: String(signal.reason) }, 'watch is ending');
+    signal.addEventListener('abort', logEnd, { once: true });
     try {
-      await keepWatch(plan, {
-        logger,
-        monitor,
+      await onSchedule({ expression: schedule, timezone }, work, {
+        startNow: runNow,
         signal,
-        secrets: context.secrets,
-        notifier: context.notifier,
+        observer: {
+          tickSkipped: at => {
+            logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
+            monitor?.tickSkipped();
+          },
+          nextTick: at => {
+            if (at === null) return;
+            const next = { nextRunAt: at.toISOString(), schedule, timezone };
+            logger.info(next, 'next run');
+            monitor?.nextTick(at);
+            writeWatchNote(config.database, next);
+          },
+        },
       });
     } finally {
       removeWatchNote(config.database);
@@ -92,7 +95,7 @@ export const watch = command({
  *
  * @throws DocmirrorError as a run does.
  */
-async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSignal): Promise<void> {
+async function assertCanBegin(config: Config, service: ServiceConfig, signal: AbortSignal): Promise<void> {
   assertLockOrNone(lockPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
   await assertShareFits(config);
@@ -105,38 +108,11 @@ async function assertCanBegin({ config, service }: WatchPlan, signal: AbortSigna
   }
 }
 
-interface WatchWorld {
-  readonly logger: Logger;
-  readonly monitor: Monitor | null;
-  readonly secrets: Secrets;
-  readonly signal: AbortSignal;
+interface Work extends Opening {
+  readonly config: Config;
+  readonly service: ServiceConfig;
   readonly notifier: Notifier | null;
-}
-
-async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
-  const { logger, monitor, signal } = world;
-  const { config, schedule } = plan;
-  signal.addEventListener('abort', () => logger.info({ reason: String(signal.reason) }, 'watch is ending'), {
-    once: true,
-  });
-  await onSchedule(schedule, () => runAndLog(plan, world), {
-    startNow: plan.runNow,
-    signal,
-    observer: {
-      tickSkipped: at => {
-        logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
-        monitor?.tickSkipped();
-      },
-      nextTick: at => {
-        if (at === null) return;
-        const { expression, timezone } = schedule;
-        const next = { nextRunAt: at.toISOString(), schedule: expression, timezone };
-        logger.info(next, 'next run');
-        monitor?.nextTick(at);
-        writeWatchNote(config.database, next);
-      },
-    },
-  });
+  readonly jitterMs: number;
 }
 
 /**
@@ -144,30 +120,23 @@ async function keepWatch(plan: WatchPlan, world: WatchWorld): Promise<void> {
  *
  * @returns whether it failed for a reason that can be gone after some minutes.
  */
-async function runAndLog(
-  plan: WatchPlan,
-  { logger, secrets, signal, notifier }: WatchWorld,
-): Promise<boolean> {
+async function runAndLog({ notifier, jitterMs, ...opening }: Work): Promise<boolean> {
+  const { config, logger, signal } = opening;
   try {
-    await delayByChance(plan.jitterMs, logger, signal);
-    const { config, service } = plan;
+    const delayMs = randomInt(Math.floor(jitterMs) + 1);
+    if (delayMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
+    await wait(delayMs, undefined, { signal });
     const summary = await runOnce({
-      config,
-      service,
+      ...opening,
       lists,
       trigger: config.trigger ?? 'schedule',
       onBegun: () => logger.info('run started'),
       onLocked: () => notifier?.begun(),
-      logger,
-      secrets,
       observer: new Progress(logger),
-      signal,
     });
     const { runId, status, durationMs, error, receipt, share } = summary;
-    logger[status === 'completed' ? 'info' : 'warn'](
-      { runId, status, durationMs, error, receipt, share },
-      `run ${status}`,
-    );
+    const entry = { runId, status, durationMs, error, receipt, share };
+    logger[status === 'completed' ? 'info' : 'warn'](entry, `run ${status}`);
     notifier?.summary(summaryText(summary));
     await notifier?.ended(exitCodeAfter(summary, signal));
     return status === 'failed';
@@ -182,11 +151,4 @@ async function runAndLog(
   } finally {
     logger.current.runId = null;
   }
-}
-
-async function delayByChance(jitterMs: number, logger: Logger, signal: AbortSignal): Promise<void> {
-  if (jitterMs < 1) return;
-  const delayMs = randomInt(Math.floor(jitterMs) + 1);
-  logger.debug({ delayMs }, 'run delayed by --jitter');
-  await wait(delayMs, undefined, { signal });
 }
