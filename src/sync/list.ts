@@ -5,7 +5,7 @@ import { OtherWriters } from '../store/file/other-writers.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSums } from '../store/receipts/altered-lists.ts';
 import { apply, type Written } from '../store/write/apply.ts';
-import { diffOf } from '../store/write/diff.ts';
+import { diffOf, isProtected } from '../store/write/diff.ts';
 import { KnownPages } from '../store/write/known-pages.ts';
 import type { ListContext } from '../store/write/list-context.ts';
 import { type ListState, nothingLearnt } from '../store/write/memory.ts';
@@ -218,7 +218,7 @@ class ListSync {
       unshown: (repeated: Parameters<Stage['settleRepeats']>[0]) => {
         stage.settleRepeats(repeated);
         return diffOf(stage, this.#progress.total ?? 0, true).unshown.filter(
-          ({ id }) => !stage.isProtected(id),
+          ({ id }) => !isProtected(stage, id),
         );
       },
     };

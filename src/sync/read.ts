@@ -71,7 +71,7 @@ export class Reader {
       observer.walkAgain(list, again);
     }
     const isSecondLook = pages.some(page => page.isSecondLook);
-    if (again !== null || (isSecondLook && !this.#isSecondLook)) this.#stage.beginRound();
+    if (again !== null || (isSecondLook && !this.#isSecondLook)) this.#stage.names.beginRound();
     this.#isSecondLook = isSecondLook;
     const reading = new AbortController();
     const abort = () => reading.abort(signal.reason);

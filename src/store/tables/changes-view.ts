@@ -48,18 +48,21 @@ function knownFields(): string {
     WHEN v.version_id IS NOT NULL THEN CASE v.resource
       ${lists.map(list => `WHEN '${list.resource}' THEN ${endedRecord(list)}`).join(' ')}
       ELSE (SELECT h.record FROM record_history h WHERE h.id = v.version_id) END
-    ${lists.map(list => `WHEN v.resource = '${list.resource}' THEN (SELECT ${rowRecord(list)} FROM ${list.table} t WHERE t.id = v.record_id)`).join(' ')}
+    ${lists.map(list => `WHEN v.resource = '${list.resource}' THEN (SELECT ${rowRecord(list, referenceThen)} FROM ${list.table} t WHERE t.id = v.record_id)`).join(' ')}
     ELSE (SELECT ${connection} FROM connections t WHERE t.id = v.record_id)
   END`;
 }
 
-function rowRecord(list: ListDefinition): string {
+/** A statement that writes a connection in a reference, of its id. */
+type Reference = (id: string) => string;
+
+function rowRecord(list: ListDefinition, reference: Reference): string {
   const id = list.identity.by === 'id' ? ["'id', t.id"] : [];
-  const fields = list.fields.map(field => `'${field.name}', ${rowValue(list, field)}`);
+  const fields = list.fields.map(field => `'${field.name}', ${rowValue(list, field, reference)}`);
   return `json_object(${[...id, ...fields].join(', ')})`;
 }
 
-function rowValue(list: ListDefinition, field: Field): string {
+function rowValue(list: ListDefinition, field: Field, reference: Reference): string {
   switch (field.kind) {
     case 'text':
     case 'integer':
@@ -75,14 +78,23 @@ function rowValue(list: ListDefinition, field: Field): string {
   }
 }
 
-/** A connection as the service writes it in a reference, with the name that it had after the change's run. */
-function reference(id: string): string {
+// A name that its column can't store is among the further fields.
+const connectionName = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
+
+/** JSON of the connection `c` as the service writes it in a reference. */
+export const connectionJson = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
+    '{"id":' || c.id || ${connectionName} || ',' || substr(c._extra, 2))`;
+
+/** A connection with the name that it had after the change's run. */
+function referenceThen(id: string): string {
   const then = versionOf('c.id', 'n.valid_to_run_id > v.run_id');
-  // A name that its column can't store is among the further fields.
-  const name = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
-  const now = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
-    '{"id":' || c.id || ${name} || ',' || substr(c._extra, 2))`;
-  return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${now}) FROM connections c WHERE c.id = ${id})`;
+  return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${connectionJson}) FROM connections c WHERE c.id = ${id})`;
+}
+
+/** JSON of the row `t` of a list in the service's own shape, with the connections' names of now. */
+export function rowJson(list: ListDefinition): string {
+  const known = rowRecord(list, id => `(SELECT ${connectionJson} FROM connections c WHERE c.id = ${id})`);
+  return `(SELECT iif(k.extra IS NULL, k.known, ${withExtra}) FROM (SELECT ${known} AS known, t._extra AS extra) k)`;
 }
 
 /** The JSON of the first version of a connection that ended in some runs; null if there is none. */

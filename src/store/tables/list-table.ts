@@ -1,6 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import {
+  type ArrayField,
+  arrayFields,
   type ListDefinition,
   type Scalar,
   scalarFields,
@@ -9,11 +11,9 @@ import {
 } from '../../contract/lists.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
-import { ChildTable } from './child-table.ts';
-import { type ListWords, listWords } from './list-words.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
-import { prepare, prepareArrays, prepareValue, registerInstant } from './statement.ts';
+import { registerInstant } from './statement.ts';
 
 /** A record's row and the runs that wrote it. */
 export interface StoredRow extends StandingRecord {
@@ -21,16 +21,13 @@ export interface StoredRow extends StandingRecord {
   readonly content: string;
 }
 
-/** A row with its key. */
-export interface KeyedRow {
+/** A row's key: its id, or its time in milliseconds; NaN if it has none. */
+export interface RowKey {
   readonly id: number;
-  /** The id, or the time in milliseconds; NaN if it has none. */
   readonly key: number;
-  /** In hexadecimal digits. */
-  readonly content: string;
 }
 
-/** A record that will be written. */
+/** A record that was read. */
 export interface NewRecord extends RecordValues {
   readonly content: Buffer;
 }
@@ -48,54 +45,55 @@ type RawRow = [
 const looksPerFind = 8;
 const rowsPerSpan = 256;
 
-/** One list's tables by prepared statements. */
+/** One list's tables, read by prepared statements that are made from its definition. A run writes them by its plan, in sets. */
 export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite: Database.Database;
-  readonly #words: ListWords;
-  /** The place of the scalar with the time, which leads the index for finding a content; -1 in a list with ids. */
+  /** The column that leads the index for finding a content: the time, or the id. */
+  readonly #lead: string;
   readonly #timeAt: number;
+  readonly #rows: string;
   readonly #find: Database.Statement<[Scalar, Buffer], number>;
   readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
   readonly #others: Database.Statement<[Scalar, Buffer, number, number], number>;
-  readonly #has: Database.Statement<[number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
-  readonly #insert: Database.Statement<unknown[]>;
-  readonly #update: Database.Statement<unknown[]>;
-  readonly #remove: Database.Statement<[number]>;
-  readonly #children: readonly ChildTable[];
+  readonly #children: readonly ArrayField[];
+  readonly #items: readonly Database.Statement<[number], Scalar>[];
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
+    const { table, ownerColumn } = list;
     this.list = list;
     this.#sqlite = sqlite;
+    this.#lead = timeColumnOf(list) ?? 'id';
     this.#timeAt = timeIndexOf(list);
-    const { children, find, others, has, read, insert, update, remove } = listWords(list);
-    this.#words = listWords(list);
-    this.#children = children.map(each => new ChildTable(sqlite, each));
-    this.#find = prepareValue(sqlite, find);
-    // By hand: a SELECT without a table, of many looks at once.
-    const looks = `SELECT ${new Array(looksPerFind).fill(`(${this.#find.source})`).join(', ')}`;
+    const columns = scalarFields(list).map(({ column }) => column);
+    const all = ['id', '_first_seen_run_id', '_changed_run_id', 'lower(hex(_content))', '_extra', ...columns];
+    this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
+    const find = `SELECT id FROM ${table} WHERE ${this.#lead} IS ? AND _content = ?`;
+    const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
+    this.#find = sqlite.prepare<[Scalar, Buffer], number>(find).pluck();
     this.#findMany = sqlite.prepare<[(Scalar | Buffer)[]], (number | null)[]>(looks).raw();
-    this.#others = prepareValue(sqlite, others);
-    this.#has = prepareValue(sqlite, has);
-    this.#read = prepareArrays(sqlite, read);
-    this.#insert = sqlite.prepare(insert);
-    this.#update = sqlite.prepare(update);
-    this.#remove = prepare(sqlite, remove);
+    // Identical rows are in the order of the index already. To sort them for each page would take hours for many.
+    this.#others = sqlite
+      .prepare<[Scalar, Buffer, number, number], number>(`${find} AND id <> ? LIMIT ?`)
+      .pluck();
+    this.#read = sqlite.prepare<[number], RawRow>(`${this.#rows} WHERE id = ?`).raw();
+    this.#children = arrayFields(list);
+    this.#items = this.#children.map(child =>
+      sqlite
+        .prepare<[number], Scalar>(
+          `SELECT ${child.column} FROM ${child.table} WHERE ${ownerColumn} = ? ORDER BY position`,
+        )
+        .pluck(),
+    );
   }
 
   count(): number {
-    return prepareValue(this.#sqlite, this.#words.count).get() ?? 0;
+    return this.#values<number>(`SELECT count(*) FROM ${this.list.table}`)[0] as number;
   }
 
   has(id: number): boolean {
-    return this.#has.get(id) !== undefined;
-  }
-
-  /** The first row with a record's content; undefined if there is none. */
-  find(record: NewRecord): number | undefined {
-    // One value by `get` takes a fifth of the time of rows by `all`.
-    return this.#find.get(this.#lead(record), record.content);
+    return this.#read.get(id) !== undefined;
   }
 
   /** For each record the first row with its content; undefined if there is none. */
@@ -106,85 +104,20 @@ export class ListTable {
       const values: (Scalar | Buffer)[] = [];
       for (let look = at; look < at + looksPerFind; look++) {
         const record = records[look] as NewRecord;
-        values.push(this.#lead(record), record.content);
+        values.push(this.#leadOf(record), record.content);
       }
       for (const id of this.#findMany.get(values) ?? []) found.push(id ?? undefined);
     }
-    for (; at < records.length; at++) found.push(this.find(records[at] as NewRecord));
+    for (; at < records.length; at++) {
+      const record = records[at] as NewRecord;
+      found.push(this.#find.get(this.#leadOf(record), record.content));
+    }
     return found;
   }
 
   /** Other rows with the content of a record, always in one order. */
   othersOf(record: NewRecord, row: number, limit: number): number[] {
-    return this.#others.all(this.#lead(record), record.content, row, limit);
-  }
-
-  /** Inserts a record and returns its row's id. */
-  insert(record: NewRecord, runId: number): number {
-    const result = this.#insert.run(
-      ...(record.id === null ? [] : [record.id]),
-      ...record.scalars,
-      record.extra,
-      record.content,
-      ...this.timesOf(record),
-      { run: runId },
-    );
-    const id = Number(result.lastInsertRowid);
-    for (const [at, values] of record.arrays.entries()) this.#children[at]?.insert(id, values);
-    return id;
-  }
-
-  /** Drops the list's indexes, and returns the statements that make them again: it is faster to build them afterwards. */
-  dropIndexes(): string[] {
-    // By hand: SQLite's own table.
-    const made =
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL";
-    const indexes = this.#sqlite.prepare<[string], { name: string; sql: string }>(made).all(this.list.table);
-    // By hand: Drizzle drops nothing.
-    for (const { name } of indexes) this.#sqlite.exec(`DROP INDEX "${name}"`);
-    return indexes.map(({ sql }) => sql);
-  }
-
-  update(id: number, record: NewRecord, runId: number): void {
-    this.#update.run(...record.scalars, runId, record.extra, record.content, ...this.timesOf(record), id);
-    for (const [at, values] of record.arrays.entries()) this.#children[at]?.replace(id, values);
-  }
-
-  remove(id: number): void {
-    for (const child of this.#children) child.remove(id);
-    this.#remove.run(id);
-  }
-
-  /** Writes a row's content and the form of its further fields; its meaning stays the same. */
-  setContent(id: number, content: string, extra: string | null): void {
-    const write = prepare(this.#sqlite, this.#words.setContent);
-    write.run(extra, Buffer.from(content, 'hex'), id);
-  }
-
-  /** The rows whose time as a number is not that of their text. */
-  rowsWithOtherTimes(): number[] {
-    const [column, text] = [timeColumnOf(this.list), scalarFields(this.list)[this.#timeAt]?.column];
-    if (column === null) return [];
-    registerInstant(this.#sqlite);
-    // By hand: a function of docmirror.
-    const other = `SELECT id FROM ${this.list.table} WHERE ${column} IS NOT instant_ms(${text})`;
-    return this.#sqlite.prepare<[], number>(other).pluck().all();
-  }
-
-  /** True if an item of an array belongs to no row, positions have a gap, or a time is another one: docmirror writes none of these. */
-  isMalformed(): boolean {
-    if (this.rowsWithOtherTimes().length > 0) return true;
-    return this.#children.some(child => child.hasItemsOfNone() || child.ownersWithGaps().length > 0);
-  }
-
-  /** The rows whose items are not at 0, 1, 2 and so on: the content does not show a gap. */
-  rowsWithGaps(): { readonly table: string; readonly id: number }[] {
-    return this.#children.flatMap(child => child.ownersWithGaps().map(id => ({ table: child.table, id })));
-  }
-
-  /** Deletes the items that belong to no row. */
-  dropStrayItems(): void {
-    for (const child of this.#children) child.dropStrayItems();
+    return this.#others.all(this.#leadOf(record), record.content, row, limit);
   }
 
   read(id: number): StoredRow {
@@ -196,69 +129,43 @@ export class ListTable {
     return this.#toStoredRow(row);
   }
 
-  /** A row as a record that could be written. */
-  recordOf(id: number): NewRecord {
-    const { record, content } = this.read(id);
-    return { ...record, content: Buffer.from(content, 'hex') };
-  }
-
   /** Every row in the order of its id. */
   *rows(): Generator<StoredRow> {
-    const rows = prepareArrays<RowSpan, RawRow>(this.#sqlite, this.#words.rowsBetween);
-    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
+    const rows = this.#sqlite
+      .prepare<RowSpan, RawRow>(`${this.#rows} WHERE id BETWEEN ? AND ? ORDER BY id`)
+      .raw();
+    for (const span of rowSpans(this.#sqlite, this.list.table, rowsPerSpan))
       for (const row of rows.all(...span)) yield this.#toStoredRow(row);
   }
 
   /** Some rows in the order of their ids. */
   rowsAt(offset: number, limit: number): StoredRow[] {
-    const rows = prepareArrays<[number, number], RawRow>(this.#sqlite, this.#words.rowsAt);
-    return rows.all(limit, offset).map(row => this.#toStoredRow(row));
+    const rows = this.#sqlite.prepare<[number, number], RawRow>(`${this.#rows} ORDER BY id LIMIT ? OFFSET ?`);
+    return rows
+      .raw()
+      .all(limit, offset)
+      .map(row => this.#toStoredRow(row));
   }
 
   /** The rows that a run wrote, in the order of their ids. */
   *writtenBy(runId: number): Generator<StoredRow> {
-    const rows = prepareArrays<[number], RawRow>(this.#sqlite, this.#words.rowsWrittenBy);
-    for (const row of rows.iterate(runId)) yield this.#toStoredRow(row);
-  }
-
-  /** The key and content of every row, in the order of its id. Lists are ordered by the key. */
-  *keysAndContents(): Generator<KeyedRow> {
-    type Row = [id: number, lead: Scalar, content: string];
-    const rows = prepareArrays<RowSpan, Row>(this.#sqlite, this.#words.leadsAndContents);
-    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
-      for (const [id, lead, content] of rows.all(...span)) yield { id, key: this.#keyOf(lead), content };
-  }
-
-  /** The keys of the rows from one id to another, in the order of their ids. */
-  *keysBetween(from: number, to: number): Generator<Pick<KeyedRow, 'id' | 'key'>> {
-    if (from > to) return;
-    for (const [id, lead] of this.#keys().all(from, to)) yield { id, key: this.#keyOf(lead) };
-  }
-
-  /** The key of every row, in the order of its id. */
-  *keys(): Generator<Pick<KeyedRow, 'id' | 'key'>> {
-    const keys = this.#keys();
-    for (const span of rowSpans(this.#sqlite, this.#words.table, rowsPerSpan))
-      for (const [id, lead] of keys.all(...span)) yield { id, key: this.#keyOf(lead) };
-  }
-
-  #keys() {
-    return prepareArrays<[number | bigint, number | bigint], [id: number, lead: Scalar]>(
-      this.#sqlite,
-      this.#words.leads,
+    const rows = this.#sqlite.prepare<[number], RawRow>(
+      `${this.#rows} WHERE _changed_run_id = ? ORDER BY id`,
     );
+    for (const row of rows.raw().iterate(runId)) yield this.#toStoredRow(row);
   }
 
-  #keyOf(lead: Scalar): number {
-    return lead === null ? Number.NaN : (lead as number);
-  }
-
-  *ids(): Generator<number> {
-    for (const { id } of this.keys()) yield id;
-  }
-
-  #lead(record: RecordValues): Scalar {
-    return this.#timeAt < 0 ? record.id : (this.timesOf(record)[0] as Scalar);
+  /** The keys of the rows from one id to another, in the order of their ids; of all rows if both are left out. */
+  *keys(from?: number, to?: number): Generator<RowKey> {
+    const keys = this.#sqlite
+      .prepare<[number | bigint, number | bigint], [id: number, lead: number | null]>(
+        `SELECT id, ${this.#lead} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+      )
+      .raw();
+    const isPart = from !== undefined && to !== undefined;
+    const spans = isPart ? [[from, to] as const] : rowSpans(this.#sqlite, this.list.table, rowsPerSpan);
+    for (const [least, most] of spans)
+      for (const [id, lead] of keys.all(least, most)) yield { id, key: lead ?? Number.NaN };
   }
 
   /** The time of a record as a number, or nothing in a list with ids. */
@@ -268,9 +175,67 @@ export class ListTable {
     return [Number.isNaN(ms) ? null : ms];
   }
 
+  /** The rows whose time as a number is not that of their text. */
+  rowsWithOtherTimes(): number[] {
+    const text = scalarFields(this.list)[this.#timeAt]?.column;
+    if (text === undefined) return [];
+    registerInstant(this.#sqlite);
+    return this.#values(`SELECT id FROM ${this.list.table} WHERE ${this.#lead} IS NOT instant_ms(${text})`);
+  }
+
+  /** The rows whose items are not at 0, 1, 2 and so on: the content does not show a gap. */
+  rowsWithGaps(): { readonly table: string; readonly id: number }[] {
+    const { ownerColumn } = this.list;
+    return this.#children.flatMap(({ table }) =>
+      this.#values<number>(
+        `SELECT ${ownerColumn} FROM ${table} GROUP BY 1 HAVING min(position) <> 0 OR max(position) <> count(*) - 1`,
+      ).map(id => ({ table, id })),
+    );
+  }
+
+  /** True if an item of an array belongs to no row, positions have a gap, or a time is another one: docmirror writes none of these. */
+  isMalformed(): boolean {
+    const isStray = ({ table }: ArrayField) =>
+      this.#values(`SELECT 1 FROM ${table} WHERE ${this.#ofNone} LIMIT 1`).length > 0;
+    return (
+      this.rowsWithOtherTimes().length > 0 || this.#children.some(isStray) || this.rowsWithGaps().length > 0
+    );
+  }
+
+  /** Deletes the items that belong to no row. */
+  dropStrayItems(): void {
+    for (const { table } of this.#children) this.#sqlite.exec(`DELETE FROM ${table} WHERE ${this.#ofNone}`);
+  }
+
+  remove(id: number): void {
+    const { table, ownerColumn } = this.list;
+    for (const child of this.#children)
+      this.#sqlite.prepare(`DELETE FROM ${child.table} WHERE ${ownerColumn} = ?`).run(id);
+    this.#sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
+  }
+
+  /** Writes a row's content and the form of its further fields; its meaning stays the same. */
+  setContent(id: number, content: string, extra: string | null): void {
+    this.#sqlite
+      .prepare(`UPDATE ${this.list.table} SET _extra = ?, _content = ? WHERE id = ?`)
+      .run(extra, Buffer.from(content, 'hex'), id);
+  }
+
+  get #ofNone(): string {
+    return `${this.list.ownerColumn} NOT IN (SELECT id FROM ${this.list.table})`;
+  }
+
+  #values<Value>(query: string): Value[] {
+    return this.#sqlite.prepare<[], Value>(query).pluck().all();
+  }
+
+  #leadOf(record: RecordValues): Scalar {
+    return this.#timeAt < 0 ? record.id : (this.timesOf(record)[0] as Scalar);
+  }
+
   #toStoredRow(row: RawRow): StoredRow {
     const [id, firstSeenRunId, changedRunId, content, extra, ...scalars] = row;
-    const arrays = this.#children.map(child => child.read(id));
+    const arrays = this.#items.map(items => items.all(id));
     const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
     return { id, record, firstSeenRunId, changedRunId, content };
   }

@@ -1,3 +1,4 @@
+import { identityOf } from '../../contract/record-key.ts';
 import { contentBytes } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
 import type { Stage } from './stage.ts';
@@ -41,7 +42,7 @@ interface Version {
  * @param isFull whether the whole list was read; otherwise nothing is said of rows that were not shown.
  */
 export function diffOf(stage: Stage, total: number, isFull: boolean): Diff {
-  const unshown = isFull ? stage.unshown() : [];
+  const unshown = isFull ? unshownRows(stage) : [];
   const used = new Map<number, number>();
   const edits: { row: number; n: number }[] = [];
   const dropped: number[] = [];
@@ -54,7 +55,7 @@ export function diffOf(stage: Stage, total: number, isFull: boolean): Diff {
   const moments = momentsOf(stage, [...contents.values(), ...[...pairs.values()].flat().map(v => v.content)]);
   const momentOf = (n: number) => moments.get(contents.get(n) as string);
   const takenRows = new Set<number>();
-  const copies = (n: number) => (stage.copies.get(n - 1) ?? 1) - (used.get(n) ?? 0);
+  const copies = (n: number) => (stage.copies.get(n) ?? 1) - (used.get(n) ?? 0);
   const take = (n: number) => used.set(n, (used.get(n) ?? 0) + 1);
   // Each of several pages can show another one of identical records.
   const isReplaced = ({ row, content }: Version) =>
@@ -99,8 +100,7 @@ function candidates(
   if (hasDoubles || stagedSum.count <= fewStaged) find(sql.edits);
   else if (unshown.length > 0) {
     sqlite.exec('DELETE FROM temp.unshown');
-    const insert = sqlite.prepare('INSERT INTO temp.unshown SELECT value FROM json_each(?)');
-    insert.run(JSON.stringify(unshown.map(({ id }) => id)));
+    sqlite.prepare(sql.setUnshown).run(JSON.stringify(unshown.map(({ id }) => id)));
     find(sql.editsOfUnshown);
   }
   if (hasDoubles) find(sql.versions);
@@ -128,4 +128,27 @@ function momentsOf({ pages }: Stage, sought: readonly string[]): ReadonlyMap<str
     }
   }
   return moments;
+}
+
+/** The rows that no answer has shown and that get no new version by their id, in the order of their ids. */
+function unshownRows({ table, sqlite, sql, isOfIds, isEmpty, shown, ids }: Stage): UnshownRow[] {
+  if (isEmpty || shown.size >= table.count()) return [];
+  // Ids of the service can be far apart.
+  if (isOfIds || shown.size < 1000)
+    return [...table.keys()].filter(({ id }) => !shown.has(id) && !ids.has(id));
+  const unshown: UnshownRow[] = [];
+  const [least, most] = sqlite.prepare<[], [number, number]>(sql.idSpan).raw().get() as [number, number];
+  for (let from = shown.firstMissing(least, most); from !== null; from = shown.firstMissing(from, most)) {
+    let to = from;
+    while (to < most && !shown.has(to + 1)) to++;
+    for (const row of table.keys(from, to)) unshown.push(row);
+    from = to + 1;
+  }
+  return unshown;
+}
+
+/** Whether a row has the identity of a rejected record: nobody knows what is the matter with it. */
+export function isProtected({ rejected, list, table }: Stage, row: number): boolean {
+  const identities = new Set(rejected.all.map(({ identity }) => identity));
+  return identities.size > 0 && identities.has(identityOf(list, table.read(row).record)); // guard: rejected records keep their rows
 }

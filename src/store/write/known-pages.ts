@@ -1,11 +1,9 @@
 import type Database from 'better-sqlite3';
-import { timeIndexOf } from '../../contract/lists.ts';
-import { keyOfTime } from '../../contract/record-key.ts';
 import { contentBytes, hash16Hex } from '../../contract/sum.ts';
 import type { Proof } from '../../proof/prove.ts';
 import { addressText, type PageAddress, PageItems } from '../../proof/window.ts';
 import type { ListTable } from '../tables/list-table.ts';
-import { stagingSql } from './list-sql.ts';
+import { listSql } from './list-sql.ts';
 
 /** A page that was parsed, in this run or in the last proven full sync. */
 export interface ParsedPage {
@@ -31,12 +29,6 @@ export interface KnownPage extends PageAddress {
   readonly names: Int32Array;
 }
 
-/** A remembered page whose rows were found as they were. */
-export interface RecalledPage extends ParsedPage {
-  /** The times of its records, by which their names count; none in a list with ids. */
-  readonly times: readonly (string | null)[];
-}
-
 /** The pages that the last proven full sync has left. */
 export class KnownPages {
   readonly #table: ListTable;
@@ -49,36 +41,35 @@ export class KnownPages {
     this.#table = table;
     this.#read = read;
     this.#rows = sqlite
-      .prepare<[number, number], [number, string | null, string]>(stagingSql(table.list).known)
+      .prepare<[number, number], [number, string | null, string]>(listSql(table.list).known)
       .raw();
   }
 
   /** A page as if it had been parsed now; null if it is not remembered, or if its rows have other contents. */
-  recall(digest: string): RecalledPage | null {
+  recall(digest: string): ParsedPage | null {
     this.#pages ??= new Map(this.#read().map(page => [page.digest, page]));
     const known = this.#pages.get(digest);
     if (known === undefined) return null;
-    const { list } = this.#table;
-    const count = known.rows.reduce((sum, [from, to]) => sum + to - from + 1, 0);
-    const rows = new Float64Array(count);
-    const keys = new Float64Array(count);
-    const contents = Buffer.alloc(count * contentBytes);
-    const times: (string | null)[] = [];
-    const hasTimes = timeIndexOf(list) >= 0;
-    let at = 0;
+    const rows: number[] = [];
+    const keys: (number | null)[] = [];
+    let hex = '';
     for (const [from, to] of known.rows) {
-      const [found, hex, leads] = this.#rows.get(from, to) as [number, string | null, string];
-      const written = contents.write(hex ?? '', at * contentBytes, 'hex');
-      if (found !== to - from + 1 || written !== found * contentBytes) return null;
-      if (hasTimes) times.push(...(JSON.parse(leads) as (string | null)[]));
-      for (let id = from; id <= to; id++, at++) {
-        rows[at] = id;
-        keys[at] = hasTimes ? keyOfTime(times[at] ?? null) : id;
-      }
+      const [found, contents, leads] = this.#rows.get(from, to) as [number, string | null, string];
+      if (found !== to - from + 1) return null;
+      hex += contents;
+      keys.push(...(JSON.parse(leads) as (number | null)[]));
+      for (let id = from; id <= to; id++) rows.push(id);
     }
-    if (hash16Hex(contents) !== known.contents) return null; // guard: contents of known pages
-    const items = new PageItems(digest, keys, contents, list.identity.by);
-    return { items, rows, names: known.names, times, first: 0, last: 0 };
+    const contents = Buffer.from(hex, 'hex');
+    const isSame = contents.length === rows.length * contentBytes && hash16Hex(contents) === known.contents; // guard: contents of known pages
+    if (!isSame) return null;
+    const items = new PageItems(
+      digest,
+      Float64Array.from(keys, key => key ?? Number.NaN),
+      contents,
+      this.#table.list.identity.by,
+    );
+    return { items, rows: Float64Array.from(rows), names: known.names, first: 0, last: 0 };
   }
 }
 

@@ -1,75 +1,132 @@
-// All by hand: TEMP tables, pinned joins and statements for many rows.
-import {
-  arrayFields,
-  type ListDefinition,
-  scalarFields,
-  timeColumnOf,
-  timeIndexOf,
-} from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, scalarFields, timeColumnOf } from '../../contract/lists.ts';
+import { rowJson } from '../tables/changes-view.ts';
 
 /** Rows per statement: more are no faster. */
 export const rowsPerInsert = 20;
+/** Rows whose contents are read at once for their sum. */
+const rowsPerSum = 5_000;
 
-const texts = new WeakMap<ListDefinition, ReturnType<typeof make>>();
+/** The statements of one list. */
+export type ListSql = ReturnType<typeof listSql>;
 
-/** The statements of a list's staging tables, as SQL that is made from the list's definition once. */
-export function stagingSql(list: ListDefinition): ReturnType<typeof make> {
-  const known = texts.get(list) ?? make(list);
-  texts.set(list, known);
-  return known;
-}
-
-function make(list: ListDefinition) {
-  const { table, identity } = list;
+/**
+ * The statements by which a run stages what it reads of a list, compares it with the rows and writes it, made from the list's
+ * definition. Joins are pinned by CROSS JOIN and a plus before columns: left alone, SQLite takes the index of a connection.
+ */
+export function listSql(list: ListDefinition) {
+  const { table, identity, resource, ownerColumn } = list;
   const scalars = scalarFields(list);
-  const time = timeColumnOf(list);
   const columns = scalars.map(({ column }) => column);
+  const time = timeColumnOf(list);
   const written = time === null ? columns : [...columns, time];
-  const values = [...written, '_extra', '_content', ...(arrayFields(list).length > 0 ? ['arrays'] : [])];
+  const arrays = arrayFields(list);
+  const values = ['n', ...written, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
   const type = { text: 'TEXT', integer: 'INTEGER', connection: 'INTEGER' } as const;
   const typed = scalars.map(({ column, kind }) => `${column} ${type[kind]}`);
   if (time !== null) typed.push(`${time} INTEGER`);
-  const row = `(${['?', ...values.map(() => '?')].join(', ')})`;
-  const insert = `INSERT OR REPLACE INTO temp.incoming (n, ${values.join(', ')}) VALUES `;
-  const identifying =
-    identity.by === 'id'
-      ? []
-      : [time, ...identity.fields.map(name => scalars.find(field => field.name === name)?.column)];
-  // The plus keeps SQLite from other indexes than that of the time.
+  const row = `(${values.map(() => '?').join(', ')})`;
+  const insert = `INSERT OR REPLACE INTO temp.incoming (${values.join(', ')}) VALUES `;
+  const isOfIds = identity.by === 'id';
+  const identifying = isOfIds
+    ? []
+    : [time, ...identity.fields.map(name => scalars.find(field => field.name === name)?.column)];
   const same = (a: string, b: string) =>
     identifying.map(column => `${column === time ? '' : '+'}${a}.${column} IS ${b}.${column}`).join(' AND ');
+  const found = 'lower(hex(r._content))';
+  const insertRows = (id: string, from: string) =>
+    `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
+     SELECT ${id}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from} ORDER BY n`;
   return {
-    hasChildren: arrayFields(list).length > 0,
     /** Values of a staged record. */
-    width: values.length + 1,
-    /** Records that the mirror does not have: `n` is the id or, without ids, the number of the content. */
-    begin: `DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown;
-      CREATE TEMP TABLE incoming (n INTEGER PRIMARY KEY, ${typed.join(', ')}, _extra TEXT, _content BLOB, arrays TEXT);
-      CREATE TEMP TABLE unshown (id INTEGER PRIMARY KEY);`,
-    end: 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown',
+    width: values.length,
+    hasArrays: arrays.length > 0,
+    /**
+     * `incoming` has the records that the mirror does not have: `n` is the id or, without ids, the number of the content, and `copies`
+     * how many rows are inserted for it. `unshown` has rows that no answer has shown. `ends` has rows that end: `n` is the number of
+     * the new version, null for a removal.
+     */
+    create: `DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown; DROP TABLE IF EXISTS temp.ends;
+      CREATE TEMP TABLE incoming
+        (n INTEGER PRIMARY KEY, ${typed.join(', ')}, _extra TEXT, _content BLOB, arrays TEXT, copies INTEGER NOT NULL DEFAULT 1);
+      CREATE TEMP TABLE unshown (id INTEGER PRIMARY KEY); CREATE TEMP TABLE ends (id INTEGER PRIMARY KEY, n INTEGER);`,
+    drop: 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown; DROP TABLE IF EXISTS temp.ends',
     insert: insert + row,
     insertMany: insert + new Array(rowsPerInsert).fill(row).join(', '),
-    remove: 'DELETE FROM temp.incoming WHERE n = ?',
+    unstage: 'DELETE FROM temp.incoming WHERE n = ?',
     content: 'SELECT lower(hex(_content)) FROM temp.incoming WHERE n = ?',
-    read: `SELECT n, lower(hex(_content)), arrays, _extra, ${columns.join(', ')} FROM temp.incoming WHERE n = ?`,
-    all: 'SELECT n FROM temp.incoming ORDER BY n',
+    staged: `SELECT n, copies, arrays, _extra, ${columns.join(', ')} FROM temp.incoming ORDER BY n`,
+    isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
+    resetCopies: 'UPDATE temp.incoming SET copies = 1 WHERE copies <> 1',
+    setCopies: 'UPDATE temp.incoming SET copies = ? WHERE n = ?',
+    setUnshown: 'INSERT INTO temp.unshown SELECT value FROM json_each(?)',
+
     /** Staged records of a list with ids that are new versions of rows. */
     editsOfIds: `SELECT i.n FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
     /** New versions of rows that no answer has shown. */
-    editsOfUnshown: `SELECT i.n, r.id, NULL, lower(hex(r._content)) FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
+    editsOfUnshown: `SELECT i.n, r.id, NULL, ${found} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
+      JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
     /** New versions of rows, shown or not. */
-    edits: `SELECT i.n, r.id, NULL, lower(hex(r._content)) FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
+    edits: `SELECT i.n, r.id, NULL, ${found} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
     /** New versions of new records. */
-    versions: `SELECT b.n, NULL, a.n, lower(hex(a._content)) FROM temp.incoming a JOIN temp.incoming b ON ${same('a', 'b')} WHERE a.n <> b.n ORDER BY a.n, b.n`,
-    /** Inserts the staged records of a list without ids, each as the row that its number says. */
-    insertAll: `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
-      SELECT @base + n, ${written.join(', ')}, @run, @run, _extra, _content FROM temp.incoming ORDER BY n`,
+    versions: `SELECT i.n, NULL, r.n, ${found} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
+      WHERE r.n <> i.n ORDER BY r.n, i.n`,
+    /** The first identity field in which the unshown rows differ from as many newer records; the service seems to write it otherwise. */
+    changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {
+      const field = scalars.find(each => each.name === name);
+      const isTime = !isOfIds && name === identity.timeField;
+      const others = isOfIds
+        ? [...columns, '_extra']
+        : identifying.filter(each => each !== field?.column && !(isTime && each === time));
+      const list = others.join(', ');
+      const query = `WITH lost AS (SELECT ${list}, count(*) AS c, min(_first_seen_run_id) AS first
+          FROM ${table} WHERE id IN (SELECT id FROM temp.unshown) GROUP BY ${list}),
+        came AS (SELECT ${list}, sum(c) AS c FROM (
+          SELECT ${list}, copies AS c FROM temp.incoming WHERE copies > 0
+          UNION ALL SELECT ${list}, 1 FROM ${table}
+            WHERE _changed_run_id > (SELECT min(first) FROM lost) AND _first_seen_run_id > (SELECT min(first) FROM lost)
+              AND id NOT IN (SELECT id FROM temp.unshown)) GROUP BY ${list})
+        SELECT sum(min(l.c, n.c)) = (SELECT count(*) FROM temp.unshown) FROM lost l JOIN came n
+          ON ${others.map(column => `n.${column} IS l.${column}`).join(' AND ')}`;
+      return { name, query };
+    }),
+
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     idSpan: `SELECT min(id), max(id) FROM ${table}`,
+    contents: `SELECT id, lower(hex(_content)) FROM ${table}`,
     /** The contents and times of rows that follow each other, each as one text. */
-    known: `SELECT count(*), group_concat(hex(_content), ''), ${identity.by === 'id' ? "''" : `json_group_array(${scalars[timeIndexOf(list)]?.column})`}
+    known: `SELECT count(*), group_concat(hex(_content), ''), json_group_array(${time ?? 'id'})
       FROM ${table} WHERE id BETWEEN ? AND ?`,
-    contentsBetween: `SELECT group_concat(hex(_content), '') FROM ${table} WHERE id BETWEEN ? AND ?`,
-    isIncomingFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
+
+    contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
+    contentsOfEnds: `SELECT e.id, t._content FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,
+    end: 'INSERT INTO temp.ends VALUES (?, ?)',
+    endVersions: `INSERT INTO record_history
+        (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
+      SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(e.n IS NULL, 'removal', 'update'),
+        ${rowJson(list)}, t._content
+      FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,
+    remove: [
+      ...arrays.map(array => `DELETE FROM ${array.table} WHERE ${ownerColumn} IN (SELECT id FROM temp.ends)`),
+      `DELETE FROM ${table} WHERE id IN (SELECT id FROM temp.ends WHERE n IS NULL)`,
+    ].join('; '),
+    update: `UPDATE ${table} SET (${written.join(', ')}, _changed_run_id, _extra, _content) =
+        (SELECT ${written.join(', ')}, @run, _extra, _content FROM temp.incoming
+         WHERE n = (SELECT e.n FROM temp.ends e WHERE e.id = ${table}.id))
+      WHERE id IN (SELECT id FROM temp.ends WHERE n IS NOT NULL)`,
+    /** Inserts each staged record once, as the row that its number says. */
+    insertRows: insertRows('@base + n', 'temp.incoming WHERE copies > 0'),
+    /** Inserts the rows of identical records. */
+    insertCopies: `WITH RECURSIVE copy (at) AS
+        (SELECT 2 UNION ALL SELECT at + 1 FROM copy WHERE at < (SELECT max(copies) FROM temp.incoming))
+      ${insertRows('NULL', 'temp.incoming CROSS JOIN copy ON at <= copies WHERE copies > 1')}`,
+    insertItems: arrays.map(
+      (array, at) => `INSERT INTO ${array.table} (${ownerColumn}, position, ${array.column})
+        SELECT t.id, a.key, a.value FROM ${table} t CROSS JOIN temp.incoming i ON ${isOfIds ? 'i.n = t.id' : 'i._content = t._content'}
+        CROSS JOIN json_each(i.arrays, '$[${at}]') a WHERE t._changed_run_id = @run`,
+    ),
+    /** The last id and the contents of the next rows that a run wrote. */
+    writtenAfter: `SELECT max(id), group_concat(hex(_content), '') FROM
+      (SELECT id, _content FROM ${table} WHERE _changed_run_id = ? AND id > ? ORDER BY id LIMIT ${rowsPerSum})`,
+    indexes: `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
   };
 }

@@ -4,8 +4,8 @@ import { hash16 } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder, straysMax } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import type { Direction } from '../../proof/window.ts';
+import type { NameEntry } from './connections.ts';
 import type { KnownPage, RowOf } from './known-pages.ts';
-import type { NameEntry } from './names.ts';
 import type { Stage } from './stage.ts';
 
 /** The growing end of a list, from which an incremental run begins. */

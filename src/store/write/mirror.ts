@@ -23,9 +23,8 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { EndedVersions } from './history.ts';
+import { settleConnections } from './connections.ts';
 import type { ChangeObserver, CurrentRun, ListContext } from './list-context.ts';
 import { ListMemory } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
@@ -215,10 +214,8 @@ export class SqliteMirror {
     const { id, isDry } = this.#current;
     if (isDry) return null;
     return this.#write(transaction => {
-      const { sqlite } = transaction;
-      // All lists have noted their connections by now.
-      const unreferenced = new ConnectionTable(sqlite).removeUnreferenced();
-      new EndedVersions(sqlite, id).endConnections(unreferenced);
+      // All lists have said by now what they call their connections.
+      settleConnections(transaction.sqlite, id);
       return this.#records.end(transaction, id, status, completedAt, error);
     });
   }

@@ -1,15 +1,12 @@
-import { and, count, eq, gte, lte } from 'drizzle-orm';
-import type { RecordValues, StoredConnection } from '../../contract/content.ts';
+import type { StoredConnection } from '../../contract/content.ts';
 import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import type { Proof } from '../../proof/prove.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
-import { type ConnectionChanges, ConnectionTable } from '../tables/connection-table.ts';
-import { rejectedRecords } from '../tables/schema.ts';
-import { prepareValue, select } from '../tables/statement.ts';
-import { changedIdentityField } from './changed-identity.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import type { ConnectionNames } from './connections.ts';
 import { diffOf } from './diff.ts';
-import type { ChangeObserver, ListContext } from './list-context.ts';
+import type { ListContext, RecordChange } from './list-context.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
@@ -42,21 +39,30 @@ export interface Plan {
   /** How many of them would go if the removals were not withheld, and the field of their identity that seems to be written otherwise. */
   readonly withheld: number;
   readonly changedIdentity: string | null;
-  /** The greatest id of the rows so far: a staged record of a list without ids gets the row of this and its number. */
+  /** A staged record gets the row of this and its number: the greatest id of the rows so far or, in a list with ids, 0. */
   readonly base: number;
-  readonly connections: ConnectionChanges;
 }
 
 /** Finds what a run does to a list that was read. */
 export function planOf(context: ListContext, stage: Stage, { proof, answers, removals }: Result): Plan {
-  const { file, list, records, table, sum } = context;
+  const { list, records, table, sum } = context;
+  const { sqlite, sql, isOfIds } = stage;
   const total = answers.reduce((greatest, answer) => Math.max(greatest, answer.total), 0);
   const diff = diffOf(stage, total, proof !== null);
-  const ids = () => file.sqlite.prepare<[], number>(stage.sql.editsOfIds).pluck().all();
-  const edits = new Map(stage.isOfIds ? ids().map(id => [id, id]) : diff.edits.map(({ row, n }) => [row, n]));
-  const copies = new Map<number, number>();
-  for (const [number, most] of stage.copies) copies.set(number + 1, most);
+  const pairs = isOfIds
+    ? sqlite
+        .prepare<[], number>(sql.editsOfIds)
+        .pluck()
+        .all()
+        .map(id => ({ row: id, n: id }))
+    : diff.edits;
+  const edits = new Map(pairs.map(({ row, n }) => [row, n]));
+  const copies = new Map(stage.copies);
+  if (isOfIds) for (const id of edits.keys()) copies.set(id, 0);
   for (const [n, used] of diff.used) copies.set(n, (copies.get(n) ?? 1) - used);
+  sqlite.exec(sql.resetCopies);
+  const setCopies = sqlite.prepare(sql.setCopies);
+  for (const [n, count] of copies) setCopies.run(count, n);
 
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = diff.unshown.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
@@ -69,99 +75,69 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
     gone: isAllowed ? gone : [],
     stays: diff.unshown.filter(({ id }) => !going.has(id)).map(({ id }) => id),
     withheld: isAllowed ? 0 : gone.length,
-    changedIdentity: isAllowed ? null : changedIdentityField(context, gone, inserted()),
-    base: file.sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number,
-    connections: new ConnectionTable(file.sqlite).changes(
-      list.resource,
-      stage.claims(),
-      proof?.verdict.isProven === true,
-    ),
+    changedIdentity: isAllowed ? null : changedIdentity(),
+    base: isOfIds ? 0 : (sqlite.prepare<[], number>(sql.lastId).pluck().get() as number),
   };
-
-  function* inserted(): Generator<RecordValues> {
-    for (const record of stage.all())
-      if ((copies.get(record.n) ?? 1) > 0 && !edits.has(record.n)) yield record;
-  }
 
   /** Whether rows that are gone can be removed: not if they are too many, or if a rejected record might be one of them. */
   function mayGo(): boolean {
-    if (isUnreadableNew(context, stage, records.lastSure(list.resource)?.runId ?? 0)) return false;
+    const settled = records.lastSettled(list.resource);
+    if (stage.rejected.hasUnreadableNew(sqlite, records.lastSure(list.resource)?.runId ?? 0)) return false;
     // Only rows up to the last settled run count. A run that withheld removals is not settled: otherwise the next run could remove
     // them all.
-    const settled = records.lastSettled(list.resource);
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
     return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
   }
+
+  /** The field in which as many new records differ from those that are gone: the service seems to write it otherwise. */
+  function changedIdentity(): string | null {
+    sqlite.exec('DELETE FROM temp.unshown');
+    sqlite.prepare(sql.setUnshown).run(JSON.stringify(gone));
+    const isOnly = ({ query }: { query: string }) => sqlite.prepare<[], number>(query).pluck().get() === 1;
+    return sql.changedIdentity.find(isOnly)?.name ?? null;
+  }
 }
 
-/** How many rows a staged record becomes, besides the one that it updates. */
-export function copiesOf({ copies, edits }: Pick<Plan, 'copies' | 'edits'>, n: number): number {
-  return copies.get(n) ?? (edits.get(n) === n ? 0 : 1);
-}
-
-/** Whether a record was rejected that is completely unreadable, and that was not there in the settled run. */
-function isUnreadableNew({ file, list }: ListContext, stage: Stage, settledRunId: number): boolean {
-  const unreadable = stage.rejected.all.filter(({ identity }) => identity === null);
-  if (unreadable.length === 0) return false;
-  const of = rejectedRecords;
-  const known = prepareValue(
-    file.sqlite,
-    (resource: string, bytes: Buffer, runId: number, sameRunId: number) =>
-      select({ count: count() })
-        .from(of)
-        .where(
-          and(
-            eq(of.resource, resource),
-            eq(of.content, bytes),
-            lte(of.runId, runId),
-            gte(of.lastRunId, sameRunId),
-          ),
-        ),
-  );
-  return unreadable.some(
-    each => (known.get(list.resource, each.content, settledRunId, settledRunId) ?? 0) < each.count,
-  ); // guard: unreadable records
-}
-
-/** Tells what a plan would change in a list and in its connections. */
-export function tellPlan({ list, table, file }: ListContext, stage: Stage, plan: Plan, tell: ChangeObserver) {
+/** The changes that a plan would make to a list and to its connections. */
+export function* changesOf(
+  { list, table }: ListContext,
+  stage: Stage,
+  plan: Plan,
+  names: ConnectionNames,
+): Generator<RecordChange> {
   const { resource } = list;
-  const connections = new ConnectionTable(file.sqlite);
-  const renamed = new Map<number, StoredConnection>(
-    plan.connections.rows.map(({ after }) => [after.id, after]),
-  );
+  const connections = new ConnectionTable(stage.sqlite);
+  const renamed = names.renamed();
+  const called = new Map<number, StoredConnection>(renamed.map(({ after }) => [after.id, after]));
   const before = wireWriter(list, id => connections.read(id));
-  const after = wireWriter(list, id => renamed.get(id) ?? connections.read(id));
-  const update = (row: number, n: number) =>
-    tell({
-      resource,
-      operation: 'update',
-      recordId: row,
-      record: after(stage.staged(n)),
-      before: before(table.read(row).record),
-    });
-  if (!stage.isOfIds) for (const [row, n] of [...plan.edits].sort(([a], [b]) => a - b)) update(row, n);
+  const after = wireWriter(list, id => called.get(id) ?? connections.read(id) ?? names.believedOf(id));
+  const rowOf = new Map([...plan.edits].map(([row, n]) => [n, row]));
   let more = plan.base + stage.numbered;
-  for (const record of stage.all()) {
-    const { n } = record;
-    if (stage.isOfIds && plan.edits.has(n)) update(n, n);
-    for (let copy = 0; copy < copiesOf(plan, n); copy++) {
-      const recordId = stage.isOfIds ? n : copy === 0 ? plan.base + n : ++more;
-      tell({ resource, operation: 'insert', recordId, record: after(record), before: null });
+  for (const staged of stage.all()) {
+    const record = after(staged);
+    const row = rowOf.get(staged.n);
+    if (row !== undefined)
+      yield { resource, operation: 'update', recordId: row, record, before: before(table.read(row).record) };
+    for (let copy = 0; copy < staged.copies; copy++) {
+      const recordId = copy === 0 ? plan.base + staged.n : ++more;
+      yield { resource, operation: 'insert', recordId, record, before: null };
     }
   }
-  for (const id of plan.gone) {
-    const record = before(table.read(id).record);
-    tell({ resource, operation: 'removal', recordId: id, record, before: null });
-  }
-  for (const { row, after: now } of plan.connections.rows.toSorted((a, b) => a.after.id - b.after.id))
-    if (row !== undefined)
-      tell({
-        resource: 'connections',
-        operation: 'update',
-        recordId: now.id,
-        record: wireConnection(now),
-        before: wireConnection(row),
-      });
+  for (const id of plan.gone)
+    yield {
+      resource,
+      operation: 'removal',
+      recordId: id,
+      record: before(table.read(id).record),
+      before: null,
+    };
+  for (const { row, after } of renamed)
+    yield {
+      resource: 'connections',
+      operation: 'update',
+      recordId: row.id,
+      record: wireConnection(after),
+      before: wireConnection(row),
+    };
 }

@@ -5,8 +5,8 @@ import { isRowAsWritten } from '../receipts/altered-lists.ts';
 import { currentStates } from '../receipts/current-states.ts';
 import { keptNow } from '../receipts/kept-sums.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
+import { dropAlteredConnections } from './connections.ts';
 import { ListMemory } from './memory.ts';
 import type { OpenTransaction } from './transaction.ts';
 
@@ -26,7 +26,7 @@ export function rebuild(transaction: OpenTransaction, runId: number, start: RunS
     dropped += dropAlteredRows(new ListTable(sqlite, list));
     new ListMemory(sqlite, list.resource).forget(runId);
   }
-  dropped += new ConnectionTable(sqlite).dropAltered(runId);
+  dropped += dropAlteredConnections(sqlite, runId);
   const log = new ReceiptLog(sqlite);
   const { startedAt: at, actor } = start;
   log.append({

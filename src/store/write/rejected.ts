@@ -1,11 +1,8 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, lt } from 'drizzle-orm';
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { Rejection } from '../../contract/record.ts';
 import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
 import { hash16 } from '../../contract/sum.ts';
-import { rejectedRecords } from '../tables/schema.ts';
-import { prepare, prepareInsert, select, words } from '../tables/statement.ts';
 import type { OpenTransaction } from './transaction.ts';
 
 /** A record that can't be read, with its highest count on one page. */
@@ -61,6 +58,18 @@ export class RejectedRecords {
     for (const record of this.#records.values()) count += record.count;
     return count;
   }
+
+  /** Whether one of them is completely unreadable, and was not there in the settled run. */
+  hasUnreadableNew(sqlite: Database.Database, settledRunId: number): boolean {
+    const known = sqlite
+      .prepare<unknown[], number>(
+        'SELECT count(*) FROM rejected_records WHERE resource = ? AND content = ? AND ? BETWEEN run_id AND last_run_id',
+      )
+      .pluck();
+    return this.all
+      .filter(({ identity }) => identity === null)
+      .some(each => (known.get(this.#list.resource, each.content, settledRunId) as number) < each.count); // guard: unreadable records
+  }
 }
 
 /**
@@ -77,44 +86,26 @@ export function writeRejected(
   placeOf: (place: number) => readonly [pageNo: number, position: number],
 ): void {
   if (records.length === 0) return;
-  const of = rejectedRecords;
-  const moveOn = prepare(sqlite, (lastRunId: number, id: number) =>
-    words.update(of).set({ lastRunId }).where(eq(of.id, id)),
+  const moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
+  const insert = sqlite.prepare(
+    `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const insert = prepareInsert(
-    sqlite,
-    of,
-    'runId',
-    'lastRunId',
-    'resource',
-    'pageNo',
-    'position',
-    'reason',
-    'record',
-    'content',
+  // The rows of earlier runs, by the contents of their texts; the last one is the oldest.
+  const before = new Map<string, number[]>();
+  const rows = sqlite.prepare<[string, number], [id: number, content: Buffer]>(
+    'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
   );
-  const before = rejectedBefore(sqlite, resource, runId);
+  for (const [id, content] of rows.raw().iterate(resource, runId)) {
+    const name = content.toString('latin1');
+    const known = before.get(name);
+    if (known === undefined) before.set(name, [id]);
+    else known.push(id);
+  }
   for (const { place, reason, text, content, count } of records)
     for (let time = 0; time < count; time++) {
       const known = before.get(content.toString('latin1'))?.pop();
       if (known !== undefined) moveOn.run(runId, known);
       else insert.run(runId, runId, resource, ...placeOf(place), reason, text, content);
     }
-}
-
-/** The rows of earlier runs, by the contents of their texts; the last one is the oldest. */
-function rejectedBefore(sqlite: Database.Database, resource: string, runId: number): Map<string, number[]> {
-  const { id, content, resource: of, lastRunId } = rejectedRecords;
-  const rows = prepare(sqlite, (list: string, run: number) =>
-    select({ id, content })
-      .from(rejectedRecords)
-      .where(and(eq(of, list), lt(lastRunId, run)))
-      .orderBy(desc(id)),
-  );
-  const before = new Map<string, number[]>();
-  for (const row of rows.all(resource, runId)) {
-    const name = row.content.toString('latin1');
-    before.set(name, [...(before.get(name) ?? []), row.id]);
-  }
-  return before;
 }

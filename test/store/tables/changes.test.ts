@@ -34,7 +34,9 @@ test('what a run has ended so far is in `changes` as the run before left it', as
   await syncScene(scene);
   const before = sqlite(scene.database, 'SELECT * FROM changes');
   scene.service.lists['document-exports'] = [documentExport(1, { sourceDocumentTitle: 'Other' })];
-  scene.service.lists.collections = [collection(1, { sourceConnection: { id: 2, name: 'Renamed' } })];
+  scene.service.lists.collections = [
+    collection(1, { name: 'Other', sourceConnection: { id: 2, name: 'Renamed' } }),
+  ];
   await using held = await holdRun(scene, 'webhooks');
   expect(sqlite(scene.database, 'SELECT count(*) AS n FROM record_history')).not.toEqual([{ n: 0 }]);
   expect(inOrder(sqlite(scene.database, 'SELECT * FROM changes'))).toEqual(inOrder(before));
