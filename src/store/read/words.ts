@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { registerInstant } from '../tables/statement.ts';
+import { registerInstant } from '../tables/list-table.ts';
 
 /** How many words are searched. Further ones are left out. */
 const wordsMax = 8;

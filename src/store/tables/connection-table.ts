@@ -47,20 +47,6 @@ export class ConnectionTable {
   }
 }
 
-/** Inserts a connection's row. */
-export function insertConnection(
-  sqlite: Database.Database,
-  connection: StoredConnection,
-  runId: number,
-): void {
-  const { id, name, extra } = connection;
-  sqlite
-    .prepare(
-      `INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)`,
-    )
-    .run(id, name, runId, runId, extra, connectionContent(connection));
-}
-
 /**
  * The columns of a connection's row. A name that is not well-formed Unicode, for example half a surrogate pair, is among the
  * further fields.

@@ -13,7 +13,6 @@ import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { type RowSpan, rowSpans } from './row-spans.ts';
 import type { StandingRecord } from './standing-record.ts';
-import { registerInstant } from './statement.ts';
 
 /** A record's row and the runs that wrote it. */
 export interface StoredRow extends StandingRecord {
@@ -214,13 +213,6 @@ export class ListTable {
     this.#sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
   }
 
-  /** Writes a row's content and the form of its further fields; its meaning stays the same. */
-  setContent(id: number, content: string, extra: string | null): void {
-    this.#sqlite
-      .prepare(`UPDATE ${this.list.table} SET _extra = ?, _content = ? WHERE id = ?`)
-      .run(extra, Buffer.from(content, 'hex'), id);
-  }
-
   get #ofNone(): string {
     return `${this.list.ownerColumn} NOT IN (SELECT id FROM ${this.list.table})`;
   }
@@ -239,4 +231,12 @@ export class ListTable {
     const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
     return { id, record, firstSeenRunId, changedRunId, content };
   }
+}
+
+/** Lets statements read a time as a number: `instant_ms(text)`, null if the text is none. */
+export function registerInstant(sqlite: Database.Database): void {
+  sqlite.function('instant_ms', { deterministic: true }, text => {
+    const ms = keyOfTime(text);
+    return Number.isNaN(ms) ? null : ms;
+  });
 }

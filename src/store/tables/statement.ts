@@ -11,7 +11,6 @@ import {
 } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { SQLiteSyncDialect, type SQLiteTable } from 'drizzle-orm/sqlite-core';
-import { keyOfTime } from '../../contract/record-key.ts';
 
 /** Makes `insert`, `update` and `delete` from the schema. It has no database, so it runs nothing: `prepare` does. */
 export const words = drizzle.mock();
@@ -147,12 +146,4 @@ function insertion(table: SQLiteTable, names: readonly string[]): string {
   const text = ofTable.get(names.join()) ?? textOf(words.insert(table).values(row));
   ofTable.set(names.join(), text);
   return text;
-}
-
-/** Lets statements read a time as a number: `instant_ms(text)`, null if the text is none. */
-export function registerInstant(sqlite: Database.Database): void {
-  sqlite.function('instant_ms', { deterministic: true }, text => {
-    const ms = keyOfTime(text);
-    return Number.isNaN(ms) ? null : ms;
-  });
 }

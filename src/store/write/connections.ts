@@ -8,7 +8,6 @@ import {
   type ConnectionRow,
   ConnectionTable,
   columnsOf,
-  insertConnection,
   isAsWritten,
   isUnreferenced,
   missingConnections,
@@ -172,8 +171,8 @@ export class ConnectionNames {
       'INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at) VALUES (?, ?, ?, ?, ?)',
     );
     const connections = new ConnectionTable(this.#sqlite);
-    for (const [id, lists] of this.#given) {
-      const given = lists.get(resource);
+    for (const [id, ofLists] of this.#given) {
+      const given = ofLists.get(resource);
       if (given === undefined) continue;
       const { name, extra } = columnsOf(given);
       write.run(resource, id, name, extra, given.namedAt);
@@ -204,6 +203,16 @@ export class ConnectionNames {
     this.#given.set(id, known);
     return known;
   }
+}
+
+/** Inserts a connection's row. */
+function insertConnection(sqlite: Database.Database, connection: StoredConnection, runId: number): void {
+  const { id, name, extra } = connection;
+  sqlite
+    .prepare(
+      `INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(id, name, runId, runId, extra, connectionContent(connection));
 }
 
 /** Removes the connections that no record refers to, and calls the others as their lists do; to be called at the end of a run. */
