@@ -143,19 +143,11 @@ function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): 
 
 /** The news of a list's fields, a line each. */
 function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
-  const isOne = new Set(newFields.map(({ field }) => field)).size === 1;
-  const [it, its] = isOne ? ['it', 'its'] : ['them', 'their'];
-  const added =
-    newFields.length === 0
-      ? []
-      : [
-          `${resource}: new at the service: ${fieldsText(newFields)}. docmirror has no column for ${it}; ${its} values are in _extra.`,
-        ];
+  const added = `${resource}: new at the service: ${fieldsText(newFields)}. The values are in _extra.`;
   const emptied = emptiedColumns.map(
-    column =>
-      `${resource}: ${column} has become empty: no record has a value in it any more, and each had one before.`,
+    column => `${resource}: ${column} has become empty: each record had a value in it before.`,
   );
-  return [...added, ...emptied];
+  return newFields.length === 0 ? emptied : [added, ...emptied];
 }
 
 /** The most reasons that are named. */
@@ -173,15 +165,12 @@ function isStop(code: string): boolean {
 }
 
 function withheldNote({ resource, removalsWithheld, rejected, changedIdentity }: ListOutcome): string {
-  const [were, their, theyAre] =
-    removalsWithheld === 1 ? ['was', 'its', 'it is'] : ['were', 'their', 'they are'];
-  const what = `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, but ${their} removal was withheld`;
+  const what = `${resource}: the removal of ${counted(removalsWithheld, 'record')} was withheld`;
   if (rejected > 0) return `${what}, because records were rejected that have no readable id.`;
-  const limit = `because ${theyAre} more than DOCMIRROR_MAX_REMOVALS allows.`;
-  if (changedIdentity === null) return `${what}, ${limit}`;
-  const [asMany, them] =
-    removalsWithheld === 1 ? ['a new one differs', 'it'] : ['as many new ones differ', 'them'];
-  return `${resource}: ${counted(removalsWithheld, 'record')} ${were} not seen, and ${asMany} from ${them} in ${changedIdentity} only. Probably the service now writes this field in another way and still lists ${them}. Removal was withheld, ${limit}`;
+  const limit = `${what}, because it is more than DOCMIRROR_MAX_REMOVALS allows.`;
+  return changedIdentity === null
+    ? limit
+    : `${limit} As many new records differ in ${changedIdentity} only: probably the service now writes this field in another way.`;
 }
 
 /** A placeholder in an advice for the flags that name its lists. */

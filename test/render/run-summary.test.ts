@@ -102,7 +102,7 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
     const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }));
     expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new. 3 of 3 lists are not complete.');
     expect(text).toContain('document-exports: unproven: the total went');
-    expect(text).toContain('collections: 66 records were not seen, but their removal was withheld');
+    expect(text).toContain('collections: the removal of 66 records was withheld');
     expect(text).toContain(
       'webhooks: GET https://exports.example.com/v2/webhooks failed: connection refused',
     );

@@ -275,7 +275,7 @@ describe('a removal of many records', () => {
     scene.service.lists.collections.push(collection(77));
     const withheld = await scene.run('sync');
     expect(withheld.code).toBe(3);
-    expect(withheld.stdout).toContain('66 records were not seen, but their removal was withheld');
+    expect(withheld.stdout).toContain('the removal of 66 records was withheld');
     expect(withheld.stdout).toContain('docmirror sync --resource document-exports --allow-mass-removal');
     expect(mirrored(scene.database, resource)).toHaveLength(130);
     expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
@@ -330,7 +330,7 @@ describe('a removal of many records', () => {
     scene.service.lists[resource].push('"no object"');
     const text = await scene.run('sync', '--allow-mass-removal');
     expect(text.code).toBe(3);
-    expect(text.stdout).toContain('its removal was withheld, because records were rejected');
+    expect(text.stdout).toContain('was withheld, because records were rejected');
     const [{ verdict } = { verdict: null }] = sqlite(
       scene.database,
       `SELECT verdict FROM sync_status WHERE resource = '${resource}'`,
