@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
-import { text as textOf } from 'node:stream/consumers';
-import { commands, groups } from '../src/commands/index.ts';
-import { main } from '../src/commands/main.ts';
+import { type Command, flagsOf } from '../src/commands/command.ts';
+import type { Flag } from '../src/commands/flags.ts';
+import { loadCommands } from '../src/commands/index.ts';
+import { argumentWord } from '../src/commands/parser.ts';
 import { settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { exitCodes } from '../src/errors.ts';
@@ -18,8 +18,9 @@ const intro = `# Reference
 
 <!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
-This page lists all commands with their flags, all settings and all exit codes. Data goes to standard output, logs and progress to standard
-error.
+This page lists all commands with their flags, all settings and all exit codes. \`docmirror COMMAND --help\` says the same. Every command has
+\`--env-file FILE\`: settings as lines \`NAME=value\`, which count more than the environment. Data goes to standard output, logs and progress
+to standard error.
 
 ## JSON
 
@@ -52,21 +53,50 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 
 /** The text of docs/reference.md. */
 export async function referenceText(): Promise<string> {
+  listed.length = 0;
   return [intro, await commandSection(), settingSection(), exitSection(), tableSection()].join('\n');
 }
 
 async function commandSection(): Promise<string> {
-  const names = Object.keys(commands).flatMap(name => {
-    const group = Object.keys(groups).find(each => name.startsWith(`${each} `));
-    const isFirst = Object.keys(commands).find(each => each.startsWith(`${group} `)) === name;
-    return group !== undefined && isFirst ? [group, name] : [name];
-  });
-  const sections = await Promise.all(
-    names.map(
-      async name => `### \`docmirror ${name}\`\n\n\`\`\`text\n${await help(name)}\`\`\`\n${outputText(name)}`,
-    ),
+  const sections = (await loadCommands()).map(({ name, description, command }) =>
+    [`### \`docmirror ${name}\`\n`, `${description}\n`, usageOf(name, command), outputText(name)].join('\n'),
   );
   return ['## Commands\n', ...sections].join('\n');
+}
+
+/** The arguments and flags of a command, its settings, an example each, and what else its help says. */
+function usageOf(name: string, command: Command): string {
+  const args = Object.values(command.arguments ?? {});
+  const words = ['docmirror', name, ...args.map(argumentWord), '[flags]'].join(' ');
+  const isOwn = (flag: string) => !command.settings.some(key => settings[key].flag === flag);
+  const own = flagsOf(command).filter(flag => isOwn(flag.name) && !everywhere.includes(flag.name));
+  const rows = [
+    ...args.map(flag => `| \`${argumentWord(flag)}\` | ${cell(helpOf(flag))} |`),
+    ...own.map(({ name: flag, flag: { valueName, ...more } }) => {
+      const value = valueName === undefined ? '' : ` ${valueName}`;
+      return `| \`${flag}${value}\` | ${cell(helpOf(more))} |`;
+    }),
+  ];
+  const ofSettings = command.settings.map(key => `\`${settings[key].flag}\``).join(', ');
+  const examples = command.examples.map(({ line, meaning }) => `${line}   # ${meaning}`);
+  const exits = command.exitCodes === undefined ? [] : [`Exit codes: ${command.exitCodes}`];
+  return [
+    `\`\`\`text\n${words}\n\`\`\`\n`,
+    ...(rows.length === 0 ? [] : ['| | |', '|---|---|', ...rows, '']),
+    ...(ofSettings === '' ? [] : [`[Settings](#settings): ${ofSettings}\n`]),
+    ...[...(command.notes ?? []), ...exits].map(text => `${text}\n`),
+    ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n`]),
+  ].join('\n');
+}
+
+/** Flags that the introduction tells of. */
+const everywhere: readonly string[] = ['--json', '--env-file'];
+
+function helpOf({ help, choices, default: fallback }: Omit<Flag<unknown>, 'read'>): string {
+  const words =
+    choices === undefined || choices.every(word => help.includes(word)) ? [] : [choices.join(', ')];
+  const all = [...words, ...(fallback === undefined ? [] : [`default ${fallback}`])];
+  return all.length === 0 ? help : `${help} (${all.join('; ')})`;
 }
 
 /** The output of a command for programs: a table of fields for each form of it. */
@@ -75,12 +105,11 @@ function outputText(command: string): string {
   if (output === undefined) return '';
   const { flags, about } = output;
   const shape: JsonShape = output.shape;
-  const listed = new Map<string, string>();
   const tables = (shape.anyOf ?? [shape]).map(part => {
     const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : null;
     const same = Object.keys(outputs).find(other => other !== command && isSame(outputs[other]?.shape, part));
     if (same !== undefined) return `${title ?? ''} the same as \`docmirror ${same} --json\`.\n`;
-    const rows = rowsOf(part, part.items === undefined ? '' : '[]', listed);
+    const rows = rowsOf(part, part.items === undefined ? '' : '[]', command);
     return [
       ...(title === null ? [] : [title, '']),
       '| field | type | meaning |',
@@ -96,28 +125,46 @@ function outputText(command: string): string {
 const isSame = (one: JsonShape | undefined, other: JsonShape) =>
   other.properties !== undefined && JSON.stringify(one?.properties) === JSON.stringify(other.properties);
 
-/** A row for each field, also for those inside of it: `resources[].error.code`. Fields that were listed are not listed again. */
-function rowsOf(shape: JsonShape, path: string, listed: Map<string, string>): string[] {
+/** A row for each field, also for those inside of it: `resources[].error.code`. What another object has, too, is not listed again. */
+function rowsOf(shape: JsonShape, path: string, command: string, left: readonly string[] = []): string[] {
   const { fields, required } = fieldsOf(shape);
   // The introduction tells of the labels that any output can have.
-  const shown = Object.entries(fields).filter(([name]) => name !== 'labels' || required.includes(name));
+  const shown = Object.entries(fields).filter(
+    ([name]) => !left.includes(name) && (name !== 'labels' || required.includes(name)),
+  );
   return shown.flatMap(([name, field]) => {
     const at = `${path}${path === '' ? '' : '.'}${name}${field.items === undefined ? '' : '[]'}`;
-    const inner = JSON.stringify(fieldsOf(field));
-    const before = inner === none ? undefined : listed.get(inner);
-    if (before === undefined) listed.set(inner, at);
+    const inner = fieldsOf(field).fields;
+    const like = listed.findLast(other => sharedBy(other.fields, inner).length >= sharedMin(inner));
+    const same = like === undefined ? [] : sharedBy(like.fields, inner);
+    if (Object.keys(inner).length > 0) listed.push({ at: `${command}: ${at}`, fields: inner });
     const type = `${typeText(field)}${required.includes(name) ? '' : ', can be left out'}`;
-    const more = before === undefined ? '' : `; with the fields of \`${before}\``;
-    return [
-      `| \`${at}\` | ${type} | ${field.description}${more} |`,
-      ...(before === undefined ? rowsOf(field, at, listed) : []),
-    ];
+    const place = like?.at.replace(`${command}: `, '');
+    const more =
+      like === undefined ? '' : `; ${same.length} fields are as in \`${place}\`${without(like.fields, same)}`;
+    return [`| \`${at}\` | ${type} | ${field.description}${more} |`, ...rowsOf(field, at, command, same)];
   });
 }
 
-type Fields = Pick<Required<JsonShape>, 'required'> & { readonly fields: Record<string, JsonShape> };
+type Members = Readonly<Record<string, JsonShape>>;
 
-const none = JSON.stringify({ fields: {}, required: [] });
+/** Objects that were listed, and where. */
+const listed: { readonly at: string; readonly fields: Members }[] = [];
+
+/** A few fields are listed again: that is shorter than to look them up. */
+const sharedMin = (fields: Members) => Math.max(2, Object.keys(fields).length / 2);
+
+function sharedBy(one: Members, other: Members): string[] {
+  const isShared = (name: string) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
+  return Object.keys(other).filter(name => one[name] !== undefined && isShared(name));
+}
+
+function without(fields: Members, same: readonly string[]): string {
+  const left = Object.keys(fields).filter(name => !same.includes(name));
+  return left.length === 0 ? '' : `, without ${left.map(name => `\`${name}\``).join(', ')}`;
+}
+
+type Fields = Pick<Required<JsonShape>, 'required'> & { readonly fields: Record<string, JsonShape> };
 
 /** The fields of an object, of the items of a list, or of any of several shapes. */
 function fieldsOf({ items, anyOf, properties = {}, required = [] }: JsonShape): Fields {
@@ -141,15 +188,6 @@ function typeText({ type, enum: words }: JsonShape): string {
 
 function capital(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-async function help(name: string): Promise<string> {
-  const stdout = new PassThrough();
-  const { signal } = new AbortController();
-  const io = { environment: {}, folder: '', stdout, stderr: stdout, signal, clock: () => new Date() };
-  await main([...name.split(' '), '--help'], io);
-  stdout.end();
-  return textOf(stdout);
 }
 
 function settingSection(): string {
