@@ -6,6 +6,7 @@ import {
   list,
   object,
   oneOf,
+  optional,
   orNull,
   text,
   time,
@@ -59,7 +60,7 @@ const listReceipt = object({
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
 const kept = list(
   keptSum,
-  'versions of runs whose hashes can no longer be computed, because versions that they ended are gone',
+  'versions of the runs before it, whose hashes do not have to agree any more; a pruning by docmirror 0.3 has it, too',
 );
 const sums = list(listSum, 'its lists and the connections after it');
 
@@ -81,7 +82,13 @@ const run = object(
   'a run',
 );
 const prune = object(
-  { kind: oneOf(['prune'], 'its kind'), mirrorId, at, before: time('they had ended before this'), kept },
+  {
+    kind: oneOf(['prune'], 'its kind'),
+    mirrorId,
+    at,
+    before: time('they had ended before this'),
+    kept: optional(kept),
+  },
   'ended versions were deleted',
 );
 const upgrade = object(

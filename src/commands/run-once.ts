@@ -95,6 +95,8 @@ async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
       },
       { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
     );
+    const { versionsPruned } = summary;
+    if (versionsPruned > 0) request.logger.info({ versionsPruned }, 'old versions deleted');
     // A run that took too long can have changed a list, and the next one can be as slow.
     const share = request.onPlannedChange === undefined ? await shareAfterRun(request) : null;
     return { ...summary, share };

@@ -48,14 +48,22 @@ export function summaryText(
   const end = runId === null ? '; nothing was changed' : '';
   const headline = `${name} ${status} in ${duration(durationMs)}${end}. ${totalsOf(resources)}. ${proofOf(resources)}.`;
   const stop = status === 'cancelled' && error !== null ? ` ${error.message} [${error.code}]` : '';
-  const { rowsDropped } = summary;
+  const { rowsDropped, versionsPruned } = summary;
   const rebuilt =
     rowsDropped === null
       ? []
       : [
           `Rebuilt: dropped ${counted(rowsDropped, 'row')} that another program had altered. The history does not mention this.`,
         ];
-  const notes = [...rebuilt, ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable)];
+  const pruned =
+    versionsPruned === 0
+      ? []
+      : [`Deleted ${counted(versionsPruned, 'old version')} from the history (DOCMIRROR_KEEP_HISTORY).`];
+  const notes = [
+    ...rebuilt,
+    ...pruned,
+    ...resources.flatMap(outcome => notesOn(outcome, rejections)).map(printable),
+  ];
   const todo = adviceOnAll(resources).map(text => placed(text, place));
   return [
     listsText(resources, width),

@@ -16,7 +16,7 @@ export interface RunOptions extends ListOptions {
   readonly labels?: Readonly<Record<string, string>>;
   /** Called with the run's number once it is recorded; null in a dry run. */
   readonly onBegun?: (runId: number | null) => void;
-  /** Versions that ended longer ago than this are deleted, in milliseconds; null or left out keeps all. */
+  /** Versions that ended longer ago than this before the start of the last run are deleted, in milliseconds; null or left out keeps all. */
   readonly keepHistoryMs?: number | null;
 }
 
@@ -33,6 +33,8 @@ export interface RunSummary {
   readonly error: RunError | null;
   /** In the order of the lists' definition. */
   readonly resources: readonly ListOutcome[];
+  /** Ended versions that were deleted because they were older than the limit. */
+  readonly versionsPruned: number;
   /** The run's receipt and its place in the log; null for a dry run. */
   readonly receipt: ReceiptHead | null;
 }
@@ -47,11 +49,10 @@ export interface RunSummary {
  */
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   const { source, mirror, clock, signal } = world;
-  const started = clock();
   // The clock might be set during the run.
   const startedAtMs = performance.now();
   const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun } = options;
-  const startedAt = started.toISOString();
+  const startedAt = clock().toISOString();
   const { runId, rowsDropped } = await mirror.beginRun({
     trigger,
     startedAt,
@@ -64,11 +65,12 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
 
   // The rest of a rebuilt mirror has to be compared with the whole of each list.
   const lists = rowsDropped === null ? options : { ...options, fullEveryMs: 0 };
-  const { resources, faults } = await syncAndPrune(lists, world, started).catch(async (error: unknown) => {
+  const synced = await syncAndPrune(lists, world).catch(async (error: unknown) => {
     // If not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
   });
+  const { resources, faults, versionsPruned } = synced;
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
   const completedAt = clock().toISOString();
@@ -84,6 +86,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     durationMs: Math.round(performance.now() - startedAtMs),
     error,
     resources,
+    versionsPruned,
     receipt,
   };
 }
@@ -95,20 +98,21 @@ interface SyncedLists {
 }
 
 /** Syncs the lists, and deletes history older than the limit. */
-async function syncAndPrune(options: RunOptions, world: RunWorld, started: Date): Promise<SyncedLists> {
+async function syncAndPrune(
+  options: RunOptions,
+  world: RunWorld,
+): Promise<SyncedLists & { versionsPruned: number }> {
   const { mirror, clock, signal } = world;
   const synced = await syncLists(options, world);
   const { keepHistoryMs = null } = options;
-  if (keepHistoryMs === null || signal.aborted) return synced;
-  // A run must have ended before this one began, whatever is kept.
-  const before = new Date(started.getTime() - keepHistoryMs - 1).toISOString();
+  if (keepHistoryMs === null || signal.aborted) return { ...synced, versionsPruned: 0 };
   try {
-    await mirror.pruneHistory(before, clock().toISOString());
+    return { ...synced, versionsPruned: await mirror.pruneHistory(keepHistoryMs, clock().toISOString()) };
   } catch (error) {
     // The next run does the rest.
     if (!signal.aborted) throw error;
+    return { ...synced, versionsPruned: 0 };
   }
-  return synced;
 }
 
 async function syncLists(options: RunOptions, world: RunWorld): Promise<SyncedLists> {

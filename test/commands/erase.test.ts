@@ -326,7 +326,7 @@ describe('verify', () => {
       ],
       [
         "DELETE FROM record_history WHERE resource = 'collections' AND record_id = 2",
-        'erased texts of collections 2: 1 by the receipt, 0 by the history',
+        'run 2: collections: ended is',
       ],
     ] as const) {
       const path = join(scene.folder, 'altered.sqlite');
@@ -350,7 +350,8 @@ test('after an erase runs go on, copies do not contain the text, and all is soun
   expect(filesWith(scene, 'Secret ')).toEqual([]);
   expect(await scene.run('verify', '--database', backup)).toMatchObject({ code: 0 });
 
-  expect(await scene.sync('--keep-history', '1ms')).toMatchObject({ code: 0, status: 'completed' });
+  for (const _ of [1, 2])
+    expect(await scene.sync('--keep-history', '1ms')).toMatchObject({ code: 0, status: 'completed' });
   expect(sqlite(scene.database, 'SELECT * FROM record_history')).toEqual([]);
   expect(await scene.run('backup', '--restore', backup)).toMatchObject({ code: 0 });
   expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });

@@ -164,7 +164,10 @@ test('the output of a mirror that was pruned, erased, altered and rebuilt', asyn
   await scene.sync();
   rename(scene, 'A');
   await scene.sync();
-  await scene.sync('--keep-history', '1ms');
+  for (const versionsPruned of [0, 1]) {
+    const pruned = await run(scene, 'sync', '--keep-history', '1ms', '--json');
+    expect(pruned).toMatchObject({ values: [{ versionsPruned }] });
+  }
   rename(scene, 'B');
   await scene.sync();
   const erased = { code: 0, values: [{ versions: 1, isListed: true }] };

@@ -178,22 +178,21 @@ for (const { receipt } of log.filter(({ receipt }) => receipt.kind === 'run')) {
   }
 }
 
-// Which of the runs before wrote what is left, and how versions had ended by an upgrade or a rebuild.
-const kept = newestOf('prune', 'upgrade', 'rebuild')?.receipt.kept ?? [];
+// Which of the runs before an upgrade or a rebuild wrote what is left, and how versions had ended by then.
+const { kept = [], kind } = newestOf('prune', 'upgrade', 'rebuild')?.receipt ?? {};
 const settled = Math.max(rebuilt, upgraded);
-for (const { resource, count, sum } of kept) {
+for (const { resource, count, sum } of kind === 'prune' ? [] : kept) {
   const versions = [
     ...rows(
       `SELECT id, _first_seen_run_id AS first, _changed_run_id AS began, _content AS content FROM ${tables[resource]}
        WHERE _changed_run_id <= ?`,
-      knownAfter,
+      settled,
     ),
     ...rows(
       `SELECT record_id AS id, first_seen_run_id AS first, valid_from_run_id AS began, content, valid_to_run_id AS ended, ended_by AS how
-       FROM record_history WHERE resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?`,
+       FROM record_history WHERE resource = ? AND valid_from_run_id <= ?`,
       resource,
-      knownAfter,
-      pruned,
+      settled,
     ),
   ].map(({ id, first, began, content, ended, how }) => {
     const end = ended <= settled ? ` ${ended} ${how}` : '';

@@ -49,6 +49,7 @@ function summaryOf(
     error: null,
     resources,
     rowsDropped: null,
+    versionsPruned: 0,
     share: null,
     ...over,
   };

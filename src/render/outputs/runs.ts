@@ -86,6 +86,7 @@ export const syncOutput = object({
     }),
     'how each list ended, in the order of their definition',
   ),
+  versionsPruned: whole('ended versions that were deleted from the history (`DOCMIRROR_KEEP_HISTORY`)'),
   receipt: receiptHead("the run's receipt; null in a dry run"),
   share: orNull(
     object(

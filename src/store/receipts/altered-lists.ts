@@ -1,15 +1,14 @@
 import type Database from 'better-sqlite3';
-import { contentOf } from '../../contract/content.ts';
-import { type keptResources, type ListDefinition, lists } from '../../contract/lists.ts';
+import { connectionContent, contentOf } from '../../contract/content.ts';
+import { keptResources, type ListDefinition, lists } from '../../contract/lists.ts';
 import { normalRecord } from '../../contract/record-content.ts';
-import { Sum } from '../../contract/sum.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
-import { ConnectionTable, isAsWritten } from '../tables/connection-table.ts';
+import { type ConnectionRow, ConnectionTable, isExtraAsWritten } from '../tables/connection-table.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
-import { sumOfContents } from './current-states.ts';
-import { lastState } from './run-receipt.ts';
+import { lastState, sumOfContents } from './run-receipt.ts';
 
 type Resource = (typeof keptResources)[number];
 
@@ -17,6 +16,70 @@ type Resource = (typeof keptResources)[number];
 interface OpenFile {
   readonly path: string;
   readonly sqlite: Database.Database;
+}
+
+/** The content that the columns of a row give, in hexadecimal digits, and how the row is not as docmirror wrote it; null if it is. */
+interface CheckedRow {
+  readonly content: string;
+  readonly fault: string | null;
+}
+
+/** Replaces the content of a row that can't be read. */
+const noContent = '0'.repeat(2 * contentBytes);
+const notNormal = '_extra is not as docmirror writes it';
+
+/** Compares the columns of a list's row with its content. */
+export function checkRow(list: ListDefinition, { record, content: stored }: StoredRow): CheckedRow {
+  const read = tryToRead(() => ({
+    content: contentOf(list, record),
+    isNormal: normalRecord(list, record) === record,
+  }));
+  if ('problem' in read) return { content: noContent, fault: `_extra can't be read: ${read.problem}` };
+  const { content, isNormal } = read.value;
+  if (!isNormal) return { content, fault: notNormal };
+  const isSame = content === stored;
+  const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
+  return { content, fault: isSame ? null : fault };
+}
+
+function checkConnection(row: ConnectionRow): CheckedRow {
+  const read = tryToRead(() => connectionContent(row).toString('hex'));
+  const content = 'value' in read ? read.value : noContent;
+  if (!isExtraAsWritten(row)) return { content, fault: notNormal };
+  const isSame = row.content?.toString('hex') === content;
+  return { content, fault: isSame ? null : 'the row was changed after docmirror wrote it' };
+}
+
+/**
+ * Compares the columns of every row of a list, or of the connections, with its content.
+ *
+ * @param slice lets signals have their turn.
+ * @param tell called with the id of each row that is not as docmirror wrote it, and how.
+ * @returns the sum of the contents that the columns give.
+ */
+export function checkRows(
+  sqlite: Database.Database,
+  resource: Resource,
+  slice: TimeSlice,
+  tell: (id: number, fault: string) => void,
+): Promise<Sum> {
+  const checkAll = async <Row extends { id: number }>(
+    rows: Iterable<Row>,
+    check: (row: Row) => CheckedRow,
+  ) => {
+    const sum = new Sum();
+    for (const row of rows) {
+      const { content, fault } = check(row);
+      if (fault !== null) tell(row.id, fault);
+      sum.addHex(content);
+      if (slice.isOver) await slice.next();
+    }
+    return sum;
+  };
+  const list = lists.find(each => each.resource === resource);
+  return list === undefined
+    ? checkAll(new ConnectionTable(sqlite).rows(), checkConnection)
+    : checkAll(new ListTable(sqlite, list).rows(), row => checkRow(list, row));
 }
 
 /**
@@ -27,34 +90,13 @@ interface OpenFile {
  * @throws MirrorAlteredError if another program changed, added or removed a row.
  */
 export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSlice): Promise<void> {
-  for (const list of lists) {
-    const table = new ListTable(sqlite, list);
-    const found = table.isMalformed() ? null : await sumIfAsWritten(table, slice);
-    if (found === null || !found.equals(lastState(sqlite, list.resource))) throw altered(path, list.resource);
+  for (const list of lists) if (new ListTable(sqlite, list).isMalformed()) throw altered(path, list.resource);
+  for (const resource of keptResources) {
+    const sum = await checkRows(sqlite, resource, slice, () => {
+      throw altered(path, resource);
+    });
+    if (!sum.equals(lastState(sqlite, resource))) throw altered(path, resource);
   }
-  const connections = new Sum();
-  for (const row of new ConnectionTable(sqlite).rows()) {
-    if (!isAsWritten(row)) throw altered(path, 'connections');
-    connections.add(row.content as Buffer);
-  }
-  if (!connections.equals(lastState(sqlite, 'connections'))) throw altered(path, 'connections');
-}
-
-/** The sum of a list's rows; null if one of them is not what docmirror wrote. */
-async function sumIfAsWritten(table: ListTable, slice: TimeSlice): Promise<Sum | null> {
-  const sum = new Sum();
-  for (const row of table.rows()) {
-    if (!isRowAsWritten(table.list, row)) return null;
-    sum.addHex(row.content);
-    if (slice.isOver) await slice.next();
-  }
-  return sum;
-}
-
-/** Whether the columns of a row give its content hash, as docmirror writes them. */
-export function isRowAsWritten(list: ListDefinition, { record, content }: StoredRow): boolean {
-  const read = tryToRead(() => normalRecord(list, record) === record && contentOf(list, record) === content);
-  return 'value' in read && read.value;
 }
 
 /**

@@ -1,12 +1,8 @@
 import type Database from 'better-sqlite3';
-import { desc, gt, isNull, lt, max, min, sql } from 'drizzle-orm';
 import { type KeptSum, type Receipt, receiptOrNull } from '../../audit/receipt.ts';
+import { keptResources, tableOf } from '../../contract/lists.ts';
+import { hash16, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { firstValue } from '../tables/query.ts';
-import { syncReceipts } from '../tables/schema.ts';
-import { prepare, select } from '../tables/statement.ts';
-
-const { leafIndex, runId } = syncReceipts;
 
 /** The time up to which ended versions were deleted. */
 export interface Pruned {
@@ -16,40 +12,16 @@ export interface Pruned {
   readonly throughRunId: number;
 }
 
-/** The receipts' summary of the runs for which no changes hash can be computed any more. */
-export interface Kept {
-  /** The last of these runs: its ended versions were deleted, or an upgrade or a rebuild came after it. 0 if there is none. */
-  readonly throughRunId: number;
-  /** The last of them whose ended versions were deleted; 0 if none were. */
-  readonly deletedThroughRunId: number;
-  /** The last of them before an upgrade or a rebuild: the sums also say how versions ended up to it. 0 if there was none. */
-  readonly settledRunId: number;
-  /** Which of these runs wrote the versions that are left. */
-  readonly sums: readonly KeptSum[];
-}
-
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
   const newest = newestOfKind(sqlite, 'prune');
   if (newest === null) return { before: null, throughRunId: 0 };
   const { before } = newest.receipt;
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
-  const lastWithReceipt = lastReceiptedBy(sqlite, newest.leafIndex) ?? Number.POSITIVE_INFINITY;
-  const throughRunId = Math.min(new EndedRuns(sqlite).lastOfAllBy(before), lastWithReceipt);
-  return { before, throughRunId };
-}
-
-/** Reads what the newest pruning, upgrade or rebuild left. */
-export function readKept(sqlite: Database.Database): Kept {
-  const sums = newestOfKind(sqlite, 'prune', 'upgrade', 'rebuild')?.receipt.kept ?? [];
-  const deletedThroughRunId = readPruned(sqlite).throughRunId;
-  const settledRunId = Math.max(lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
-  return {
-    throughRunId: Math.max(deletedThroughRunId, settledRunId),
-    deletedThroughRunId,
-    settledRunId,
-    sums,
-  };
+  const next = 'SELECT min(run_id) FROM sync_receipts WHERE leaf_index > ?';
+  const after = sqlite.prepare<[number], number | null>(next).pluck().get(newest.leafIndex) ?? null;
+  const through = new EndedRuns(sqlite).lastOfAllBy(before);
+  return { before, throughRunId: after === null ? through : Math.min(through, after - 1) };
 }
 
 /**
@@ -58,38 +30,109 @@ export function readKept(sqlite: Database.Database): Kept {
  */
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const newest = newestOfKind(sqlite, kind);
-  if (newest === null) return 0;
-  const before = (at: number) =>
-    select({ runId: max(runId) })
-      .from(syncReceipts)
-      .where(lt(leafIndex, at));
-  return firstValue(sqlite, before, newest.leafIndex) ?? 0;
+  return newest === null ? 0 : lastRunAt(sqlite, newest.leafIndex);
 }
 
-/** The newest receipt of some kinds that no run writes; null if there is none. */
-function newestOfKind<Kind extends Receipt['kind']>(
-  sqlite: Database.Database,
-  ...kinds: readonly Kind[]
-): { readonly leafIndex: number; readonly receipt: Extract<Receipt, { kind: Kind }> } | null {
-  const receipts = prepare(sqlite, () =>
-    select({ at: leafIndex, text: syncReceipts.receipt })
-      .from(syncReceipts)
-      .where(isNull(runId))
-      .orderBy(desc(leafIndex)),
+/** The hashes of a run's receipt about one list; undefined if the receipt does not have the list. */
+export type StatedHashes = (
+  runId: number,
+  resource: string,
+) => { changes: string; ended: string } | undefined;
+
+/** Reads the hashes of runs' receipts. If versions of a list were erased, the receipt of the erasure has another `ended`. */
+export function statedHashes(sqlite: Database.Database): StatedHashes {
+  const erased = erasedHashes(sqlite);
+  const receipts = sqlite.prepare<[number], string>('SELECT receipt FROM sync_receipts WHERE run_id = ?');
+  receipts.pluck();
+  return (runId, resource) => {
+    const receipt = receiptOrNull(receipts.get(runId) ?? '');
+    const list = receipt?.kind === 'run' ? receipt.lists.find(each => each.resource === resource) : undefined;
+    return list && { changes: list.changes, ended: erased.get(`${resource} ${runId}`) ?? list.ended };
+  };
+}
+
+/** The hashes `ended` that erasures changed, by the list and the run, with a space between. */
+export function erasedHashes(sqlite: Database.Database): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>();
+  for (const { receipt } of [...ofKind(sqlite, 'erase')].reverse())
+    for (const { runId, ended } of receipt.ended) hashes.set(`${receipt.resource} ${runId}`, ended);
+  return hashes;
+}
+
+// No changes hash can be computed for runs before an upgrade or a rebuild. The sums `kept` replace it. They cover each version that
+// is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is updated later moves into
+// the history with the same numbers and the same content, so the sums stay the same until a pruning deletes versions.
+
+/** The sums after an upgrade or a rebuild, computed from the rows and versions at that time. */
+export function keptNow(sqlite: Database.Database): KeptSum[] {
+  return keptSums(sqlite, lastRunAt(sqlite, Number.MAX_SAFE_INTEGER));
+}
+
+/** The lists whose rows and versions are by other runs than the receipt of the newest upgrade or rebuild says. */
+export function keptByOthers(sqlite: Database.Database): { afterRunId: number; resources: string[] } {
+  const newest = [newestOfKind(sqlite, 'upgrade'), newestOfKind(sqlite, 'rebuild')].reduce((one, other) =>
+    (one?.leafIndex ?? -1) > (other?.leafIndex ?? -1) ? one : other,
   );
-  for (const { at, text } of receipts.iterate()) {
-    const receipt = receiptOrNull(text);
-    if (receipt !== null && (kinds as readonly string[]).includes(receipt.kind))
-      return { leafIndex: at, receipt: receipt as Extract<Receipt, { kind: Kind }> };
-  }
+  const pruned = newestOfKind(sqlite, 'prune');
+  if (newest === null || newest.leafIndex < Number(pruned?.leafIndex))
+    return { afterRunId: 0, resources: [] };
+  const afterRunId = lastRunAt(sqlite, newest.leafIndex);
+  const { kept } = newest.receipt;
+  const altered = keptSums(sqlite, afterRunId).filter(({ resource, count, sum }) => {
+    const said = kept.find(each => each.resource === resource);
+    return count !== said?.count || sum !== said.sum;
+  });
+  return { afterRunId, resources: altered.map(({ resource }) => resource) };
+}
+
+function keptSums(sqlite: Database.Database, through: number): KeptSum[] {
+  return keptResources.map(resource => {
+    const versions = sqlite
+      .prepare<[{ through: number; resource: string }], string>(
+        `SELECT id || ' ' || _first_seen_run_id || ' ' || _changed_run_id || ' ' || lower(hex(_content))
+         FROM ${tableOf(resource)} WHERE _changed_run_id <= @through
+         UNION ALL
+         SELECT record_id || ' ' || first_seen_run_id || ' ' || valid_from_run_id || ' ' || lower(hex(content)) ||
+           iif(valid_to_run_id <= @through, ' ' || valid_to_run_id || ' ' || ended_by, '')
+         FROM record_history WHERE +resource = @resource AND valid_from_run_id <= @through`,
+      )
+      .pluck();
+    const sum = new Sum();
+    for (const version of versions.iterate({ through, resource })) sum.add(hash16(version));
+    return { resource, count: sum.count, sum: sum.toString() };
+  });
+}
+
+/** The last run whose receipt is before a place in the log; 0 if there is none. */
+function lastRunAt(sqlite: Database.Database, leafIndex: number): number {
+  const last = 'SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?';
+  return sqlite.prepare<[number], number | null>(last).pluck().get(leafIndex) ?? 0;
+}
+
+/** The newest receipt of a kind; null if there is none. */
+function newestOfKind<Kind extends OtherKind>(sqlite: Database.Database, kind: Kind): Found<Kind> | null {
+  for (const newest of ofKind(sqlite, kind)) return newest;
   return null;
 }
 
-/** The last run before those whose receipts come after a place in the log; null if no receipt of a run comes after it. */
-function lastReceiptedBy(sqlite: Database.Database, at: number): number | null {
-  const next = (after: number) =>
-    select({ runId: sql<number | null>`${min(runId)} - 1` })
-      .from(syncReceipts)
-      .where(gt(leafIndex, after));
-  return firstValue(sqlite, next, at) ?? null;
+/** The receipts of a kind that no run writes, the newest first. One that somebody altered is left out. */
+function* ofKind<Kind extends OtherKind>(
+  sqlite: Database.Database,
+  kind: Kind,
+): Generator<Found<Kind>, undefined> {
+  const receipts = sqlite.prepare<[string], { leafIndex: number; text: string }>(
+    `SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts
+     WHERE run_id IS NULL AND instr(receipt, ?) > 0 ORDER BY leaf_index DESC`,
+  );
+  for (const { leafIndex, text } of receipts.iterate(`"kind":"${kind}"`)) {
+    const receipt = receiptOrNull(text);
+    if (receipt?.kind === kind) yield { leafIndex, receipt: receipt as Found<Kind>['receipt'] };
+  }
+}
+
+type OtherKind = Exclude<Receipt['kind'], 'run'>;
+
+interface Found<Kind> {
+  readonly leafIndex: number;
+  readonly receipt: Extract<Receipt, { kind: Kind }>;
 }

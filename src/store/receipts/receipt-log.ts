@@ -1,14 +1,10 @@
 import type Database from 'better-sqlite3';
-import { desc, eq, max, sql } from 'drizzle-orm';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { mirrorIds } from '../tables/initialise-mirror.ts';
-import { firstValue } from '../tables/query.ts';
-import { syncReceipts } from '../tables/schema.ts';
-import { prepare, prepareValue, select, words } from '../tables/statement.ts';
 
 /** A receipt as it is stored. */
 export interface StoredReceipt {
@@ -20,8 +16,6 @@ export interface StoredReceipt {
   /** The hash that is stored beside the receipt, in hexadecimal digits. */
   readonly leafHash: string;
 }
-
-const { leafIndex, runId, receipt: text, leafHash: hashText } = syncReceipts;
 
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
@@ -37,9 +31,12 @@ export class ReceiptLog {
    * @throws MirrorFileError if the file has lost it.
    */
   mirrorId(): string {
-    // By hand: SQLite's own table.
     const isMirror = this.#sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get();
-    const ids = isMirror === undefined ? this.#idOfReceipts() : mirrorIds(this.#sqlite);
+    const newest = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
+    const ids =
+      isMirror === undefined
+        ? this.#sqlite.prepare<[], string>(newest).pluck().all()
+        : mirrorIds(this.#sqlite);
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" shows what else is wrong.',
@@ -58,21 +55,22 @@ export class ReceiptLog {
 
   /** Appends a receipt, in the transaction that ends the run or the change that it is about. */
   append(receipt: Receipt): void {
-    const written = receiptText(receipt);
-    const ofRun = receipt.kind === 'run' ? receipt.runId : null;
-    const next = sql`(${words.select({ at: sql`coalesce(${max(leafIndex)} + 1, 0)` }).from(syncReceipts)})`;
-    prepare(this.#sqlite, (run: number | null, receiptOfIt: string, hash: string) =>
-      words
-        .insert(syncReceipts)
-        .values({ leafIndex: next, runId: run, receipt: receiptOfIt, leafHash: hash }),
-    ).run(ofRun, written, leafHash(written).toString('hex'));
+    const text = receiptText(receipt);
+    const runId = receipt.kind === 'run' ? receipt.runId : null;
+    this.#sqlite
+      .prepare(
+        `INSERT INTO sync_receipts (leaf_index, run_id, receipt, leaf_hash)
+         VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`,
+      )
+      .run(runId, text, leafHash(text).toString('hex'));
   }
 
   /** Every receipt in order, one at a time. */
   *receipts(): Generator<StoredReceipt> {
-    const bytesOf = sql<Buffer>`cast(${text} as blob)`;
-    const rows = prepare(this.#sqlite, () =>
-      select({ leafIndex, runId, bytes: bytesOf, leafHash: hashText }).from(syncReceipts).orderBy(leafIndex),
+    type Row = Omit<StoredReceipt, 'receipt' | 'hash'> & { readonly bytes: Buffer };
+    const rows = this.#sqlite.prepare<[], Row>(
+      `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash
+       FROM sync_receipts ORDER BY leaf_index`,
     );
     for (const { bytes, ...row } of rows.iterate())
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
@@ -84,13 +82,22 @@ export class ReceiptLog {
    * @throws MirrorFileError if the hash of a leaf is not valid.
    */
   head(): ReceiptHead | null {
-    const tree = this.#tree();
+    const tree = new MerkleTree();
+    let newest = '';
+    const hashes = this.#sqlite.prepare<[], string>(
+      'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index',
+    );
+    for (newest of hashes.pluck().iterate()) {
+      const hash = Buffer.from(newest, 'hex');
+      if (hash.length !== merkleHashBytes)
+        throw new MirrorFileError(
+          'sync_receipts contains a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',
+        );
+      tree.append(hash);
+    }
     if (tree.size === 0) return null;
-    const at = tree.size - 1;
-    const hashAt = (index: number) => select({ hashText }).from(syncReceipts).where(eq(leafIndex, index));
-    const newest = firstValue(this.#sqlite, hashAt, at);
     const rootHash = tree.root().toString('hex');
-    return { leafIndex: at, leafHash: newest ?? '', treeSize: tree.size, rootHash };
+    return { leafIndex: tree.size - 1, leafHash: newest, treeSize: tree.size, rootHash };
   }
 
   /**
@@ -101,38 +108,13 @@ export class ReceiptLog {
    */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();
-    for (const { leafIndex: at, hash, leafHash: stored } of this.receipts()) {
-      if (at !== tree.size || hash.toString('hex') !== stored)
+    for (const { leafIndex, hash, leafHash: stored } of this.receipts()) {
+      if (leafIndex !== tree.size || hash.toString('hex') !== stored)
         throw new MirrorFileError(
           `sync_receipts is not the log that docmirror wrote, from receipt ${tree.size} on, so there is nothing to sign. "docmirror verify" shows what was changed. Restore the mirror from a backup.`,
         );
       tree.append(hash);
     }
     return { origin: originOf(this.mirrorId()), size: tree.size, root: tree.root() };
-  }
-
-  #idOfReceipts(): string[] {
-    return prepareValue(this.#sqlite, () =>
-      select({ id: sql<string>`${text} ->> 'mirrorId'` })
-        .from(syncReceipts)
-        .orderBy(desc(leafIndex))
-        .limit(1),
-    ).all();
-  }
-
-  #tree(): MerkleTree {
-    const tree = new MerkleTree();
-    const hashes = prepareValue(this.#sqlite, () =>
-      select({ hashText }).from(syncReceipts).orderBy(leafIndex),
-    );
-    for (const each of hashes.iterate()) {
-      const hash = Buffer.from(each, 'hex');
-      if (hash.length !== merkleHashBytes)
-        throw new MirrorFileError(
-          'sync_receipts contains a hash that docmirror did not write, so nothing can be added to the log. "docmirror verify" names it. Restore the mirror from a backup.',
-        );
-      tree.append(hash);
-    }
-    return tree;
   }
 }

@@ -1,10 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, eq, gt, lte, max, min, ne, or, sql } from 'drizzle-orm';
-import { alias } from 'drizzle-orm/sqlite-core';
-import { firstValue } from './query.ts';
-import { syncRunResources, syncRuns } from './schema.ts';
-import { prepareValue, select, words } from './statement.ts';
-import { wroteList } from './written-lists.ts';
+import { wroteListSql } from './written-lists.ts';
 
 /** How a run dealt with one list; `status` is null if the run left the list alone. */
 export interface ListInRun {
@@ -13,17 +8,10 @@ export interface ListInRun {
   readonly writtenByRunId: number | null;
 }
 
-const { id, status, startedAt, completedAt } = syncRuns;
-const hasEnded = ne(status, 'running');
-const next = alias(syncRuns, 'next');
-const startOfNext = words
-  .select({ startedAt: next.startedAt })
-  .from(next)
-  .where(gt(next.id, id))
-  .orderBy(next.id)
-  .limit(1);
+const hasEnded = "status <> 'running'";
 // A run whose process died has no end of its own: it counts as ended when the next run began.
-const endOfRun = sql<string>`coalesce(${completedAt}, (${startOfNext}), ${startedAt})`;
+const endOfRun = `coalesce(completed_at,
+  (SELECT next.started_at FROM sync_runs next WHERE next.id > sync_runs.id ORDER BY next.id LIMIT 1), started_at)`;
 
 /** Finds runs by number and by time. Only ended runs count, because the result of any other run is not known yet. */
 export class EndedRuns {
@@ -35,28 +23,16 @@ export class EndedRuns {
 
   /** The newest run; null if there is none. */
   newest(): number | null {
-    const newest = () =>
-      select({ id: max(id) })
-        .from(syncRuns)
-        .where(hasEnded);
-    return firstValue(this.#sqlite, newest) ?? null;
+    return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded}`);
   }
 
   has(runId: number): boolean {
-    const ended = (run: number) =>
-      select({ id })
-        .from(syncRuns)
-        .where(and(eq(id, run), hasEnded));
-    return firstValue(this.#sqlite, ended, runId) !== undefined;
+    return this.#value(`SELECT id FROM sync_runs WHERE id = ? AND ${hasEnded}`, runId) !== null;
   }
 
   /** The newest run that had ended by then; null if there is none. */
   newestBy(instant: string): number | null {
-    const newest = (by: string) =>
-      select({ id: max(id) })
-        .from(syncRuns)
-        .where(and(hasEnded, lte(endOfRun, by)));
-    return firstValue(this.#sqlite, newest, instant) ?? null;
+    return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded} AND ${endOfRun} <= ?`, instant);
   }
 
   /**
@@ -64,43 +40,35 @@ export class EndedRuns {
    * that does not count for the runs before it.
    */
   lastOfAllBy(instant: string): number {
-    const later = (by: string) =>
-      select({ id: min(id) })
-        .from(syncRuns)
-        .where(or(eq(status, 'running'), gt(endOfRun, by)));
-    const first = firstValue(this.#sqlite, later, instant) ?? null;
-    return first === null ? (this.newest() ?? 0) : first - 1;
+    const later = `SELECT min(id) - 1 FROM sync_runs WHERE status = 'running' OR ${endOfRun} > ?`;
+    return this.#value(later, instant) ?? this.newest() ?? 0;
   }
 
   /** The runs after this one, the oldest first. */
   since(runId: number): number[] {
-    return prepareValue(this.#sqlite, (after: number) =>
-      select({ id })
-        .from(syncRuns)
-        .where(and(gt(id, after), hasEnded))
-        .orderBy(id),
-    ).all(runId);
+    const runs = `SELECT id FROM sync_runs WHERE id > ? AND ${hasEnded} ORDER BY id`;
+    return this.#sqlite.prepare<[number], number>(runs).pluck().all(runId);
   }
 
   endOf(runId: number): string | null {
-    const end = (run: number) => select({ end: endOfRun }).from(syncRuns).where(eq(id, run));
-    return firstValue(this.#sqlite, end, runId) ?? null;
+    return this.#value(`SELECT ${endOfRun} FROM sync_runs WHERE id = ?`, runId);
   }
 
   /** How a run dealt with a list. */
   list(runId: number, resource: string): ListInRun {
-    const of = syncRunResources;
-    const ofRun = (run: number, list: string) =>
-      select({ status: of.status })
-        .from(of)
-        .where(and(eq(of.runId, run), eq(of.resource, list)));
-    const written = (run: number, list: string) =>
-      select({ runId: max(of.runId) })
-        .from(of)
-        .where(and(lte(of.runId, run), eq(of.resource, list), wroteList));
+    const ofList = (what: string, runs: string) =>
+      `SELECT ${what} FROM sync_run_resources WHERE run_id ${runs} ? AND resource = ?`;
     return {
-      status: firstValue(this.#sqlite, ofRun, runId, resource) ?? null,
-      writtenByRunId: firstValue(this.#sqlite, written, runId, resource) ?? null,
+      status: this.#value(ofList('status', '='), runId, resource),
+      writtenByRunId: this.#value(`${ofList('max(run_id)', '<=')} AND ${wroteListSql}`, runId, resource),
     };
+  }
+
+  #value<T>(query: string, ...values: (number | string)[]): T | null {
+    const value = this.#sqlite
+      .prepare<(number | string)[], T>(query)
+      .pluck()
+      .get(...values);
+    return value ?? null;
   }
 }

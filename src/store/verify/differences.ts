@@ -1,3 +1,6 @@
+import type Database from 'better-sqlite3';
+import type { TimeSlice } from '../../time-slice.ts';
+
 /**
  * How bad a difference is: in the present or earlier content of records (`content`), in what runs recorded about themselves
  * (`record of runs`), or in something that only saves work (`shortcut`).
@@ -58,4 +61,19 @@ export class Differences {
     const kept = table === null ? this.#ofFile : this.#ofTables;
     if (kept.length < this.#limit) kept.push({ table, id, what, severity });
   }
+}
+
+/** The data that all checks of one mirror share. */
+export interface Audit {
+  readonly sqlite: Database.Database;
+  readonly differences: Differences;
+  readonly slice: TimeSlice;
+  /** One, unless somebody changed the table. */
+  readonly mirrorIds: readonly string[];
+  /** The last run whose ended versions were deleted; 0 if none were. */
+  readonly prunedThrough: number;
+  /** The last run before the newest rebuild or upgrade; 0 if there was none. What they accepted has other sums. */
+  readonly summedAfter: number;
+  /** The last run whose changes rows and history no longer have, because of one of these; 0 if they have all. */
+  readonly knownAfter: number;
 }

@@ -1,58 +1,48 @@
-import { desc, eq, sql } from 'drizzle-orm';
-import { type ListSum, receiptOrNull } from '../../audit/receipt.ts';
+import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { Books } from '../receipts/books.ts';
-import { ChangesOfRuns, type RunChanges } from '../receipts/changes-of-runs.ts';
-import { ErasedHashes } from '../receipts/erased.ts';
-import { composeRunReceipt } from '../receipts/run-receipt.ts';
-import { mirrorIds } from '../tables/initialise-mirror.ts';
-import { syncReceipts, syncRuns } from '../tables/schema.ts';
-import { prepare, select } from '../tables/statement.ts';
-import type { Audit } from './verify-list.ts';
-import { differencesBetween, type VerifiedReceipts } from './verify-receipts.ts';
+import { erasedHashes } from '../receipts/pruned.ts';
+import { type RunChanges, RunHashes } from '../receipts/run-hashes.ts';
+import { composeRunReceipt, lastState } from '../receipts/run-receipt.ts';
+import type { Audit } from './differences.ts';
+import type { VerifiedLog } from './verify-log.ts';
 
 type Resource = ListSum['resource'];
 
 /**
- * Recomputes the receipt of every run from the rows and the history, the newest first. It takes away what a run added to a list and
- * puts back what the run ended. So it has each list as every run left it.
+ * Compares the present lists with the newest receipts, and recomputes the receipt of every run from the tables, the newest first. It
+ * takes away what each run added and puts back what it ended, and so has each list as every run left it.
  *
- * @param states the present lists and connections, recomputed from their rows.
+ * @param present the sum of each list and of the connections, recomputed from their rows.
  */
 export async function verifyRuns(
   audit: Audit,
-  states: ReadonlyMap<string, Sum>,
-  receipts: VerifiedReceipts,
+  present: ReadonlyMap<Resource, Sum>,
+  { states }: VerifiedLog,
 ): Promise<void> {
-  const { sqlite, differences, knownAfter, slice } = audit;
-  const rewind = new Rewind(audit, states);
-  const rest = [...receipts.states];
-  const runs = prepare(sqlite, () =>
-    select({
-      id: syncRuns.id,
-      status: syncRuns.status,
-      receipt: sql<string | null>`${syncReceipts.receipt}`,
-    })
-      .from(syncRuns)
-      .leftJoin(syncReceipts, eq(syncReceipts.runId, syncRuns.id))
-      .orderBy(desc(syncRuns.id)),
+  const { sqlite, slice, knownAfter } = audit;
+  const rewind = new Rewind(audit, present);
+  const underWay = sqlite.prepare<[], number>(
+    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
   );
-  for (const run of runs.iterate()) {
-    while (Number(rest.at(-1)?.afterRunId) >= run.id) {
-      const stated = rest.pop();
-      if (stated === undefined) break;
+  for (const runId of underWay.pluck().all()) rewind.takeBack(runId);
+  rewind.checkPresent();
+  const rest = [...states];
+  const receipts = sqlite.prepare<[], { runId: number; text: string }>(
+    'SELECT run_id AS runId, receipt AS text FROM sync_receipts WHERE run_id IS NOT NULL ORDER BY run_id DESC',
+  );
+  for (const { runId, text } of receipts.iterate()) {
+    for (let stated = rest.at(-1); stated !== undefined && stated.afterRunId >= runId; stated = rest.at(-1)) {
+      rest.pop();
       rewind.checkStates(`the ${stated.receipt.kind}`, stated.receipt.lists);
       // An upgrade just before it had rows that the rebuild dropped.
       if (stated.receipt.kind === 'rebuild') rewind.isOver = true;
     }
-    if (run.id <= knownAfter) rewind.isOver = true;
-    if (run.receipt !== null) rewind.checkRun(run.id, run.receipt);
-    else if (run.status !== 'running')
-      differences.add('sync_runs', run.id, 'the run has ended, but has no receipt');
-    if (run.receipt !== null && run.status === 'running')
-      differences.add('sync_runs', run.id, 'the run has a receipt, but has not ended');
-    rewind.takeBack(run.id);
+    if (runId <= knownAfter) rewind.isOver = true;
+    const receipt = receiptOrNull(text);
+    // A receipt that can't be read, or is of another kind, was already reported.
+    if (receipt?.kind === 'run') rewind.checkRun(runId, receipt);
+    rewind.takeBack(runId);
     if (slice.isOver) await slice.next();
   }
   rewind.checkBeginning();
@@ -63,62 +53,69 @@ class Rewind {
   /** True if rows and history do not go back any further. */
   isOver = false;
   readonly #audit: Audit;
-  readonly #states: Map<string, Sum>;
-  readonly #erased: ErasedHashes;
-  readonly #mirrorId: string;
-  readonly #books: Books;
+  readonly #states: Map<Resource, Sum>;
+  readonly #erased: ReadonlyMap<string, string>;
   /** Kept, because a mirror can have thousands of runs. */
-  readonly #readers: ReadonlyMap<Resource, ChangesOfRuns>;
+  readonly #hashes: RunHashes;
   #last: { readonly runId: number; readonly found: Map<Resource, RunChanges> } | null = null;
 
-  constructor(audit: Audit, states: ReadonlyMap<string, Sum>) {
+  constructor(audit: Audit, present: ReadonlyMap<Resource, Sum>) {
     const { sqlite } = audit;
     this.#audit = audit;
-    this.#states = new Map(states);
-    this.#erased = new ErasedHashes(sqlite);
-    this.#mirrorId = mirrorIds(sqlite)[0] ?? '';
-    this.#books = new Books(sqlite);
-    this.#readers = new Map(keptResources.map(resource => [resource, new ChangesOfRuns(sqlite, resource)]));
+    this.#states = new Map(present);
+    this.#erased = erasedHashes(sqlite);
+    this.#hashes = new RunHashes(sqlite);
   }
 
-  checkRun(runId: number, text: string): void {
-    const stored = receiptOrNull(text);
-    // A receipt that can't be read, or is of another kind, was already reported.
-    if (stored?.kind !== 'run') return;
+  /** Compares the lists with the newest receipts. The history is compared with these, so that one fault is reported only once. */
+  checkPresent(): void {
+    const { sqlite, differences } = this.#audit;
+    for (const [resource, found] of this.#states) {
+      const said = lastState(sqlite, resource);
+      if (!found.equals(said)) {
+        const words = `${found.count} rows with the checksum ${found}, but the newest receipt says ${said.count} and ${said}`;
+        differences.add(tableOf(resource), null, words);
+      }
+      this.#states.set(resource, said);
+    }
+  }
+
+  checkRun(runId: number, receipt: RunReceipt): void {
+    const { sqlite, differences, mirrorIds } = this.#audit;
     // If versions of a list were erased, the receipt of the erasure has its hash.
-    const known = { ...stored, lists: stored.lists.map(list => this.#withErased(runId, list)) };
-    const ofKnown = new Map(known.lists.map(list => [list.resource, list]));
-    const expected = composeRunReceipt(this.#audit.sqlite, runId, {
-      mirrorId: this.#mirrorId,
-      books: id => this.#books.of(id),
-      connectionsAfter: () =>
-        this.isOver ? sumIn(ofKnown.get('connections')) : this.#stateOf('connections'),
-      changes: resource => {
-        if (!this.isOver) return this.#changesOf(runId, resource);
-        // If rows and history no longer have the changes, only the receipt itself has them.
-        const said = ofKnown.get(resource);
-        return {
-          ...nothing,
-          count: said === undefined ? 0 : 1,
-          changes: said?.changes ?? '',
-          ended: said?.ended ?? '',
-        };
-      },
+    const lists = receipt.lists.map(list => {
+      const ended = this.#erased.get(`${list.resource} ${runId}`) ?? list.ended;
+      return { ...list, ended };
+    });
+    const stated = new Map(lists.map(list => [list.resource, list]));
+    const expected = composeRunReceipt(sqlite, runId, {
+      mirrorId: mirrorIds[0] ?? '',
+      books: id => this.#hashes.books(id),
+      // If rows and history no longer have the changes, only the receipt itself has them.
+      changes: resource =>
+        this.isOver ? statedChanges(stated.get(resource)) : this.#changesOf(runId, resource),
+      connectionsAfter: () => (this.isOver ? sumIn(stated.get('connections')) : this.#stateOf('connections')),
     });
     if (expected === null) return;
-    for (const what of differencesBetween(known, expected)) {
+    for (const what of differencesBetween({ ...receipt, lists }, expected)) {
       const isContent = /: (changes|ended|checksum|recordCount) is/.test(what);
       const severity = isContent ? 'content' : 'record of runs';
-      this.#audit.differences.add('sync_receipts', null, `run ${runId}: ${what}`, severity);
+      differences.add('sync_receipts', null, `run ${runId}: ${what}`, severity);
     }
-    this.checkStates(`run ${runId}`, stored.lists);
+    this.checkStates(`run ${runId}`, receipt.lists);
   }
 
   /** @param who the name of the receipt that says this, for messages. */
   checkStates(who: string, said: readonly ListSum[]): void {
-    if (this.isOver) return;
-    for (const { resource, recordCount, checksum } of said)
-      this.#compare(who, resource, recordCount, checksum);
+    for (const list of this.isOver ? [] : said) {
+      const { resource, recordCount, checksum } = list;
+      const state = this.#stateOf(resource);
+      if (state.count === recordCount && state.toString() === checksum) continue;
+      const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
+      this.#audit.differences.add('sync_receipts', null, words, 'content');
+      // From here on back, the history is compared with the receipt's state, so that one fault is reported only once.
+      this.#states.set(resource, sumIn(list));
+    }
   }
 
   /** Undoes what a run did. */
@@ -131,43 +128,62 @@ class Rewind {
 
   /** Checks that there was nothing before the first run. */
   checkBeginning(): void {
-    if (this.isOver) return;
-    for (const [resource, state] of this.#states)
+    for (const [resource, state] of this.isOver ? [] : this.#states)
       if (!state.equals(new Sum()))
-        this.#audit.differences.add(tableOf(resource), null, `${state.count} records are of no run`);
-  }
-
-  #withErased<List extends ListSum & { readonly ended: string }>(runId: number, list: List): List {
-    return { ...list, ended: this.#erased.of(list.resource, runId) ?? list.ended };
+        this.#audit.differences.add(
+          tableOf(resource),
+          null,
+          'rows and history have more or less than the runs wrote',
+        );
   }
 
   #changesOf(runId: number, resource: Resource): RunChanges {
     if (this.#last?.runId !== runId) this.#last = { runId, found: new Map() };
     const { found } = this.#last;
-    const changes = found.get(resource) ?? this.#readers.get(resource)?.of(runId) ?? nothing;
+    const changes = found.get(resource) ?? this.#hashes.changes(runId, resource);
     found.set(resource, changes);
     return changes;
   }
 
-  #compare(who: string, resource: Resource, recordCount: number, checksum: string): void {
-    const state = this.#stateOf(resource);
-    if (state.count === recordCount && state.toString() === checksum) return;
-    const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
-    this.#audit.differences.add('sync_receipts', null, words, 'content');
-    // From here on back, the history is compared with the receipt's state, so that one fault is reported only once.
-    this.#states.set(resource, Sum.from(recordCount, checksum));
-  }
-
   #stateOf(resource: Resource): Sum {
-    const state = this.#states.get(resource);
-    if (state === undefined) throw new Error(`${resource} was not verified.`);
-    return state;
+    return this.#states.get(resource) as Sum;
   }
 }
 
-const nothing: RunChanges = { count: 0, changes: '', ended: '', began: new Sum(), gone: new Sum() };
+type StatedList = RunReceipt['lists'][number];
+
+function statedChanges(list: StatedList | undefined): RunChanges {
+  const { changes = '', ended = '' } = list ?? {};
+  return { count: list === undefined ? 0 : 1, changes, ended, began: new Sum(), gone: new Sum() };
+}
 
 /** The state of a list in a receipt, as a sum. */
 function sumIn(state: ListSum | undefined): Sum {
   return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
+}
+
+/** The fields in which a stored receipt differs from the recomputed one, as `list: field`, with both values. */
+function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
+  const found: string[] = [];
+  const compare = (prefix: string, left: object, right: object) => {
+    for (const [name, value] of Object.entries(right)) {
+      const said: unknown = Reflect.get(left, name);
+      if (name === 'lists' || said === value) continue;
+      const [inReceipt, byTables] = [JSON.stringify(said), JSON.stringify(value)];
+      found.push(`${prefix}${name} is ${inReceipt} in the receipt, but ${byTables} by the tables`);
+    }
+  };
+  compare('', stored, expected);
+  for (const resource of keptResources) {
+    const [left, right] = [stored, expected].map(({ lists }) =>
+      lists.find(list => list.resource === resource),
+    );
+    if (left === undefined && right === undefined) continue;
+    if (left === undefined)
+      found.push(`${resource}: the tables say that the run worked on it, the receipt does not`);
+    else if (right === undefined)
+      found.push(`${resource}: the receipt says that the run worked on it, the tables do not`);
+    else compare(`${resource}: `, left, right);
+  }
+  return found;
 }

@@ -1,23 +1,33 @@
-import { lists } from '../../contract/lists.ts';
+import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { kindOf } from '../file/file-kind.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { checkRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
+import { mirrorIds } from '../tables/initialise-mirror.ts';
 import { brokenReferences } from '../tables/references.ts';
-import { syncRuns } from '../tables/schema.ts';
-import { prepareValue, select } from '../tables/statement.ts';
-import { type Difference, Differences } from './differences.ts';
-import { verifyBooks } from './verify-books.ts';
-import { verifyErased } from './verify-erased.ts';
-import { type Audit, type VerifiedList, verifyConnections, verifyList } from './verify-list.ts';
-import { type PinnedCheckpoint, verifyCheckpoint, verifyReceipts } from './verify-receipts.ts';
+import { wroteListSql } from '../tables/written-lists.ts';
+import { type Audit, type Difference, Differences } from './differences.ts';
+import { type PinnedCheckpoint, verifyLog } from './verify-log.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { type OtherObject, verifyShape } from './verify-shape.ts';
+import { verifyTables } from './verify-tables.ts';
 
-export type { Difference, PinnedCheckpoint, VerifiedList };
+export type { Difference, PinnedCheckpoint };
+
+/** The result of the check of one list. */
+export interface VerifiedList {
+  readonly resource: string;
+  readonly recordCount: number;
+  readonly versionCount: number;
+  /** The last run that wrote the list; null if none has. */
+  readonly runId: number | null;
+  /** 32 hexadecimal digits, recomputed from the values in the rows' columns. */
+  readonly checksum: string;
+}
 
 /** The result of an audit of a mirror's file. */
 export interface Verification {
@@ -107,7 +117,16 @@ async function openAndAudit(
     checkReferences(file, differences);
     state.otherObjects = verifyShape(sqlite, differences);
     await slice.next();
-    await checkContent(sqlite, differences, slice, state, checkpoints);
+    const pruned = readPruned(sqlite);
+    const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+    const summedAfter = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
+    state.prunedBefore = pruned.before;
+    if (rebuiltAfter > 0) state.rebuiltAfterRunId = rebuiltAfter;
+    const prunedThrough = pruned.throughRunId;
+    const knownAfter = Math.max(prunedThrough, summedAfter);
+    const cuts = { prunedThrough, summedAfter, knownAfter };
+    const audit = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
+    await checkContent(audit, state, checkpoints);
   } finally {
     file.close();
   }
@@ -126,47 +145,36 @@ function checkReferences({ sqlite }: MirrorFile, differences: Differences): void
     differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
 }
 
-async function checkContent(
-  sqlite: MirrorFile['sqlite'],
-  differences: Differences,
-  slice: TimeSlice,
-  state: AuditState,
-  checkpoints: readonly PinnedCheckpoint[],
-): Promise<void> {
-  const runIds = new Set(prepareValue(sqlite, () => select({ id: syncRuns.id }).from(syncRuns)).all());
-  state.runCount = runIds.size;
-  const pruned = readPruned(sqlite);
-  state.prunedBefore = pruned.before;
-  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
-  if (rebuiltAfter > 0) state.rebuiltAfterRunId = rebuiltAfter;
-  const upgradedAfter = lastRunBefore(sqlite, 'upgrade');
-  const summedAfter = Math.max(rebuiltAfter, upgradedAfter);
-  const knownAfter = Math.max(pruned.throughRunId, summedAfter);
-  const prunedThrough = pruned.throughRunId;
-  const audit: Audit = { sqlite, differences, runIds, prunedThrough, knownAfter, summedAfter, slice };
-  const connections = await verifyConnections(audit);
-  state.connectionCount = connections.sum.count;
-  state.versionCount = connections.versionCount;
-  const sums = new Map<string, Sum>([['connections', connections.sum]]);
-  for (const list of lists) {
-    const { sum, ...verified } = await verifyList(audit, list);
-    sums.set(list.resource, sum);
-    state.lists = [...state.lists, verified];
-    state.versionCount += verified.versionCount;
+async function checkContent(audit: Audit, state: AuditState, checkpoints: readonly PinnedCheckpoint[]) {
+  const { sqlite, differences, slice } = audit;
+  const count = (query: string, ...values: string[]) =>
+    sqlite
+      .prepare<string[], number>(query)
+      .pluck()
+      .get(...values) ?? 0;
+  const sums = new Map<(typeof keptResources)[number], Sum>();
+  for (const resource of keptResources) {
+    const table = tableOf(resource);
+    const sum = await checkRows(sqlite, resource, slice, (id, fault) => differences.add(table, id, fault));
+    sums.set(resource, sum);
   }
-  verifyBooks(audit);
-  state.erasedCount = verifyErased(audit);
-  const sizes = new Set(checkpoints.map(({ size }) => size));
-  const roots = new Map<number, Buffer>();
-  const receipts = verifyReceipts(audit, tree => {
-    if (sizes.has(tree.size)) roots.set(tree.size, tree.root());
+  state.connectionCount = sums.get('connections')?.count ?? 0;
+  state.lists = lists.map(({ resource }) => {
+    const { count: recordCount = 0 } = sums.get(resource) ?? {};
+    const written = `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND ${wroteListSql}`;
+    const runId = count(written, resource) || null;
+    const versionCount = count('SELECT count(*) FROM record_history WHERE resource = ?', resource);
+    return { resource, recordCount, versionCount, runId, checksum: `${sums.get(resource)}` };
   });
-  for (const checkpoint of checkpoints) {
-    const root = roots.get(checkpoint.size) ?? null;
-    verifyCheckpoint(audit, checkpoint, { count: receipts.count, root });
-  }
-  state.receiptCount = receipts.count;
-  await verifyRuns(audit, sums, receipts);
+  state.versionCount = count('SELECT count(*) FROM record_history');
+  state.runCount = count('SELECT count(*) FROM sync_runs');
+  state.erasedCount = count(
+    'SELECT (SELECT count(*) FROM record_history WHERE record IS NULL) + (SELECT count(*) FROM rejected_records WHERE record IS NULL)',
+  );
+  verifyTables(audit);
+  const log = verifyLog(audit, checkpoints);
+  state.receiptCount = log.count;
+  await verifyRuns(audit, sums, log);
 }
 
 /** The words of an error that means damage to the file; null if it means something else. */

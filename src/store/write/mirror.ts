@@ -202,9 +202,10 @@ export class SqliteMirror {
     return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
   }
 
-  async pruneHistory(before: string, at: string): Promise<void> {
-    const { isDry, signal } = this.#current;
-    if (!isDry) await pruneHistory(this.#transactions, { before, at, signal });
+  /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
+  async pruneHistory(keepMs: number, at: string): Promise<number> {
+    const { id, isDry, signal } = this.#current;
+    return isDry ? 0 : pruneHistory(this.#transactions, { runId: id, keepMs, at, signal });
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {

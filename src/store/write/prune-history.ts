@@ -1,13 +1,10 @@
-import { inArray, lte } from 'drizzle-orm';
+import { keptResources } from '../../contract/lists.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { areAsReceipted, keptAfterPruning } from '../receipts/kept-sums.ts';
-import { readKept, readPruned } from '../receipts/pruned.ts';
+import { lastRunBefore, readPruned, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { RunHashes } from '../receipts/run-hashes.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { firstValue } from '../tables/query.ts';
-import { recordHistory } from '../tables/schema.ts';
-import { prepare, select, words } from '../tables/statement.ts';
 import type { OpenTransaction, TransactionOwner } from './transaction.ts';
 
 /** Versions deleted in one step, after which signals are handled. */
@@ -17,16 +14,18 @@ const pagesPerStep = 2_000;
 
 /** The versions to delete, and the signal that stops the work. */
 export interface PruneOptions {
-  /** The time by which the versions to delete had ended; UTC in ISO 8601 with milliseconds. */
-  readonly before: string;
+  /** The run that goes on. */
+  readonly runId: number;
+  /** How long a version is kept after its end, in milliseconds. */
+  readonly keepMs: number;
   /** The current time, for the receipt. */
   readonly at: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Deletes the versions of records that had ended by a time, all together with their receipt or none. It then gives the free pages
- * back to the disk, step by step.
+ * Deletes the versions of records that ended too long before the start of the last run, all together with their receipt or none. It
+ * then gives the free pages back to the disk, step by step.
  *
  * @returns how many versions were deleted.
  */
@@ -35,18 +34,20 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
   const slice = new TimeSlice(signal);
   const deleted = await transactions.write(signal, async transaction => {
     const through = beginPruning(transaction, options);
+    const remove = transaction.sqlite.prepare<[number, number]>(
+      `DELETE FROM record_history WHERE id IN (
+         SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
+    );
     let count = 0;
     for (let step = through; step > 0; count += step) {
       await slice.next();
-      step = deleteSome(transaction, through);
+      step = remove.run(through, versionsPerStep).changes;
     }
     return count;
   });
   // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
-  for (let freed = deleted > 0; freed; ) {
-    signal.throwIfAborted();
+  for (let freed = deleted > 0; freed && !signal.aborted; )
     freed = await transactions.write(signal, freeSome);
-  }
   return deleted;
 }
 
@@ -55,53 +56,45 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
  *
  * @throws MirrorAlteredError if the versions are not what their receipts say: evidence is not deleted.
  */
-function beginPruning({ sqlite }: OpenTransaction, { before: endedBefore, at }: PruneOptions): number {
-  const pruned = readPruned(sqlite);
-  const through = new EndedRuns(sqlite).lastOfAllBy(endedBefore);
-  const ended = (runId: number) =>
-    select({ id: recordHistory.id })
-      .from(recordHistory)
-      .where(lte(recordHistory.validToRunId, runId))
-      .limit(1);
-  if (through <= pruned.throughRunId || firstValue(sqlite, ended, through) === undefined) return 0;
-  const before = readKept(sqlite);
-  const from = before.throughRunId;
-  if (!areAsReceipted(sqlite, from, through))
-    throw new MirrorAlteredError(
-      `What the runs ${from + 1} to ${through} changed is not what their receipts say`,
-      'The lists were synced, but no older version was deleted',
-    );
-  const log = new ReceiptLog(sqlite);
-  const kept = keptAfterPruning(sqlite, before, through);
-  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before: endedBefore, kept });
-  return through;
-}
-
-/** Deletes some of the versions, the oldest first, and returns how many. */
-function deleteSome({ sqlite }: OpenTransaction, through: number): number {
-  const { id, validToRunId } = recordHistory;
-  const remove = prepare(sqlite, (runId: number, most: number) =>
-    words
-      .delete(recordHistory)
-      .where(
-        inArray(
-          id,
-          words
-            .select({ id })
-            .from(recordHistory)
-            .where(lte(validToRunId, runId))
-            .orderBy(validToRunId, id)
-            .limit(most),
-        ),
-      ),
+function beginPruning({ sqlite }: OpenTransaction, { runId: ownId, keepMs, at }: PruneOptions): number {
+  // The clock of one run might be ahead, of this one or of the last one.
+  const starts = sqlite.prepare<[number], string>(
+    'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2',
   );
-  return remove.run(through, versionsPerStep).changes;
+  const [own = '', last] = starts.pluck().all(ownId);
+  if (last === undefined) return 0;
+  // A run must have ended before the other one began, whatever is kept.
+  const before = new Date(Math.min(Date.parse(own), Date.parse(last)) - keepMs - 1).toISOString();
+  const runs = new EndedRuns(sqlite);
+  const through = runs.lastOfAllBy(before);
+  const pruned = readPruned(sqlite).throughRunId;
+  const ended = sqlite.prepare<[number]>('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
+  if (through <= pruned || ended.get(through) === undefined) return 0;
+  const from = Math.max(pruned, lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
+  const hashes = new RunHashes(sqlite);
+  const stated = statedHashes(sqlite);
+  for (const runId of runs.since(from).filter(id => id <= through)) {
+    for (const resource of keptResources) {
+      const said = stated(runId, resource);
+      const found = hashes.changes(runId, resource);
+      const isRight =
+        said === undefined ? found.count === 0 : found.changes === said.changes && found.ended === said.ended;
+      if (isRight) continue;
+      throw new MirrorAlteredError(
+        `What run ${runId} changed in ${resource} is not what its receipt says`,
+        'The lists were synced, but no older version was deleted',
+      );
+    }
+  }
+  const log = new ReceiptLog(sqlite);
+  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
+  return through;
 }
 
 /** Gives some free pages back; false if there are none left, or the file does not support it. */
 function freeSome({ sqlite }: OpenTransaction): boolean {
-  const before = Number(sqlite.pragma('freelist_count', { simple: true }));
+  const free = () => Number(sqlite.pragma('freelist_count', { simple: true }));
+  const before = free();
   sqlite.pragma(`incremental_vacuum(${pagesPerStep})`);
-  const after = Number(sqlite.pragma('freelist_count', { simple: true }));
-  return after < before && after > 0;
+  return free() < before && free() > 0;
 }

@@ -1,10 +1,10 @@
 import { lists } from '../../contract/lists.ts';
 import type { RunStart } from '../../contract/run.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
-import { isRowAsWritten } from '../receipts/altered-lists.ts';
-import { currentStates } from '../receipts/current-states.ts';
-import { keptNow } from '../receipts/kept-sums.ts';
+import { checkRow } from '../receipts/altered-lists.ts';
+import { keptNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { currentStates } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { dropAlteredConnections } from './connections.ts';
 import { ListMemory } from './memory.ts';
@@ -29,14 +29,8 @@ export function rebuild(transaction: OpenTransaction, runId: number, start: RunS
   dropped += dropAlteredConnections(sqlite, runId);
   const log = new ReceiptLog(sqlite);
   const { startedAt: at, actor } = start;
-  log.append({
-    kind: 'rebuild',
-    mirrorId: log.mirrorId(),
-    at,
-    actor,
-    lists: currentStates(sqlite, runId),
-    kept: keptNow(sqlite),
-  });
+  const state = { lists: currentStates(sqlite, runId), kept: keptNow(sqlite) };
+  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...state });
   return dropped;
 }
 
@@ -45,7 +39,7 @@ function dropAlteredRows(table: ListTable): number {
   const gaps = new Set([...table.rowsWithGaps().map(({ id }) => id), ...table.rowsWithOtherTimes()]);
   const altered: number[] = [];
   for (const row of table.rows())
-    if (gaps.has(row.id) || !isRowAsWritten(table.list, row)) altered.push(row.id);
+    if (gaps.has(row.id) || checkRow(table.list, row).fault !== null) altered.push(row.id);
   for (const id of altered) table.remove(id);
   return altered.length;
 }

@@ -1,0 +1,135 @@
+import { keptResources, lists, tableOf, timeColumnOf } from '../../contract/lists.ts';
+import { contentOfJson } from '../../contract/record-content.ts';
+import { hash16 } from '../../contract/sum.ts';
+import { keptByOthers } from '../receipts/pruned.ts';
+import { ListTable } from '../tables/list-table.ts';
+import { tryToRead } from '../tables/readable.ts';
+import { wroteListSql } from '../tables/written-lists.ts';
+import { ListMemory } from '../write/memory.ts';
+import type { Audit } from './differences.ts';
+
+/** A statement that selects what docmirror can't have written into a table: a row's id or null, and words. */
+type Fault = readonly [table: string, select: string];
+
+const ofLists = `(${keptResources.map(resource => `'${resource}'`).join(', ')})`;
+/** The receipts that no run writes. Somebody could have made a text of them that is no JSON. */
+const receipts =
+  "(SELECT iif(json_valid(receipt), receipt, '{}') AS receipt FROM sync_receipts WHERE run_id IS NULL)";
+const erasures = `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = 'erase')`;
+const upgrades = `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = 'upgrade')`;
+const version = "resource || ' ' || record_id";
+const isLost = "'the text is missing, and no receipt says that it was erased'";
+
+/**
+ * A run's hashes do not cover which run first saw a record that a later run updated, only that it was another one. The version that
+ * was updated says it, and the hashes cover that.
+ */
+const pastOf = (resource: string): Fault => [
+  tableOf(resource),
+  `SELECT id, 'the version that run ' || _changed_run_id || ' ended is missing from record_history' AS what
+   FROM ${tableOf(resource)} AS row
+   WHERE _first_seen_run_id <> _changed_run_id AND _changed_run_id > @knownAfter AND NOT EXISTS (
+     SELECT 1 FROM record_history
+     WHERE resource = '${resource}' AND record_id = row.id AND first_seen_run_id = row._first_seen_run_id
+       AND valid_to_run_id = row._changed_run_id AND ended_by = 'update')`,
+];
+
+const ofOtherList = (table: string): Fault => [
+  table,
+  `SELECT NULL AS id, 'it names a list that docmirror does not know; no run reads or removes this row' AS what
+   WHERE EXISTS (SELECT 1 FROM ${table} WHERE resource NOT IN ${ofLists})`,
+];
+
+const faults: readonly Fault[] = [
+  ...keptResources.map(pastOf),
+  ...['record_history', '_pages', '_list_states'].map(ofOtherList),
+  [
+    // No receipt covers them, so anybody could have added them.
+    'record_history',
+    `SELECT id, ${version} || ': it ended with run ' || valid_to_run_id || ', but versions up to run ' || @prunedThrough || ' were deleted' AS what
+     FROM record_history WHERE valid_to_run_id <= @prunedThrough`,
+  ],
+  [
+    'record_history',
+    `SELECT id, ${version} || ': ' || ${isLost} AS what FROM record_history
+     WHERE record IS NULL AND (resource, record_id, valid_to_run_id) NOT IN (
+       SELECT receipt ->> 'resource', receipt ->> 'recordId', ended.value ->> 'runId'
+       FROM ${erasures}, json_each(receipt, '$.ended') AS ended)`,
+  ],
+  [
+    'rejected_records',
+    `SELECT id, ${isLost} AS what FROM rejected_records WHERE record IS NULL AND id NOT IN (
+       SELECT receipt ->> 'recordId' FROM ${erasures} WHERE receipt ->> 'resource' = 'rejected-records')`,
+  ],
+  [
+    'sync_runs',
+    "SELECT id, 'the run has ended, but has no receipt' AS what FROM sync_runs WHERE status <> 'running' AND id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)",
+  ],
+  [
+    'sync_runs',
+    "SELECT id, 'the run has a receipt, but has not ended' AS what FROM sync_runs WHERE status = 'running' AND id IN (SELECT run_id FROM sync_receipts)",
+  ],
+  [
+    '_list_states',
+    `SELECT NULL AS id, resource || ': the row is missing' AS what FROM sync_run_resources
+     WHERE run_id > @summedAfter AND checksum IS NOT NULL AND ${wroteListSql} AND resource NOT IN (SELECT resource FROM _list_states)
+     GROUP BY resource`,
+  ],
+  [
+    'docmirror_upgrades',
+    `SELECT NULL AS id, 'the upgrade to ' || text || ' is not what the receipts of upgrades say' AS what FROM (
+       SELECT version || ' at ' || upgraded_at AS text, 1 AS n FROM docmirror_upgrades
+       UNION ALL SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at'), -1 FROM ${upgrades})
+     GROUP BY text HAVING sum(n) <> 0`,
+  ],
+];
+
+/** Checks everything that neither the sums of rows nor the hashes of runs cover. */
+export function verifyTables(audit: Audit): void {
+  const { sqlite, differences, prunedThrough, knownAfter, summedAfter } = audit;
+  for (const [table, select] of faults) {
+    const found = sqlite.prepare<[object], { id: number | null; what: string }>(select);
+    for (const { id, what } of found.iterate({ prunedThrough, knownAfter, summedAfter }))
+      differences.add(table, id, what);
+  }
+  for (const list of lists) {
+    const table = new ListTable(sqlite, list);
+    for (const { table: items, id } of table.rowsWithGaps())
+      differences.add(items, id, 'the positions have a gap');
+    for (const id of table.rowsWithOtherTimes())
+      differences.add(list.table, id, `${timeColumnOf(list)} is not the time of the record`);
+    for (const misfit of new ListMemory(sqlite, list.resource).misfits())
+      differences.add(misfit.table, null, misfit.what);
+  }
+  verifyRejected(audit);
+  verifyAccepted(audit);
+}
+
+/** The receipts cover the content hash of each rejected record. This compares the text with that hash. */
+function verifyRejected({ sqlite, differences }: Audit): void {
+  const rows = sqlite.prepare<[], { id: number; record: string; content: Buffer }>(
+    'SELECT id, record, content FROM rejected_records WHERE record IS NOT NULL',
+  );
+  for (const { id, record, content } of rows.iterate())
+    if (!hash16(record).equals(content))
+      differences.add('rejected_records', id, 'the text and its content disagree');
+}
+
+/** Checks what an upgrade or a rebuild accepted. The hashes of the runs before it do not have to agree any more. */
+function verifyAccepted({ sqlite, differences, summedAfter }: Audit): void {
+  const { afterRunId, resources } = keptByOthers(sqlite);
+  for (const resource of resources) {
+    const words = `${resource}: which runs wrote the records up to run ${afterRunId} is not what the receipt of the newest upgrade or rebuild says`;
+    differences.add('sync_receipts', null, words, 'content');
+  }
+  type Version = { id: number; resource: string; recordId: number; record: string; content: string };
+  const versions = sqlite.prepare<[number], Version>(
+    `SELECT id, resource, record_id AS recordId, record, lower(hex(content)) AS content FROM record_history
+     WHERE valid_to_run_id <= ? AND record IS NOT NULL`,
+  );
+  for (const { id, resource, recordId, record, content } of versions.iterate(summedAfter)) {
+    const read = tryToRead(() => contentOfJson(resource, record));
+    if (!('value' in read) || read.value !== content)
+      differences.add('record_history', id, `${resource} ${recordId}: the record and its content disagree`);
+  }
+}
