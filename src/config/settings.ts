@@ -180,7 +180,7 @@ export const settings = {
     flag: '--keep-history',
     valueName: 'TIME',
     default: 'forever',
-    help: 'each run deletes versions that ended longer ago than this, for example 400d',
+    help: 'each run deletes versions that ended longer than this before the last run began, for example 400d',
     parse: parseKeepHistory,
   }),
   actor: setting({
