@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'publication_differs'
   | 'cursor_lost'
   | 'share_failed'
+  | 'share_of_another_mirror'
   | 'output_failed'
   | 'cancelled'
   | 'deadline'
@@ -79,6 +80,8 @@ const advice: Readonly<Record<ErrorCode, string>> = {
     'The message names the newest run that both have. Remove what you took from later runs, and go on with --since-run.',
   share_failed:
     'Correct the file of SQL that the message names, and make the share:\n    docmirror share FILE',
+  share_of_another_mirror:
+    'If the mirror of that share was lost, restore it. Else name another file, or remove the share.',
   output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
   cancelled: 'Run again. Lists that were complete before the end stay complete.',
   deadline: 'Set DOCMIRROR_DEADLINE to more. Lists that were complete before the end stay complete.',

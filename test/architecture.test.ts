@@ -12,7 +12,7 @@ const source = join(import.meta.dirname, '..', 'src');
  * - `receipts` has what a run or an upgrade states of it.
  * - `file` opens a mirror and brings it to that shape.
  * - `write` and `read` work on open files and don't know each other.
- * - `verify`, `backup` and `share` use all of these.
+ * - `verify` and `copies` use all of these.
  */
 const allowedRooms: Record<string, readonly string[]> = {
   cli: ['commands', 'errors', 'quick-start', 'version'],
@@ -55,8 +55,15 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/write',
     'time-slice',
   ],
-  'store/backup': ['errors', 'store/file', 'store/tables', 'store/verify'],
-  'store/share': ['contract', 'errors', 'store/file', 'store/tables'],
+  'store/copies': [
+    'contract',
+    'errors',
+    'store/file',
+    'store/receipts',
+    'store/tables',
+    'store/verify',
+    'version',
+  ],
   render: [
     'audit',
     'contract',
@@ -82,11 +89,10 @@ const allowedRooms: Record<string, readonly string[]> = {
     'sample',
     'serve',
     'service',
-    'store/backup',
+    'store/copies',
     'store/file',
     'store/read',
     'store/receipts',
-    'store/share',
     'store/tables',
     'store/verify',
     'store/write',
@@ -110,11 +116,10 @@ const typesOnly = [
 /** Packages that only some rooms can use. */
 const packageRooms: Record<string, readonly string[]> = {
   'better-sqlite3': [
-    'store/backup',
+    'store/copies',
     'store/file',
     'store/read',
     'store/receipts',
-    'store/share',
     'store/tables',
     'store/verify',
     'store/write',

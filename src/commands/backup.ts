@@ -1,22 +1,20 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
+import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
-import { bytesText } from '../render/numbers.ts';
+import { bytesText, duration as lengthText } from '../render/numbers.ts';
+import { renderTable } from '../render/table.ts';
 import { verificationText, verifyOutputOf } from '../render/verification.ts';
-import { type Backup, type BackupOptions, backUp } from '../store/backup/backup.ts';
-import { checkpointBeside, nameInFolder, rotate } from '../store/backup/backup-rotation.ts';
-import { writeManifest } from '../store/backup/manifest.ts';
-import { restore } from '../store/backup/restore.ts';
+import { backUp, nameInFolder, rotate } from '../store/copies/backup.ts';
+import { checkpointBeside, type ListedBackup, listBackups, writeManifest } from '../store/copies/manifest.ts';
+import { restore } from '../store/copies/restore.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
-import { listFolder } from './backup/list.ts';
-import { manifestOf } from './backup/manifest.ts';
 import { assertCanSign, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, file, number } from './flags.ts';
 import { writeNamed } from './named-file.ts';
-import { StatusLine } from './progress.ts';
 import { mirrorSettings, notifierSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
@@ -65,7 +63,8 @@ export const backup = command({
       throw new UsageError(`--${other} makes no backup, so it goes without DEST and other flags.`);
     const path = given[other] ?? '';
     if (other === 'list') return listFolder(path, maxAge, context);
-    assertThere(`--${other}`, path);
+    if (!existsSync(fileBehind(path, `--${other}`)))
+      throw new MirrorFileError(`--${other}: there is no backup at ${path}.`);
     return other === 'check' ? check(path, context) : restoreMirror(path, context);
   },
   output: ({ output }) => output,
@@ -74,82 +73,56 @@ export const backup = command({
 
 async function makeBackup(destination: string | null, keep: number | null, context: Context): Promise<Shown> {
   if (destination === null) throw new UsageError('Name the file to write: docmirror backup DEST');
-  const { database, signingKeyFile, labels } = context.config;
-  const nextName = () => nameInFolder(destination, database, context.clock());
-  const wanted = keep === null ? destination : nextName();
+  const { config, signal, notifier } = context;
+  const { database, signingKeyFile, labels } = config;
+  const nextName = keep === null ? undefined : () => nameInFolder(destination, database, context.clock());
+  const wanted = nextName?.() ?? destination;
   if (signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), signingKeyFile);
-  context.notifier?.begun();
-  const made = await withBar('copying', context, options =>
-    backUp(database, wanted, { ...options, ...(keep !== null && { nextName }) }),
-  );
-  if (made.verification.differenceCount > 0) {
-    const consequence = 'so it was not kept. Run "docmirror verify" on the mirror.';
-    return refused(made.verification, consequence, context);
-  }
-  const { path } = made;
+  notifier?.begun();
+  const made = await backUp(database, wanted, { nextName, limit: differencesMax, signal });
+  const { path, runId, verification } = made;
+  if (verification.differenceCount > 0)
+    return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
   else writeNamed('DEST', checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
-  const manifest = await manifestOf(made, labels, context.signal);
-  writeManifest(path, manifest);
+  const manifest = await writeManifest(path, { runId, labels, signal });
+  const { bytes } = manifest;
   const removed = keep === null ? [] : rotate(destination, path, keep);
-  context.notifier?.backup({ runId: made.newestRunId, bytes: made.bytes });
-  return { output: { path, ...manifest, removed }, text: () => describe(made, removed) };
-}
-
-/** @throws UsageError, MirrorFileError that speak of the backup, where the store would speak of the mirror. */
-function assertThere(flag: string, path: string): void {
-  if (!existsSync(fileBehind(path, flag)))
-    throw new MirrorFileError(`${flag}: there is no backup at ${path}.`);
-}
-
-function describe({ path, bytes, newestRunId }: Backup, removed: readonly string[]): string {
+  notifier?.backup({ runId, bytes });
   const lines = [
-    `${path}: ${stateText(newestRunId)}, ${bytesText(bytes)}, verified.`,
+    `${path}: ${stateText(runId)}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
-  return lines.map(line => `${printable(line)}\n`).join('');
+  const text = lines.map(line => `${printable(line)}\n`).join('');
+  return { output: { path, ...manifest, removed }, text: () => text };
 }
 
-function stateText(newestRunId: number): string {
-  return newestRunId === 0 ? 'an empty mirror' : `the mirror as of run ${newestRunId}`;
+function stateText(runId: number): string {
+  return runId === 0 ? 'an empty mirror' : `the mirror as of run ${runId}`;
 }
 
 async function restoreMirror(copy: string, context: Context): Promise<Shown> {
   const { signal, settings, environment } = context;
   const { database, signingKeyFile, waitMs } = context.config;
-  const baseUrl = resolveOne('baseUrl', settings.flags, environment);
-  const wanted = { baseUrl: baseUrl && addressOf(baseUrl) };
-  const verify = (path: string, options: VerifyOptions) => audit(path, copy, signingKeyFile, options);
-  const restored = await withBar('restoring', context, options =>
-    whenFree(waitMs, signal, () => restore(copy, database, { ...options, verify, ...wanted })),
+  const wanted = resolveOne('baseUrl', settings.flags, environment);
+  const restored = await whenFree(waitMs, signal, () =>
+    restore(copy, database, {
+      limit: differencesMax,
+      signal,
+      verify: (path, options) => audit(path, copy, signingKeyFile, options),
+      baseUrl: wanted && addressOf(wanted),
+    }),
   );
-  const { path, bytes, newestRunId, verification, mirrorId, baseUrl: whose } = restored;
+  const { verification, ...of } = restored;
   if (verification !== null && verification.differenceCount > 0)
     return refused(verification, 'so the mirror was left as it is.', context);
   const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
-  const isVerified = verification !== null;
+  const whose = of.baseUrl === null ? '' : ` It mirrors ${of.baseUrl}.`;
+  const text = `${of.path}: ${stateText(of.runId)}, ${bytesText(of.bytes)}, ${proof}.${whose}`;
   return {
-    output: { path, runId: newestRunId, bytes, mirrorId, baseUrl: whose, isVerified },
-    text: () =>
-      `${printable(path)}: ${stateText(newestRunId)}, ${bytesText(bytes)}, ${proof}. ${printable(whoseText(whose))}"docmirror sync" brings it up to date.\n`,
+    output: { ...of, isVerified: verification !== null },
+    text: () => `${printable(text)} "docmirror sync" brings it up to date.\n`,
   };
-}
-
-/** The mirror that the backup was made of. */
-function whoseText(baseUrl: string | null): string {
-  return baseUrl === null ? '' : `It mirrors ${baseUrl}. `;
-}
-
-async function withBar<T>(
-  what: string,
-  { stderr, signal }: Context,
-  work: (options: BackupOptions) => Promise<T>,
-): Promise<T> {
-  const line = new StatusLine(stderr);
-  const onProgress = (done: number, total: number) =>
-    line.show(`${what} ${Math.floor((done / total) * 100)} %`);
-  const options = { limit: differencesMax, signal, onProgress };
-  return work(options).finally(() => line.clear());
 }
 
 /** What is said of a copy that is not sound. */
@@ -176,12 +149,48 @@ function audit(
   options: VerifyOptions,
 ): Promise<Verification> {
   const checkpoint = checkpointBeside(backup);
-  return existsSync(checkpoint)
-    ? verifyWithCheckpoints(path, {
-        ...options,
-        checkpoints: [checkpoint],
-        publicKey: null,
-        signingKeyFile,
-      })
-    : verifyMirror(path, options);
+  if (!existsSync(checkpoint)) return verifyMirror(path, options);
+  return verifyWithCheckpoints(path, {
+    ...options,
+    checkpoints: [checkpoint],
+    publicKey: null,
+    signingKeyFile,
+  });
+}
+
+/**
+ * Lists the backups in a folder. The exit code is 4 if the newest of a mirror is too old or not what its manifest says.
+ *
+ * @param maxAgeMs the greatest age that the newest backup of a mirror can have, in milliseconds; null for any age.
+ */
+async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
+  if (!existsSync(folder) || !statSync(folder).isDirectory())
+    throw new UsageError(`--list: there is no folder ${folder}.`);
+  const nowMs = context.clock().getTime();
+  const stateOf = ({ isNewest, isSound, at, manifest }: ListedBackup): string | null => {
+    if (!isNewest) return null;
+    if (isSound === false) return 'altered';
+    if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) return 'too old';
+    return manifest === null ? 'no manifest' : 'ok';
+  };
+  const backups = (await listBackups(folder, context.signal)).map(each => ({
+    ...each,
+    state: stateOf(each),
+    ageMs: ageMs(each.at, nowMs),
+  }));
+  const isBad = backups.some(({ state }) => state === 'altered' || state === 'too old');
+  if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
+  const rows = backups.map(each => [
+    printable(each.path),
+    printable(each.baseUrl ?? '–'),
+    String(each.manifest?.runId ?? '–'),
+    each.ageMs === null ? 'in the future' : lengthText(each.ageMs),
+    bytesText(each.bytes),
+    each.state ?? '',
+  ]);
+  const head = ['Backup', 'Service', { right: 'Run' }, { right: 'Age' }, { right: 'Size' }, 'Newest'];
+  return {
+    output: { backups: backups.map(({ manifest, ...each }) => ({ ...manifest, ...each })) },
+    text: width => (rows.length === 0 ? 'There is no backup here.\n' : renderTable(head, rows, width)),
+  };
 }

@@ -21,7 +21,7 @@ import { defaulting, moment, number, pathIn } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { Progress, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
-import { assertShareFits } from './share-after-run.ts';
+import { assertShareFits } from './share.ts';
 import { changesWidth, summaryWidth, widthOf } from './widths.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
@@ -77,7 +77,7 @@ export const demo = command({
       string,
       string,
     ];
-    await assertShareFits({ database, share, shareSql: null });
+    assertShareFits({ database, share, shareSql: null });
     removeOldDemo(database);
     const isLong = records > longList;
     const days = isLong ? daysOfLongList : daysOfHistory;

@@ -19,7 +19,7 @@ import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, openService, readExtraCa } from './run-once.ts';
-import { assertShareFits } from './share-after-run.ts';
+import { assertShareFits } from './share.ts';
 import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
 import { widthOf } from './widths.ts';
@@ -111,7 +111,7 @@ async function* checkMirror(
   yield share === null
     ? { check: 'share', status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)', ...nothing }
     : await tried('share', async () => {
-        await assertShareFits(config);
+        assertShareFits(config);
         return `${share} can be made`;
       });
   return false;

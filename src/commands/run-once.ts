@@ -15,7 +15,7 @@ import { version } from '../version.ts';
 import { LazySource } from './lazy-source.ts';
 import type { Logger } from './logging.ts';
 import type { Progress } from './progress.ts';
-import { shareAfterRun } from './share-after-run.ts';
+import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
 

@@ -1,33 +1,33 @@
-import { lists } from '../contract/lists.ts';
+import { statSync } from 'node:fs';
+import type { Config } from '../config/resolve.ts';
+import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { ShareOutput } from '../render/outputs/files.ts';
-import { makeShare, type Share } from '../store/share/share.ts';
+import type { RunShare } from '../render/run-summary.ts';
+import { isCurrent, makeShare, type Share, type ShareSql, shareTarget } from '../store/copies/share.ts';
+import { openMirrorForReading } from '../store/file/open.ts';
+import { SqliteMirror } from '../store/write/mirror.ts';
+import { runErrorOf } from '../sync/list-outcome.ts';
 import { command } from './command.ts';
-import { choicesOf, file, yes } from './flags.ts';
-import { readShareSql } from './share-after-run.ts';
+import { file, texts, yes } from './flags.ts';
+import type { Logger } from './logging.ts';
 import { mirrorSettings } from './shared-flags.ts';
-
-/** The fields that a share can leave out: by their names, and by those of their lists, too. */
-const fields = lists.flatMap(list =>
-  list.fields.map(({ name }) => ({ name, ofList: `${list.resource}.${name}` })),
-);
-const fieldNames = [...new Set(fields.map(({ name }) => name)), ...fields.map(({ ofList }) => ofList)];
+import { whenFree } from './when-free.ts';
 
 /** `docmirror share` */
 export const share = command({
   arguments: { target: file('the file to write (default: what DOCMIRROR_SHARE names)') },
   flags: {
-    without: choicesOf(
-      fieldNames,
+    without: texts(
       'FIELD',
       'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
     ),
     withoutHistory: yes('leave out the versions of records that ended'),
     sql: file('statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
   },
-  settings: mirrorSettings,
+  settings: ['waitMs', ...mirrorSettings],
   examples: [
     { line: 'docmirror share /srv/share/mirror.sqlite', meaning: 'one file, which any SQLite reads' },
     {
@@ -37,27 +37,27 @@ export const share = command({
     { line: 'docmirror share public.sqlite --sql views.sql', meaning: 'with views of your own' },
   ],
   notes: [
-    'Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, and rejected records have no text. If a reader has the old file open, it goes on reading that one.',
+    "Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. A field for --without can also be a further field, which has no column. If a reader has the old file open, it goes on reading that one. A share is never replaced by another mirror's.",
     'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
   ],
-  exitCodes: '0 done, 1 failed, 2 usage, or a file that a share never replaces.',
-  async run(given, { config, signal }) {
+  exitCodes:
+    '0 done, 1 failed, 2 usage, or a file that a share never replaces, 11 a run is using the mirror.',
+  async run({ without, withoutHistory, ...given }, { config, signal }) {
+    const { database, waitMs } = config;
     const target = given.target ?? config.share;
     if (target === null)
       throw new UsageError('Name the file to write, or set DOCMIRROR_SHARE: docmirror share FILE');
-    const sql =
-      given.sql === null
-        ? await readShareSql('DOCMIRROR_SHARE_SQL', config.shareSql)
-        : await readShareSql('--sql', given.sql);
-    return makeShare({
-      database: config.database,
-      target,
-      name: 'FILE',
-      without: given.without ?? [],
-      withHistory: !given.withoutHistory,
-      sql,
-      signal,
-    });
+    const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
+    // Opened to be written, it would be made or brought up to date.
+    openMirrorForReading(database).close();
+    const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
+    try {
+      await mirror.recordDeadRuns();
+      const withHistory = !withoutHistory;
+      return await makeShare({ database, target, name: 'FILE', without, withHistory, sql, signal });
+    } finally {
+      mirror.close();
+    }
   },
   output: (made): ShareOutput => made,
   text: textOf,
@@ -70,4 +70,65 @@ function textOf({ path, runId, bytes, leftOut }: Share): string {
     ...leftOut.map(view => `The view ${view} was left out: it can't be read without what the share lacks.`),
   ];
   return lines.map(line => `${printable(line)}\n`).join('');
+}
+
+/** More than a person writes by hand, in bytes. */
+const sqlBytesMax = 1024 * 1024;
+
+/** @throws UsageError if the statements can't be read. */
+function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareSql | null {
+  return path === null ? null : { path, text: readSmallFile(`${name}: `, path, sqlBytesMax) };
+}
+
+const setting = 'DOCMIRROR_SHARE';
+
+type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
+
+/**
+ * Makes sure, before a run begins, that a share can follow it.
+ *
+ * @throws UsageError, RefusedFileError if the existing file must not be replaced, or the statements can't be read.
+ */
+export function assertShareFits({ database, share: target, shareSql }: ShareSettings): void {
+  if (target === null) return;
+  shareTarget({ database, target, name: setting });
+  readShareSql(shareSql);
+}
+
+interface AfterRun {
+  readonly config: ShareSettings;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the share again after a run, if its content would differ now. It is called while the run holds the mirror's lock, so that
+ * shares follow each other in the order of runs. A failure is logged and returned, never thrown. A run that was told to stop leaves
+ * the share to the next one.
+ *
+ * @returns null if no share is set.
+ */
+export async function shareAfterRun({ config, logger, signal }: AfterRun): Promise<RunShare | null> {
+  const { database, share: target, shareSql } = config;
+  if (target === null) return null;
+  const startedAtMs = performance.now();
+  try {
+    signal.throwIfAborted();
+    const place = { database, target, name: setting };
+    if (isCurrent(place) && !isNewer(shareSql, target)) return { path: target, error: null };
+    const sql = readShareSql(shareSql);
+    const { path, runId, bytes } = await makeShare({ ...place, without: [], withHistory: true, sql, signal });
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    logger.info({ path, runId, bytes, durationMs }, 'share made');
+    return { path: target, error: null };
+  } catch (error) {
+    const why = runErrorOf(error);
+    if (!signal.aborted) logger.error({ path: target, error: why }, 'the share could not be made');
+    return { path: target, error: why };
+  }
+}
+
+/** True if the statements have changed since the share was made. */
+function isNewer(shareSql: string | null, path: string): boolean {
+  return shareSql !== null && statSync(shareSql).mtimeMs > statSync(path).mtimeMs;
 }

@@ -8,7 +8,7 @@ import { yes } from './flags.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
-import { assertShareFits } from './share-after-run.ts';
+import { assertShareFits } from './share.ts';
 import { listFlag, mirrorSettings, runSettings } from './shared-flags.ts';
 import { changesWidth, summaryWidth } from './widths.ts';
 
@@ -40,7 +40,7 @@ export const sync = command({
   notifies: ({ dryRun }) => !dryRun,
   async run(given, context) {
     const { config, service } = context;
-    if (!given.dryRun) await assertShareFits(config);
+    if (!given.dryRun) assertShareFits(config);
     const logger = createLogger(config, context);
     const planned: ShownChange[] = [];
     let plannedCount = 0;

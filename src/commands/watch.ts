@@ -13,7 +13,7 @@ import type { Notifier } from './notifier.ts';
 import { Progress } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, type Opening, readExtraCa, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule } from './schedule.ts';
-import { assertShareFits } from './share-after-run.ts';
+import { assertShareFits } from './share.ts';
 import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
 import { parseEndpoint, startMonitor } from './watch/monitor.ts';
@@ -98,7 +98,7 @@ export const watch = command({
 async function assertCanBegin(config: Config, service: ServiceConfig, signal: AbortSignal): Promise<void> {
   assertLockOrNone(lockPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
-  await assertShareFits(config);
+  assertShareFits(config);
   await readExtraCa(service);
   // A token command can need a service that is not up yet; each run calls it again.
   if ('file' in service.token) {

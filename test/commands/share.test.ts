@@ -18,7 +18,7 @@ import { onMount } from '../support/mount.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
 import { serveScene } from '../support/served.ts';
-import { shareOf } from '../support/share.ts';
+import { copyWithLog, shareOf } from '../support/share.ts';
 import { collection, connection, documentExport, type SampleItem } from '../support/stand-in.ts';
 
 /** A scene whose runs make a share. */
@@ -67,7 +67,7 @@ describe('docmirror share', () => {
     const count =
       'SELECT count(source_document_title) AS t, count(source_document_kind) AS k FROM document_exports';
     expect(sqlite(scene.path, count)).toEqual([{ t: 0, k: 3 }]);
-    const words = expect.stringContaining('Expected one of sourceConnection');
+    const words = expect.stringContaining('no list has a field "sourceDocumentTitel"');
     const unknown = await scene.run('share', '--without', 'sourceDocumentTitel');
     expect(unknown).toMatchObject({ code: 2, stderr: words });
   });
@@ -99,6 +99,34 @@ describe('docmirror share', () => {
       stderr: `docmirror: ${sql} failed: near "SELEC": syntax error. The share was not made. [share_failed]\n`,
     });
     expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
+  });
+
+  test('waits for no run; what one that died has committed is in it as of an interrupted run', async () => {
+    await using scene = await setScene({}, { exports: 5 });
+    await syncScene(scene);
+    (scene.service.lists.collections[0] as SampleItem).name = 'changed';
+    const died = join(scene.folder, 'died.sqlite');
+    let during: ReturnType<Scene['run']> | undefined;
+    let opened = 0;
+    await syncScene(scene, {
+      onList: () => {
+        if (++opened < 3) return;
+        copyWithLog(scene.database, died);
+        during = scene.run('share', 'during.sqlite');
+      },
+    });
+    expect(await during).toMatchObject({ code: 11 });
+    const path = join(scene.folder, 'share.sqlite');
+    expect(await scene.run('share', path, '--database', died)).toMatchObject({ code: 0 });
+    expect(sqlite(path, 'SELECT id, status FROM sync_runs')).toEqual([
+      { id: 1, status: 'completed' },
+      { id: 2, status: 'interrupted' },
+    ]);
+    expect(sqlite(path, 'SELECT record_id, operation FROM changes WHERE run_id = 2')).toEqual([
+      { record_id: 1, operation: 'update' },
+    ]);
+    expect(sqlite(path, 'SELECT count(*) AS n FROM sync_receipts')).toEqual([{ n: 2 }]);
+    expect(await scene.run('verify', '--database', died)).toMatchObject({ code: 0 });
   });
 
   test('of a mirror without an ended run is empty, and says so', async () => {
@@ -234,6 +262,22 @@ describe('a share that follows runs', () => {
   });
 });
 
+test("another mirror's share is left as it is: by hand exit 2, after a run exit 3", async () => {
+  await using scene = await setSharedScene({}, { exports: 2 });
+  await scene.sync();
+  const before = readFileSync(scene.path);
+  const args = ['--database', join(scene.folder, 'other.sqlite')];
+  const { code, summary } = await scene.sync(...args);
+  expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
+  const message = expect.stringMatching(/is the share of another mirror .*restore it with .*remove it/);
+  expect(summary.share).toMatchObject({ error: { code: 'share_of_another_mirror', message } });
+  const stderr = expect.stringContaining('[share_of_another_mirror]');
+  expect(await scene.run('share', ...args)).toMatchObject({ code: 2, stderr });
+  expect(readFileSync(scene.path).equals(before)).toBe(true);
+  rmSync(scene.path);
+  expect(await scene.sync(...args)).toMatchObject({ code: 0 });
+});
+
 describe('a share as --database', () => {
   let scene: Scene;
   let shared: string;
@@ -261,7 +305,8 @@ describe('a share as --database', () => {
       const text = stdout
         .replaceAll(out, 'out')
         .replaceAll(database, 'FILE')
-        .replace(/[\d.]+ \w+ ago/g, 'AGO')
+        .replace(/(\d+ \w+ )?[\d.]+ \w+ ago/g, 'AGO')
+        .replace(/[ ─]+/g, ' ')
         .replace(/[\d.]+ (kB|bytes)/g, '');
       return { code, stderr, text: text.split('\n').filter(line => !line.includes('webhooks')) };
     };

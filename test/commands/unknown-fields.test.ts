@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mirrorMetrics } from '../../src/serve/metrics.ts';
 import { ReportReader } from '../../src/store/read/report-reader.ts';
-import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
 import { documentExport } from '../support/stand-in.ts';
@@ -116,22 +116,6 @@ describe('fields that are not yet, or not, without a column', () => {
     const [row] = sqlite(other.database, 'SELECT _extra FROM webhooks WHERE id = 1');
     expect(row?._extra).toContain('connections');
     expect(sqlite(other.database, allFields)).toEqual([]);
-  });
-
-  test('are in a share those of a run that goes on', async ({ expect }) => {
-    await using other = await setScene({}, { exports: 1 });
-    give(other, 'collections', 1, { owner: 'Zoe' });
-    await other.sync();
-    give(other, 'collections', 2, { owner: 'Zoe', tags: [] });
-    other.service.options.faults = ({ resource }) =>
-      resource === 'document-exports' ? { kind: 'stall', ms: 30_000 } : undefined;
-    await using running = spawnCli(['sync'], { env: other.env, cwd: other.folder });
-    await expect.poll(() => sqlite(other.database, allFields).length, { timeout: 20_000 }).toBe(2);
-    const share = await shareOf(other);
-    running.child.kill('SIGKILL');
-    expect(sqlite(share, allFields)).toEqual([
-      expect.objectContaining({ field: 'owner', first_seen_run_id: 1, last_seen_run_id: 1 }),
-    ]);
   });
 });
 

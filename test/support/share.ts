@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeShare } from '../../src/store/share/share.ts';
+import { makeShare } from '../../src/store/copies/share.ts';
 import { programPath } from './program.ts';
 import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';

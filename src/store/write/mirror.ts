@@ -132,11 +132,16 @@ export class SqliteMirror {
     return { runId: isDry ? null : id, rowsDropped: dropped };
   }
 
+  /** Records runs whose process died as interrupted, as the next run would: a copy then has no run that has not ended. */
+  async recordDeadRuns(): Promise<void> {
+    if (this.#records.running() !== undefined) await this.#begin(null, false);
+  }
+
   /**
    * Records that a run begins, and that earlier ones died. If the file is not as the last run left it, its rows are first compared
    * with the receipts in the same transaction. If they differ, nothing is written.
    */
-  async #begin(start: RunStart, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
+  async #begin(start: RunStart | null, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
     const { file, isSuspect, options } = this.#open;
     const { signal, mayRebuild = false } = options;
     const transaction = await this.#transactions.begin(signal);
@@ -146,8 +151,8 @@ export class SqliteMirror {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
-      const id = isDry ? dryRunId : this.#records.begin(transaction, start);
-      const dropped = mayRebuild ? rebuild(transaction, id, start) : null;
+      const id = isDry || start === null ? dryRunId : this.#records.begin(transaction, start);
+      const dropped = mayRebuild && start !== null ? rebuild(transaction, id, start) : null;
       if (isDry) this.#transactions.rollBack();
       else this.#transactions.commit();
       return { id, dropped };

@@ -16,9 +16,9 @@ import { CancelledError } from '../../../src/errors.ts';
 import { erase } from '../../../src/store/write/erase.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
-import { make, type Scene, setScene, startingFrom } from '../../support/scene.ts';
-import { copyWithLog, namesOf, readable, type ShareOrder, shareOf, textsIn } from '../../support/share.ts';
-import { collection, connection, documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
+import { type Scene, setScene, startingFrom } from '../../support/scene.ts';
+import { namesOf, readable, shareOf, textsIn } from '../../support/share.ts';
+import { documentExport, type SampleItem, webhook } from '../../support/stand-in.ts';
 import { fullMirror } from '../verify/full-mirror.ts';
 
 describe('a share of a mirror in which there is everything', () => {
@@ -84,9 +84,11 @@ const secrets = {
   gone: 's3cretgone',
   rejected: 's3cretrejected',
   renewed: 's3cretrenewed',
+  further: 's3cretfurther',
+  old_further: 's3cretearlier',
 };
 
-describe('of an endpoint no byte but scheme and host', () => {
+describe('of a webhook no further field, and of its endpoint no byte but scheme and host', () => {
   let base: Scene;
   let secretScene: () => Scene;
   beforeAll(async () => {
@@ -103,10 +105,11 @@ describe('of an endpoint no byte but scheme and host', () => {
     scene.service.lists.webhooks = [
       webhook(1, {
         endpoint: `https://${user}:${password}@hooks.example.com:8443/${path}?k=${query}#${fragment}`,
+        signing: { key: secrets.further },
       }),
       webhook(2, { endpoint: text }),
       `{"id":3,"endpoint":"https://hooks.example.com/${surrogate}\\ud800","events":null,"connections":[]}`,
-      webhook(4, { endpoint: `https://hooks.example.com/${old}` }),
+      webhook(4, { endpoint: `https://hooks.example.com/${old}`, secret: secrets.old_further }),
       webhook(5, { endpoint: `https://hooks.example.com/${gone}` }),
       webhook(6, { endpoint: null, description: null }),
       `{"endpoint":"https://hooks.example.com/${rejected}"}`,
@@ -134,41 +137,25 @@ describe('of an endpoint no byte but scheme and host', () => {
       { id: 4, endpoint: 'https://hooks.example.com', _extra: null },
       { id: 6, endpoint: null, _extra: null },
     ]);
-    const versions = `SELECT record_id AS id, record ->> 'endpoint' AS endpoint FROM record_history
-      WHERE resource = 'webhooks' ORDER BY record_id`;
-    expect(sqlite(shared, versions)).toEqual([
-      { id: 3, endpoint: null },
-      { id: 4, endpoint: 'https://hooks.example.com' },
-      { id: 5, endpoint: 'https://hooks.example.com' },
-    ]);
+    const versions = "SELECT record FROM record_history WHERE resource = 'webhooks' ORDER BY record_id";
+    const common = `"description":"Webhook 4","events":["document.exported"],"connections":`;
+    const records = sqlite(shared, versions).map(({ record }) => String(record));
+    expect(records[0]).toBe('{"id":3,"endpoint":null,"description":null,"events":[],"connections":[]}');
+    expect(records[1]).toContain(`{"id":4,"endpoint":"https://hooks.example.com",${common}[{"id":5,"name":`);
+    expect(records).toHaveLength(3);
   });
 
-  test('is in one on which statements ran, or which was made while a run was under way', async () => {
+  test('is in one on which statements ran, or of a mirror that another program has altered', async () => {
     await using scene = secretScene();
     const sql = "DELETE FROM webhooks WHERE id < 3; UPDATE webhooks SET description = 'x'";
     expect(textsIn(await shareOf(scene, { sql }), Object.values(secrets))).toEqual([]);
-    const database = new Database(scene.database);
-    database.exec("UPDATE sync_runs SET status = 'running' WHERE id = 2");
-    database.close();
-    const shared = await shareOf(scene);
-    expect(textsIn(shared, Object.values(secrets))).toEqual([]);
-    expect(sqlite(shared, 'SELECT endpoint, _extra FROM webhooks WHERE id = 3')).toEqual([
-      { endpoint: null, _extra: '{"events":null}' },
-    ]);
-  });
-
-  test('is in one of a mirror in which another program has altered a record: none is made', async () => {
-    await using scene = secretScene();
-    for (const [sql, words] of [
-      [`UPDATE webhooks SET _extra = 'https://x.example/${secrets.text}'`, 'a record of webhooks'],
-      [`UPDATE record_history SET record = '[1]' WHERE record_id = 4`, 'a record of webhooks'],
-    ] as const) {
-      const database = new Database(scene.database);
-      database.exec(sql);
-      database.close();
-      await expect(shareOf(scene)).rejects.toThrow(`${words} that docmirror did not write`);
-      expect(readdirSync(scene.folder).filter(name => name.includes('share'))).toEqual([]);
-    }
+    const altered = `UPDATE webhooks SET _extra = 'https://x.example/${secrets.text}'`;
+    new Database(scene.database).exec(altered).close();
+    expect(textsIn(await shareOf(scene), Object.values(secrets))).toEqual([]);
+    const before = readFileSync(join(scene.folder, 'share.sqlite'));
+    new Database(scene.database).exec("UPDATE record_history SET record = '[1]' WHERE record_id = 4").close();
+    await expect(shareOf(scene)).rejects.toThrow('a record of webhooks that docmirror did not write');
+    expect(readFileSync(join(scene.folder, 'share.sqlite')).equals(before)).toBe(true);
   });
 });
 
@@ -182,7 +169,13 @@ describe('a share', () => {
     (lists.webhooks[0] as SampleItem).description = 'other words';
     lists['document-exports'].splice(0, 1);
     await syncScene(scene);
-    const without = ['sourceDocumentTitle', 'webhooks.description', 'events', 'collections.sourceConnection'];
+    const without = [
+      'sourceDocumentTitle',
+      'webhooks.description',
+      'events',
+      'collections.sourceConnection',
+      'exportedAt',
+    ];
     const shared = await shareOf(scene, { without });
     expect(textsIn(shared, ['private words', 'other words', 'Document 1', 'document.exported'])).toEqual([]);
     const views = readable(shared);
@@ -194,6 +187,8 @@ describe('a share', () => {
       expect(JSON.parse(String(record))).toMatchObject({ description: null, events: [] });
     const count = (table: string) =>
       sqlite(shared, `SELECT count(source_connection_id) AS n FROM ${table}`)[0]?.n;
+    const times = 'SELECT count(exported_at) + count(exported_at_ms) AS n FROM document_exports';
+    expect(sqlite(shared, times)).toEqual([{ n: 0 }]);
     // The field of that name in another list stays.
     expect([count('document_exports'), count('collections')]).toEqual([3, 0]);
     // With a content, a guess of the missing text could be checked.
@@ -223,18 +218,30 @@ describe('a share', () => {
     ]);
   });
 
-  test('keeps numbers to their last digit in what it leaves a field out of', async () => {
+  test('leaves out further fields, too, and keeps the digits of the others', async () => {
     await using scene = await setScene({}, { exports: 1 });
-    const item =
-      '{"id":70,"endpoint":"https://a.example/x","size":1.50000000000000000001,"of":{"endpoint":1}}';
-    scene.service.lists.webhooks.push(item);
+    const { lists } = scene.service;
+    const item = (name: string) =>
+      `{"id":70,"name":"${name}","size":1.50000000000000000001,"cost centre":"${name}5"}`;
+    lists.collections.push(item('first'));
+    lists['document-exports'].push(documentExport(90, { 'cost centre': 'third5' }));
     await syncScene(scene);
-    scene.service.lists.webhooks.pop();
+    lists.collections[lists.collections.length - 1] = item('second');
     await syncScene(scene);
-    const shared = await shareOf(scene);
-    const record = sqlite(shared, 'SELECT record FROM record_history WHERE record_id = 70')[0]?.record;
-    expect(record).toContain('"size":1.50000000000000000001,"of":{"endpoint":1}');
-    expect(record).toContain('"endpoint":"https://a.example",');
+    const of = async (...without: string[]) => {
+      const shared = await shareOf(scene, { without });
+      const extra = sqlite(shared, 'SELECT _extra FROM collections WHERE id = 70')[0]?._extra;
+      const record = sqlite(shared, 'SELECT record FROM record_history WHERE record_id = 70')[0]?.record;
+      return { extra, record, found: textsIn(shared, ['first5', 'second5', 'third5']) };
+    };
+    expect(await of('cost centre')).toEqual({
+      extra: '{"size":1.50000000000000000001}',
+      record: expect.stringMatching(/"first".*"size":1\.50000000000000000001\}$/),
+      found: [],
+    });
+    expect((await of('collections.cost centre')).found).toEqual(['third5']);
+    const words = '--without: no list has a field "webhooks.cost centre".';
+    await expect(of('webhooks.cost centre')).rejects.toThrow(words);
   });
 
   test('copies tables, views and indexes of others, and leaves out views of tables that no share has', async () => {
@@ -246,7 +253,7 @@ describe('a share', () => {
       INSERT INTO "my ""notes""" (text) VALUES ('one'), ('two');
       CREATE UNIQUE INDEX my_index ON "my ""notes""" (text);
       CREATE INDEX my_titles ON document_exports (source_document_title);
-      CREATE UNIQUE INDEX my_endpoints ON webhooks (endpoint);
+      CREATE INDEX my_endpoints ON webhooks (endpoint);
       CREATE TABLE plain (a, b, PRIMARY KEY (a)) WITHOUT ROWID;
       INSERT INTO plain VALUES (1, x'00ff');
       CREATE TABLE _hidden (a);
@@ -262,8 +269,9 @@ describe('a share', () => {
     ]);
     expect(sqlite(shared, 'SELECT hex(b) AS b FROM plain')).toEqual([{ b: '00FF' }]);
     expect(sqlite(shared, 'SELECT n FROM mine')).toEqual([{ n: 4 }]);
-    expect(namesOf(shared, 'index')).toEqual(expect.arrayContaining(['my_index', 'my_titles']));
-    expect(namesOf(shared, 'index')).not.toContain('my_endpoints');
+    expect(namesOf(shared, 'index')).toEqual(
+      expect.arrayContaining(['my_index', 'my_titles', 'my_endpoints']),
+    );
     expect(namesOf(shared, 'table').filter(name => /^(_|words)/.test(name))).toEqual([]);
     expect(namesOf(shared, 'view').filter(name => name.endsWith('_pages'))).toEqual([]);
   });
@@ -353,70 +361,5 @@ describe("statements of one's own", () => {
     });
     expect(readFileSync(shared).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
-  });
-});
-
-describe('a run that has not ended', () => {
-  /** Changes something of every kind in every list that a run writes before the document exports. */
-  function change({ lists }: Scene['service']): void {
-    (lists.collections[0] as SampleItem).name = 'changed';
-    (lists.collections[1] as SampleItem).sourceConnection = { id: 3, name: 'renamed', kind: 'x' };
-    (lists.collections[2] as SampleItem).destinationConnection = connection(900);
-    lists.collections.splice(4, 2);
-    lists.collections.push(collection(90, { colour: { name: 'red' } }));
-    lists.webhooks[0] = webhook(1, { events: ['other'], connections: [connection(901)] });
-    lists.webhooks.splice(2, 1);
-    lists.webhooks.push(webhook(80), '{"endpoint":"https://no.example/new"}');
-    lists['document-exports'].push(...make(20, n => documentExport(500 + n)));
-  }
-
-  test('is in no share: neither while it goes on, nor after it died', async () => {
-    await using scene = await setScene({ maxPageSize: 20 }, { exports: 60, collections: 8, webhooks: 6 });
-    scene.service.lists.webhooks.push('{"endpoint":"https://no.example/id"}');
-    await syncScene(scene);
-    const rejected = scene.service.lists.webhooks.pop() as string;
-    await syncScene(scene, { allowMassRemoval: true, resources: ['webhooks'] });
-    scene.service.lists.webhooks.push(rejected);
-    const orders: ShareOrder[] = [{}, { without: ['description', 'events'] }, { withHistory: false }];
-    const sharesOf = async (database: string) => {
-      const contents: Record<string, string[]>[] = [];
-      for (const order of orders) contents.push(readable(await shareOf(scene, { ...order, database })));
-      return contents;
-    };
-    const before = await sharesOf(scene.database);
-    change(scene.service);
-    const died = join(scene.folder, 'died.sqlite');
-    let during: Promise<unknown> | undefined;
-    let opened = 0;
-    const synced = await syncScene(scene, {
-      allowMassRemoval: true,
-      onList: () => {
-        if (++opened < 3) return;
-        copyWithLog(scene.database, died);
-        // The share is fixed here: it copies its first table before the run goes on.
-        during = shareOf(scene).then(readable);
-      },
-    });
-    expect(synced.status).toBe('partial');
-    expect(await during).toEqual(before[0]);
-    const ended = 'SELECT count(*) AS n FROM record_history WHERE valid_to_run_id = 3';
-    expect(Number(sqlite(died, ended)[0]?.n)).toBeGreaterThan(5);
-    expect(sqlite(died, 'SELECT status FROM sync_runs WHERE id = 3')).toEqual([{ status: 'running' }]);
-    const asItDied = readable(died);
-    expect(await sharesOf(died)).toEqual(before);
-    expect(readable(died)).toEqual(asItDied);
-    expect(sqlite(join(scene.folder, 'share.sqlite'), 'PRAGMA freelist_count')).toEqual([
-      { freelist_count: 0 },
-    ]);
-    // Records that were erased since do not come back.
-    const at = new Date().toISOString();
-    for (const [resource, recordId] of [
-      ['connections', 3],
-      ['collections', 1],
-    ] as const) {
-      erase(died, { resource, recordId, actor: '', at });
-      const shared = await shareOf(scene, { database: died });
-      expect(sqlite(shared, `SELECT id FROM ${resource} WHERE id = ${recordId}`)).toEqual([]);
-    }
   });
 });

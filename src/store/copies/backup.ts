@@ -1,0 +1,148 @@
+import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import type Database from 'better-sqlite3';
+import { RefusedFileError, UsageError } from '../../errors.ts';
+import { isSameFile } from '../file/file-identity.ts';
+import { kindOf } from '../file/file-kind.ts';
+import { makeFolders } from '../file/folders.ts';
+import { lockPath } from '../file/lock-file.ts';
+import { differentMirrors, mirrorIdOf } from '../file/mirror-identity.ts';
+import { fileBehind } from '../file/mirror-path.ts';
+import { openMirrorForReading } from '../file/open.ts';
+import { makePrivateFile } from '../file/private-file.ts';
+import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import {
+  putDatabaseInPlace,
+  putInNewPlace,
+  removeLeftovers,
+  removeUnfinished,
+  unfinishedPath,
+} from '../file/unfinished.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import { backupsIn, checkpointBeside, manifestBeside, readManifest } from './manifest.ts';
+
+/** How a backup is made and checked. */
+interface BackupOptions extends VerifyOptions {
+  /** Gives another name if the destination is taken meanwhile. If it is left out, an older backup there is replaced. */
+  readonly nextName?: (() => string) | undefined;
+}
+
+/** The result of a backup. The copy has its name only if its verification found no difference. Otherwise it was removed. */
+interface Backup {
+  readonly path: string;
+  /** The newest run that had ended; 0 if none had. */
+  readonly runId: number;
+  readonly verification: Verification;
+}
+
+/**
+ * Copies a mirror, even if runs write to it meanwhile. The copy is one state of the mirror. It is written beside its final name and
+ * audited against its own run records. Only then is it given its name.
+ *
+ * @throws UsageError, RefusedFileError if the destination can't be one; an existing file is not changed.
+ * @throws MirrorFileError if there is no mirror, or the copy can't be written.
+ */
+export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
+  const { nextName, signal } = options;
+  let path = destinationFile(source, destination);
+  removeLeftovers(dirname(resolve(path)));
+  const unfinished = unfinishedPath(resolve(path));
+  try {
+    const runId = copyMirror(source, unfinished);
+    signal.throwIfAborted();
+    const verification = await verifyMirror(unfinished, options);
+    if (verification.differenceCount > 0)
+      return { path, runId, verification: { ...verification, path: `The copy of ${source}` } };
+    if (nextName === undefined) {
+      // An older manifest is not that of the new copy.
+      rmSync(manifestBeside(path), { force: true });
+      putDatabaseInPlace(unfinished, path);
+    } else while (!putInNewPlace(unfinished, path)) path = nextName();
+    return { path, runId, verification: { ...verification, path } };
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  } finally {
+    removeUnfinished(unfinished);
+  }
+}
+
+/** Copies a mirror, and returns the newest run that has ended in the copy; 0 if there is none. */
+function copyMirror(source: string, path: string): number {
+  using mirror = openMirrorForReading(source);
+  copyInto(mirror.sqlite, path);
+  // A run might have ended while the mirror was copied, so this asks the copy.
+  using copy = openMirrorForReading(path);
+  return new EndedRuns(copy.sqlite).newest() ?? 0;
+}
+
+/**
+ * Copies one state of an open database into a new file without free pages, which only its owner can read. It opens anywhere, because
+ * no log belongs to it.
+ */
+export function copyInto(sqlite: Database.Database, path: string): void {
+  makePrivateFile(path);
+  // A reader of a mirror can't write, and SQLite takes this statement for a write.
+  sqlite.pragma('query_only = OFF');
+  sqlite.prepare('VACUUM INTO ?').run(path);
+}
+
+/**
+ * The path of a new backup in a folder of backups: the mirror's name and the first free time from now on. Another mirror of the
+ * same name can be backed up there in the same second. The folder is made if there is none.
+ *
+ * @throws UsageError if something else than a folder is there.
+ */
+export function nameInFolder(folder: string, database: string, now: Date): string {
+  if (existsSync(folder) && !statSync(folder).isDirectory())
+    throw new UsageError(`${folder} is not a folder. With --keep the backups go into a folder.`);
+  makeFolders('DEST', folder);
+  const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');
+  for (let atMs = now.getTime(); ; atMs += 1_000) {
+    const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
+    const path = join(folder, `${name}-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
+    if (!existsSync(path)) return path;
+  }
+}
+
+/**
+ * Removes the oldest backups of a mirror from a folder until `keep` are left. It never removes the newest one made. Other files in
+ * the folder, including backups of other mirrors, are not touched.
+ *
+ * @returns the names that were removed.
+ */
+export function rotate(folder: string, newest: string, keep: number): string[] {
+  const mirrorId = mirrorIdOf(newest);
+  const old = backupsIn(folder)
+    .filter(name => join(folder, name) !== newest && mirrorIdOf(join(folder, name)) === mirrorId)
+    .slice(keep - 1);
+  for (const name of old) {
+    const path = join(folder, name);
+    for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
+  }
+  return old;
+}
+
+/** The file to write: one that does not exist yet, or an older backup. */
+function destinationFile(source: string, destination: string): string {
+  const path = fileBehind(destination, 'DEST');
+  const refuse = (why: string) =>
+    new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
+  if (isSameFile(path, source))
+    throw new UsageError(`${destination} is the mirror itself. Name another file.`);
+  const kind = explaining(path, () => kindOf(path));
+  if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
+  const different = kind === 'mirror' ? differentMirrors(path, source) : null;
+  if (different !== null)
+    throw refuse(
+      `another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]})`,
+    );
+  if (lstatSync(lockPath(path), { throwIfNoEntry: false }) !== undefined)
+    throw refuse(`a mirror that runs write to: ${lockPath(path)} lies beside it`);
+  const manifest = manifestBeside(path);
+  if (existsSync(manifest) && readManifest(path) === null)
+    throw new RefusedFileError(
+      `${manifest} is not the manifest of a backup, but the manifest of ${path} needs this name. It was left as it is; name another file.`,
+    );
+  return path;
+}
