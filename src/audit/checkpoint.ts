@@ -1,9 +1,18 @@
-import type { KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto';
 import { MalformedError } from './malformed-error.ts';
 import { merkleHashBytes } from './merkle.ts';
-import { decodeNote, fromBase64, type Note, noteText, readNote, signNote } from './note.ts';
 
-/** The state of a log at one size (C2SP tlog-checkpoint). A checkpoint that somebody keeps pins every receipt before it. */
+// Checkpoints (C2SP tlog-checkpoint) are signed notes (C2SP signed-note), and the keys are Ed25519.
+
+/** The state of a log at one size. A checkpoint that somebody keeps pins every receipt before it. */
 export interface Checkpoint {
   /** The log's name, `docmirror/<mirrorId>`; the key signs under the same name. */
   readonly origin: string;
@@ -13,15 +22,29 @@ export interface Checkpoint {
   readonly root: Uint8Array;
 }
 
+/** A text that ends in a newline, and its signatures. */
+export interface Note {
+  readonly text: string;
+  /** Each with the name of its key, 4 bytes that identify the key together with the name, and the signature itself. */
+  readonly signatures: readonly {
+    readonly name: string;
+    readonly keyId: Uint8Array;
+    readonly signature: Uint8Array;
+  }[];
+}
+
 /** A checkpoint that was read, with its note. If the checkpoint is unsigned, `note` has no signatures. */
 export interface ReadCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly note: Note;
 }
 
-/** A checkpoint is a few hundred bytes, and a line of 100 bytes or so for each witness. */
-const checkpointBytesMax = 1024 * 1024;
 const originPattern = /^docmirror\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+const signatureLine = /^— ([^\p{White_Space}+]+) (\S+)$/u;
+const keyIdBytes = 4;
+const ed25519Type = Buffer.from([1]);
+/** Bytes of an Ed25519 public key. They are the last ones of its DER form. */
+const publicKeyBytes = 32;
 
 /** The origin of a mirror's checkpoints. */
 export function originOf(mirrorId: string): string {
@@ -40,37 +63,161 @@ export function signedCheckpoint(checkpoint: Checkpoint, privateKey: KeyObject):
 
 /** Reads a checkpoint, unsigned or signed by anybody. `signatureVerdict` checks the signatures. */
 export function readCheckpoint(bytes: Uint8Array): ReadCheckpoint {
-  if (bytes.length > checkpointBytesMax) {
-    throw new MalformedError(`A checkpoint has ${checkpointBytesMax} bytes at most.`);
-  }
   const written = decodeNote(bytes);
   const note = written.includes('\n\n') ? readNote(written) : { text: written, signatures: [] };
-  return { checkpoint: readText(note.text), note };
-}
-
-function readText(text: string): Checkpoint {
-  const [origin = '', digits = '', base64 = ''] = text.split('\n');
+  const [origin = '', digits = '', base64 = ''] = note.text.split('\n');
   const size = Number(digits);
   const root = fromBase64(base64);
-  if (!originPattern.test(origin)) {
+  if (!originPattern.test(origin))
     throw new MalformedError(
       'A checkpoint of docmirror begins with the line docmirror/<the id of the mirror>.',
     );
-  }
-  if (!Number.isSafeInteger(size) || size < 0) {
+  if (!Number.isSafeInteger(size) || size < 0)
     throw new MalformedError('The second line of a checkpoint is the number of receipts.');
-  }
-  if (root?.length !== merkleHashBytes) {
+  if (root?.length !== merkleHashBytes)
     throw new MalformedError(
       `The third line of a checkpoint is the root: ${merkleHashBytes} bytes in base64.`,
     );
-  }
   const checkpoint = { origin, size, root };
   // This refuses an empty number, leading zeros, spaces and further lines.
-  if (checkpointText(checkpoint) !== text) {
+  if (checkpointText(checkpoint) !== note.text)
     throw new MalformedError(
       'A checkpoint is three lines and nothing else, before the empty line and the signatures.',
     );
+  return { checkpoint, note };
+}
+
+/** A note's text with a signature by a key under a name. */
+export function signNote(text: string, name: string, privateKey: KeyObject): Note {
+  const signature = sign(null, Buffer.from(text), privateKey);
+  return { text, signatures: [{ name, keyId: keyIdOf(name, privateKey), signature }] };
+}
+
+/** The text of a note with its signatures, as it is stored. */
+export function noteText({ text, signatures }: Note): string {
+  const lines = signatures.map(({ name, keyId, signature }) => {
+    return `— ${name} ${Buffer.concat([keyId, signature]).toString('base64')}\n`;
+  });
+  return `${text}\n${lines.join('')}`;
+}
+
+/** Reads a note: text, empty line, signature lines. It refuses every text that `noteText` would write in another way. */
+export function readNote(written: string): Note {
+  const end = written.lastIndexOf('\n\n') + 1;
+  if (end === 0 || !written.endsWith('\n'))
+    throw new MalformedError(
+      'A signed note is a text, an empty line, and signature lines that each end in a newline.',
+    );
+  const signatures = written
+    .slice(end + 1, -1)
+    .split('\n')
+    .map(line => {
+      const [, name, base64 = ''] = signatureLine.exec(line) ?? [];
+      const bytes = fromBase64(base64);
+      if (name === undefined || bytes === null || bytes.length <= keyIdBytes)
+        throw new MalformedError(
+          'A signature line is "— name signature", the signature in base64, with nothing else.',
+        );
+      return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) };
+    });
+  return { text: written.slice(0, end), signatures };
+}
+
+/**
+ * The result of checking a note's signatures for one key: `verified`; `forged` if a line that names the key is not by it; `absent`
+ * if no line names the key. Lines of other keys are ignored.
+ */
+export function signatureVerdict(
+  { text, signatures }: Note,
+  { name, publicKey }: { readonly name: string; readonly publicKey: KeyObject },
+): 'verified' | 'forged' | 'absent' {
+  const keyId = keyIdOf(name, publicKey);
+  const claimed = signatures.filter(line => line.name === name && keyId.equals(line.keyId));
+  if (claimed.length === 0) return 'absent';
+  const isGood = claimed.every(({ signature }) => verify(null, Buffer.from(text), publicKey, signature));
+  return isGood ? 'verified' : 'forged';
+}
+
+/** The first 4 bytes of SHA-256(name, newline, 0x01, public key). `key` can be the private or the public part. */
+export function keyIdOf(name: string, key: KeyObject): Buffer {
+  const publicKey = publicPart(key).export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes);
+  const bytes = Buffer.concat([Buffer.from(`${name}\n`), ed25519Type, publicKey]);
+  return hash('sha256', bytes, 'buffer').subarray(0, keyIdBytes);
+}
+
+/** The UTF-8 text of a note's bytes. The only control character that it can contain is the newline. */
+function decodeNote(bytes: Uint8Array): string {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    throw new MalformedError('A note is UTF-8 text.', { cause });
   }
-  return checkpoint;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the specification forbids.
+  if (/[\0-\x09\x0b-\x1f]/.test(text))
+    throw new MalformedError(
+      'A note has no control characters: its lines end in a newline alone, without a carriage return.',
+    );
+  return text;
+}
+
+/** The bytes of a text in standard base64, with its padding and no spare bit set; null if the text is anything else. */
+function fromBase64(text: string): Buffer | null {
+  const bytes = Buffer.from(text, 'base64');
+  return bytes.toString('base64') === text ? bytes : null;
+}
+
+/** A new key: the private part as PKCS #8, the public one as SPKI, both in PEM. */
+export function generateKey(): { readonly privatePem: string; readonly publicPem: string } {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  return { privatePem, publicPem: publicPem(privateKey) };
+}
+
+/** The key that signs, from PKCS #8 in PEM, without a passphrase. */
+export function readPrivateKey(pem: string): KeyObject {
+  if (labelOf(pem) === 'ENCRYPTED PRIVATE KEY')
+    throw new MalformedError(
+      'The private key is locked by a passphrase. Unlock it with "openssl pkey -in locked.pem -out key.pem", or make one with "docmirror audit keygen FILE".',
+    );
+  return readKey(pem, 'private', () => createPrivateKey({ key: pem, format: 'pem', type: 'pkcs8' }));
+}
+
+/** The key that checks signatures, from SPKI in PEM: what `openssl pkey -pubout` writes and `openssl pkey -pubin` reads. */
+export function readPublicKey(pem: string): KeyObject {
+  // Node would accept a private key, too, but an auditor must not need one.
+  return readKey(pem, 'public', () => createPublicKey({ key: pem, format: 'pem', type: 'spki' }));
+}
+
+/** The public key in PEM, from either part. `openssl pkey -pubin -text -noout` shows its content. */
+export function publicPem(key: KeyObject): string {
+  return publicPart(key).export({ type: 'spki', format: 'pem' }).toString();
+}
+
+function publicPart(key: KeyObject): KeyObject {
+  return key.type === 'private' ? createPublicKey(key) : key;
+}
+
+function readKey(pem: string, part: 'private' | 'public', read: () => KeyObject): KeyObject {
+  const wanted = `${part.toUpperCase()} KEY`;
+  const label = labelOf(pem);
+  if (label !== wanted) {
+    const instead =
+      label === null ? 'it does not have that line' : `it begins with "-----BEGIN ${label}-----"`;
+    throw new MalformedError(`A ${part} key begins with "-----BEGIN ${wanted}-----"; ${instead}.`);
+  }
+  let key: KeyObject;
+  try {
+    key = read();
+  } catch (cause) {
+    throw new MalformedError("The key can't be read: it is damaged.", { cause });
+  }
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new MalformedError(
+    `The key is of type ${key.asymmetricKeyType}; an Ed25519 key is needed, as "docmirror audit keygen FILE" makes one.`,
+  );
+}
+
+function labelOf(pem: string): string | null {
+  return /^-----BEGIN ([A-Z0-9 ]+)-----$/m.exec(pem)?.[1] ?? null;
 }

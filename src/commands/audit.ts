@@ -1,6 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { checkpointText } from '../audit/checkpoint.ts';
-import { generateKey } from '../audit/keys.ts';
+import { checkpointText, generateKey } from '../audit/checkpoint.ts';
 import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';

@@ -1,8 +1,13 @@
 import type { KeyObject } from 'node:crypto';
-import { type ReadCheckpoint, readCheckpoint, signedCheckpoint } from '../audit/checkpoint.ts';
-import { readPrivateKey, readPublicKey } from '../audit/keys.ts';
+import {
+  type ReadCheckpoint,
+  readCheckpoint,
+  readPrivateKey,
+  readPublicKey,
+  signatureVerdict,
+  signedCheckpoint,
+} from '../audit/checkpoint.ts';
 import { MalformedError } from '../audit/malformed-error.ts';
-import { signatureVerdict } from '../audit/note.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';

@@ -1,4 +1,3 @@
-import type { Checkpoint } from '../../src/audit/checkpoint.ts';
 import { MerkleTree } from '../../src/audit/merkle.ts';
 
 /**
@@ -13,14 +12,4 @@ export function rootOfFirst(size: number, leafHashes: Iterable<Uint8Array>): Buf
     if (tree.size === size) return tree.root();
   }
   return null;
-}
-
-/** Compares a log, as its leaf hashes in order, with the root that a checkpoint pins. */
-export function logVerdict(
-  { size, root }: Checkpoint,
-  leafHashes: Iterable<Uint8Array>,
-): 'holds' | 'shorter' | 'altered' {
-  const recomputed = rootOfFirst(size, leafHashes);
-  if (recomputed === null) return 'shorter';
-  return recomputed.equals(root) ? 'holds' : 'altered';
 }

@@ -58,7 +58,6 @@ const prune: PruneReceipt = {
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',
   before: '2025-10-17T10:00:00.000Z',
-  kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
 };
 const rebuild: RebuildReceipt = {
   kind: 'rebuild',
@@ -88,7 +87,7 @@ describe('a receipt', () => {
       `{"at":"2026-11-21T10:00:00.000Z","docmirrorVersion":"0.2.0","fromVersion":"0.1.0","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"upgrade","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
     );
     expect(receiptText(prune)).toBe(
-      `{"at":"2026-11-21T10:00:00.000Z","before":"2025-10-17T10:00:00.000Z","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"prune","mirrorId":"${mirrorId}"}`,
+      `{"at":"2026-11-21T10:00:00.000Z","before":"2025-10-17T10:00:00.000Z","kind":"prune","mirrorId":"${mirrorId}"}`,
     );
     expect(receiptText(rebuild)).toBe(
       `{"actor":"ops","at":"2026-11-21T10:00:00.000Z","kept":[{"count":5,"resource":"webhooks","sum":"${checksum}"}],"kind":"rebuild","lists":[{"checksum":"${checksum}","recordCount":4,"resource":"webhooks"}],"mirrorId":"${mirrorId}"}`,
@@ -108,9 +107,13 @@ describe('a receipt', () => {
     expect(readReceipt(receiptText(died))).toEqual(died);
   });
 
-  test.each([run, upgrade, prune, rebuild, erase])('is read back as it was written: $kind', receipt => {
-    expect(readReceipt(receiptText(receipt))).toEqual(receipt);
-  });
+  const { kept } = upgrade;
+  test.each([run, upgrade, prune, { ...prune, kept }, rebuild, erase])(
+    'is read back as it was written: $kind',
+    receipt => {
+      expect(readReceipt(receiptText(receipt))).toEqual(receipt);
+    },
+  );
 
   test('is one line, whoever ran it', () => {
     expect(receiptText({ ...run, actor: 'a\nb\u2028"c\\' })).not.toContain('\n');
@@ -146,14 +149,11 @@ describe('a receipt has the fields of its kind, each with an allowed value:', ()
     ['the kind is known', { ...prune, kind: 'other' }],
     ['a mirror has a UUID', { ...prune, mirrorId: 'mine' }],
     ['a run that goes on has none', { ...run, status: 'running' }],
-    ['a time is on the calendar', { ...run, startedAt: '2026-02-30T10:00:00.000Z' }],
     ['a list is known', withList({ resource: 'others' })],
     ['a count is not below 0', withList({ removed: -1 })],
     ['a checksum has 32 digits', withList({ checksum: changes })],
     ['books have 64 digits', { ...run, books: checksum }],
     ['completeness is known', withList({ completeness: 'count_matched' })],
-    ['a list stands once', { ...run, lists: [list, list] }],
-    ['lists are in order', { ...run, lists: [{ ...list, resource: 'webhooks' }, list] }],
   ])('%s', (_, value) => {
     expect(() => readReceipt(canonical(value))).toThrow(/with exactly the fields of its kind/);
   });
