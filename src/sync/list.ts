@@ -86,7 +86,7 @@ class ListSync {
     this.#progress = progress;
     this.#conclude = conclude;
     this.#others = new OtherWriters(context.file.sqlite);
-    const last = context.records.lastWritten(context.list.resource);
+    const last = context.records.last('written', context.list.resource);
     this.#state = last?.baseUrl === context.run.baseUrl ? context.memory.readState() : nothingLearnt;
     this.#totalBefore = last?.totalRecordCount ?? null;
   }

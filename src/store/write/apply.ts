@@ -138,7 +138,7 @@ async function write(
     firstPageNo + Math.floor(place / pageSize),
     place % pageSize,
   ]);
-  remember(context, order, plan, rows.count);
+  remember(context, order, plan);
   const outcome = order.conclude(appliedOf(context, order, plan, rows));
   records.endList(transaction, run.id, outcome, rows.count);
   return { kind: 'written', outcome };
@@ -197,10 +197,9 @@ async function writeRows(
 
 /** Notes for the next run what it can know of the list. */
 function remember(
-  { run, table, memory }: ListContext,
+  { run, memory }: ListContext,
   { stage, state, result }: Order,
   { edits, copies, base, withheld }: Plan,
-  rowCount: number,
 ): void {
   const { proof, unproven, pageSize } = result;
   const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
@@ -209,6 +208,5 @@ function remember(
   const pages = proof !== null && isSure ? [...pagesToRemember(stage.pages, proof, pageSize, rowOf)] : [];
   const remembered = compacted(pages, stage.names);
   if (proof !== null) memory.writePages(run.startedAt, remembered.pages);
-  const written = { ...result, isSure, rowCount, rowOf, has: (row: number) => table.has(row) };
-  memory.writeState(run.id, stateAfter(stage, state, written, remembered.entries));
+  memory.writeState(run.id, stateAfter(stage, state, result, isSure, remembered.entries));
 }

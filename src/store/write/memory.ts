@@ -1,11 +1,9 @@
-// All by hand: docmirror's own notes, read and written whole.
 import type Database from 'better-sqlite3';
 import { hash16 } from '../../contract/sum.ts';
-import { type LearntOrder, learntOrder, straysMax } from '../../proof/order.ts';
-import type { Proof } from '../../proof/prove.ts';
-import type { Direction } from '../../proof/window.ts';
+import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { NameEntry } from './connections.ts';
-import type { KnownPage, RowOf } from './known-pages.ts';
+import type { KnownPage } from './known-pages.ts';
+import type { Result } from './plan.ts';
 import type { Stage } from './stage.ts';
 
 /** The growing end of a list, from which an incremental run begins. */
@@ -59,12 +57,9 @@ export class ListMemory {
   readState(): ListState {
     const row = this.#stateRow();
     if (row === undefined || !this.#check(row.runId, row.state).equals(row.check)) return nothingLearnt;
-    const { order = null, growth = null, names = [] } = JSON.parse(row.state) as Partial<ListState>;
-    // Version 0.3.0 knew a direction, and began an incremental run from other facts.
-    const isOld = typeof order === 'string' && order !== 'none';
-    const direction = order as unknown as Direction;
-    if (isOld) return { order: { direction, slack: 0, stretch: 0, strays: 0 }, growth: null, names: [] };
-    return { order, growth, names };
+    const state = { ...nothingLearnt, ...(JSON.parse(row.state) as Partial<ListState>) };
+    // Version 0.3.0 knew only a direction, by a word.
+    return typeof state.order === 'string' && state.order !== 'none' ? nothingLearnt : state;
   }
 
   writeState(runId: number, state: ListState): void {
@@ -89,7 +84,7 @@ export class ListMemory {
   writePages(usedAt: string, pages: Iterable<KnownPage>): void {
     this.#sqlite.prepare('DELETE FROM _pages WHERE resource = ?').run(this.#resource);
     const write = this.#sqlite.prepare(
-      'INSERT OR REPLACE INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
     for (const { index: pageIndex, size: pageSize, digest: hex, rows, contents, names } of pages) {
       const summary = JSON.stringify([rows, contents, [...names]] satisfies Summary);
@@ -100,20 +95,23 @@ export class ListMemory {
   }
 
   forget(runId: number): void {
-    this.#sqlite.prepare('DELETE FROM _pages WHERE resource = ?').run(this.#resource);
+    this.writePages('', []);
     this.writeState(runId, nothingLearnt);
   }
 
-  /** The rows that another program changed. */
-  *misfits(): Generator<{ readonly table: '_pages' | '_list_states'; readonly what: string }> {
-    if (this.#pageRows().some(row => !this.#checkOf(row).equals(row.check)))
-      yield { table: '_pages', what: `${this.#resource}: a page was changed after docmirror wrote it` };
-    const row = this.#stateRow();
-    if (row !== undefined && !this.#check(row.runId, row.state).equals(row.check))
-      yield {
-        table: '_list_states',
-        what: `${this.#resource}: the row was changed after docmirror wrote it`,
-      };
+  /** The tables with rows that another program changed. */
+  misfits(): { readonly table: string; readonly what: string }[] {
+    const state = this.#stateRow();
+    const isStateOther = state !== undefined && !this.#check(state.runId, state.state).equals(state.check);
+    const isPageOther = this.#pageRows().some(row => !this.#checkOf(row).equals(row.check));
+    const other = (table: string, what: string) => ({
+      table,
+      what: `${this.#resource}: ${what} was changed after docmirror wrote it`,
+    });
+    return [
+      ...(isPageOther ? [other('_pages', 'a page')] : []),
+      ...(isStateOther ? [other('_list_states', 'the row')] : []),
+    ];
   }
 
   #pageRows(): PageRow[] {
@@ -126,10 +124,8 @@ export class ListMemory {
 
   #stateRow() {
     type Row = { runId: number; state: string; check: Buffer };
-    const columns = 'run_id AS runId, state, "check"';
-    return this.#sqlite
-      .prepare<[string], Row>(`SELECT ${columns} FROM _list_states WHERE resource = ?`)
-      .get(this.#resource);
+    const query = 'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?';
+    return this.#sqlite.prepare<[string], Row>(query).get(this.#resource);
   }
 
   #checkOf({ pageSize, pageIndex, usedAt, digest, summary }: Omit<PageRow, 'check'>): Buffer {
@@ -141,80 +137,46 @@ export class ListMemory {
   }
 }
 
-/** A list that was written, for what the next run can know of it. */
-export interface WrittenState {
-  /** Null if only the growing end was read. */
-  readonly proof: Proof | null;
-  readonly unproven: string | null;
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  readonly readAt: string;
-  /** Whether the run was sure of the list, and withheld and rejected nothing. */
-  readonly isSure: boolean;
-  readonly rowCount: number;
-  readonly rowOf: RowOf;
-  readonly has: (row: number) => boolean;
-}
-
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
 const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
 
-/** What the next run can know of the list. */
+/**
+ * What the next run can know of a list that was written.
+ *
+ * @param isSure whether the run was sure of the list, and withheld and rejected nothing.
+ */
 export function stateAfter(
   stage: Stage,
   before: ListState,
-  written: WrittenState,
+  { proof, unproven, firstPageNo, pageSize, readAt }: Result,
+  isSure: boolean,
   names: readonly NameEntry[],
 ): ListState {
-  const { proof, isSure, firstPageNo, pageSize, readAt } = written;
   if (proof === null) {
-    const { growth, order } = before;
-    const newest = newestOf(stage, before, written, order);
-    const isKnown = isSure && growth !== null && newest !== null;
-    return { order, names: before.names, growth: isKnown ? { ...growth, ...newest } : null };
+    const newest = isSure && before.growth !== null ? newestOf(stage, before.order) : null;
+    return { ...before, growth: newest === null ? null : { ...(before.growth as GrowingEnd), ...newest } };
   }
-  const order = written.unproven === null ? learntOrder(proof.answers, before.order) : before.order;
+  const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
   const isOrdered = isSure && order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const newest = isOrdered ? newestOf(stage, before, written, order) : null;
-  const isLong = written.rowCount > pagesAlwaysInFull * pageSize;
-  const growth = newest !== null && isLong ? { sweptAt: readAt, firstPageNo, pageSize, ...newest } : null;
+  const isLong = stage.table.count() > pagesAlwaysInFull * pageSize;
+  const newest = isOrdered && isLong ? newestOf(stage, order) : null;
+  const growth = newest === null ? null : { sweptAt: readAt, firstPageNo, pageSize, ...newest };
   return { order, names, growth };
 }
 
-/** The newest key that was read and that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
+/** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
 function newestOf(
-  stage: Stage,
-  before: ListState,
-  { rowOf, has, proof }: WrittenState,
+  { sqlite, sql }: Stage,
   order: LearntOrder,
-): { newestKey: number; newestRows: number[] } | null {
+): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
   const strays = order === null || order === 'none' ? 0 : order.strays;
-  const rows = new Map<number, Set<number>>();
-  let least = Number.NEGATIVE_INFINITY;
-  // Only the greatest few keys can be meant.
-  const add = (key: number, row: number) => {
-    if (key < least) return;
-    const known = rows.get(key) ?? new Set();
-    rows.set(key, known.add(row));
-    if (rows.size <= straysMax + 1) return;
-    rows.delete(least === Number.NEGATIVE_INFINITY ? Math.min(...rows.keys()) : least);
-    least = Math.min(...rows.keys());
-  };
-  if (proof === null && before.growth !== null)
-    for (const row of before.growth.newestRows) add(before.growth.newestKey, row);
-  const pages = [...stage.pages.values()].sort((a, b) => b.items.greatest - a.items.greatest);
-  for (const { items, rows: places } of pages) {
-    if (items.greatest < least) break;
-    for (const [at, place] of places.entries()) {
-      const key = items.keys[at] as number;
-      const row = place < 0 && !stage.isOfIds ? rowOf(-place) : place;
-      if (row !== null && !Number.isNaN(row) && !Number.isNaN(key)) add(key, row);
-    }
-  }
-  const there = [...rows].map(([key, ids]) => ({ newestKey: key, newestRows: [...ids].filter(has) }));
-  const newest = there.filter(each => each.newestRows.length > 0).sort((a, b) => b.newestKey - a.newestKey);
-  const found = newest[strays];
-  return found !== undefined && found.newestRows.length <= newestRowsMax ? found : null;
+  const newestKey = sqlite.prepare<[number], number>(sql.newestKey).pluck().get(strays);
+  if (newestKey === undefined) return null;
+  const newestRows = sqlite
+    .prepare<[number, number], number>(sql.rowsOfKey)
+    .pluck()
+    .all(newestKey, newestRowsMax + 1);
+  return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
 }

@@ -81,8 +81,9 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
 
   /** Whether rows that are gone can be removed: not if they are too many, or if a rejected record might be one of them. */
   function mayGo(): boolean {
-    const settled = records.lastSettled(list.resource);
-    if (stage.rejected.hasUnreadableNew(sqlite, records.lastSure(list.resource)?.runId ?? 0)) return false;
+    const settled = records.last('settled', list.resource);
+    if (stage.rejected.hasUnreadableNew(sqlite, records.last('sure', list.resource)?.runId ?? 0))
+      return false;
     // Only rows up to the last settled run count. A run that withheld removals is not settled: otherwise the next run could remove
     // them all.
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;

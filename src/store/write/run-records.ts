@@ -1,28 +1,28 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, ne, notExists, type SQL } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
 import type { ResourceName } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
-import { syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
-import { wroteList } from '../tables/written-lists.ts';
+import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import { wroteListSql } from '../tables/written-lists.ts';
 import type { OpenTransaction } from './transaction.ts';
 
-const interrupted = { status: 'interrupted' } as const;
-
-/** The facts about a run that wrote a list, for the next run. */
-export interface WrittenList {
+/** A run that wrote a list. */
+export interface WritingRun {
   readonly runId: number;
-  readonly completeness: string | null;
-  readonly removalsWithheld: number;
-  readonly checksum: string | null;
   readonly recordCount: number | null;
   readonly totalRecordCount: number | null;
-  readonly updated: number;
-  readonly removed: number;
   readonly baseUrl: string;
 }
+
+/** Runs that wrote a list: all, those that were sure of it, or those that moreover removed everything that was gone. */
+const kinds = {
+  written: '',
+  sure: "AND l.completeness <> 'unproven'",
+  settled: "AND l.completeness <> 'unproven' AND l.removals_withheld = 0",
+} as const;
 
 /** The record of runs: when each one ran, and how each of its lists ended. */
 export class RunRecords {
@@ -37,52 +37,19 @@ export class RunRecords {
   /**
    * Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt.
    */
-  interruptDead(transaction: OpenTransaction): void {
-    for (const runId of this.#allRunning()) {
-      this.#rewriteRun(runId, interrupted);
-      this.#cutOffLists(runId);
-      writeRunReceipt(transaction.sqlite, runId);
-    }
+  interruptDead(_transaction: OpenTransaction): void {
+    // A receipt is permanent: a run that has one has ended, whatever its row says.
+    const running = this.#sqlite.prepare<[], number>(
+      `SELECT id FROM sync_runs s WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sync_receipts WHERE run_id = s.id) ORDER BY id`,
+    );
+    for (const runId of running.pluck().all()) this.#close(runId, { status: 'interrupted' });
   }
 
   /** Records a new run, and returns its id. */
-  begin(_transaction: OpenTransaction, start: RunStart): number {
-    return this.#orm
-      .insert(syncRuns)
-      .values({ status: 'running', ...rowOf(start) })
-      .returning({ id: syncRuns.id })
-      .get().id;
-  }
-
-  /** Ends the lists of an interrupted run. */
-  #cutOffLists(runId: number): void {
-    const underWay = and(eq(syncRunResources.runId, runId), eq(syncRunResources.status, 'running'));
-    const rows = this.#orm
-      .select({ resource: syncRunResources.resource })
-      .from(syncRunResources)
-      .where(underWay)
-      .all();
-    for (const { resource } of rows) {
-      this.#orm
-        .update(syncRunResources)
-        .set({ ...interrupted, ...this.#stateOf(resource as ResourceName) })
-        .where(and(underWay, eq(syncRunResources.resource, resource)))
-        .run();
-    }
-  }
-
-  #allRunning(): number[] {
-    // A receipt is permanent: a run that has one has ended, whatever its row says.
-    const receipts = this.#orm.select({ runId: syncReceipts.runId }).from(syncReceipts);
-    return this.#orm
-      .select({ id: syncRuns.id })
-      .from(syncRuns)
-      .where(
-        and(eq(syncRuns.status, 'running'), notExists(receipts.where(eq(syncReceipts.runId, syncRuns.id)))),
-      )
-      .orderBy(syncRuns.id)
-      .all()
-      .map(({ id }) => id);
+  begin(_transaction: OpenTransaction, { labels = {}, ...start }: RunStart): number {
+    const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
+    const row = { status: 'running', ...start, labels: text };
+    return this.#orm.insert(syncRuns).values(row).returning({ id: syncRuns.id }).get().id;
   }
 
   /** Records how a run ended, and writes its receipt. */
@@ -93,15 +60,30 @@ export class RunRecords {
     completedAt: string,
     error: RunError | null,
   ): ReceiptHead | null {
-    const ended = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
-    this.#rewriteRun(runId, { status, completedAt, ...ended });
-    this.#cutOffLists(runId);
-    writeRunReceipt(sqlite, runId);
+    this.#close(runId, {
+      status,
+      completedAt,
+      errorCode: error?.code ?? null,
+      errorMessage: error?.message ?? null,
+    });
     return new ReceiptLog(sqlite).head();
   }
 
-  #rewriteRun(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
+  /** Ends a run, and those of its lists that were under way. */
+  #close(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
     this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run();
+    const of = syncRunResources;
+    const underWay = and(eq(of.runId, runId), eq(of.status, 'running'));
+    for (const { resource } of this.#orm.select().from(of).where(underWay).all()) {
+      const state = this.#stateOf(resource as ResourceName);
+      const ofList = and(underWay, eq(of.resource, resource));
+      this.#orm
+        .update(of)
+        .set({ status: 'interrupted', ...state })
+        .where(ofList)
+        .run();
+    }
+    writeRunReceipt(this.#sqlite, runId);
   }
 
   beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {
@@ -125,13 +107,8 @@ export class RunRecords {
   /** Records how a list ended, and how many records it has. */
   endList(_transaction: OpenTransaction, runId: number, outcome: ListOutcome, recordCount: number): void {
     const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
-    const row = {
-      runId,
-      ...rest,
-      errorCode: error?.code ?? null,
-      errorMessage: error?.message ?? null,
-      recordCount,
-    };
+    const ended = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null, recordCount };
+    const row = { runId, ...rest, ...ended };
     this.#orm
       .insert(syncRunResources)
       .values(row)
@@ -139,67 +116,20 @@ export class RunRecords {
       .run();
   }
 
-  /** The last run that wrote this list; undefined if there is none. */
-  lastWritten(resource: string): WrittenList | undefined {
-    return this.#written(resource, undefined, 1)[0];
-  }
-
-  /** The last run after which this list was proven or incremental; undefined if there is none. */
-  lastSure(resource: string): WrittenList | undefined {
-    return this.#written(resource, isSure, 1)[0];
-  }
-
-  /**
-   * The last run after which this list was proven or incremental, and that removed everything that was gone; undefined if there is
-   * none.
-   */
-  lastSettled(resource: string): WrittenList | undefined {
-    return this.#written(resource, and(isSure, eq(syncRunResources.removalsWithheld, 0)), 1)[0];
-  }
-
-  /** The runs that wrote a list, the newest first. */
-  #written(resource: string, condition?: SQL, limit = -1): WrittenList[] {
-    return this.#orm
-      .select({
-        runId: syncRunResources.runId,
-        completeness: syncRunResources.completeness,
-        removalsWithheld: syncRunResources.removalsWithheld,
-        checksum: syncRunResources.checksum,
-        recordCount: syncRunResources.recordCount,
-        totalRecordCount: syncRunResources.totalRecordCount,
-        updated: syncRunResources.updated,
-        removed: syncRunResources.removed,
-        baseUrl: syncRuns.baseUrl,
-      })
-      .from(syncRunResources)
-      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(and(eq(syncRunResources.resource, resource), wroteList, condition))
-      .orderBy(desc(syncRunResources.runId))
-      .limit(limit)
-      .all();
+  /** The last run that wrote a list, of a kind; undefined if there is none. */
+  last(kind: keyof typeof kinds, resource: string): WritingRun | undefined {
+    return this.#sqlite
+      .prepare<[string], WritingRun>(
+        `SELECT l.run_id AS runId, l.record_count AS recordCount, l.total_record_count AS totalRecordCount, s.base_url AS baseUrl
+         FROM sync_run_resources l JOIN sync_runs s ON s.id = l.run_id
+         WHERE l.resource = ? AND l.${wroteListSql} ${kinds[kind]} ORDER BY l.run_id DESC LIMIT 1`,
+      )
+      .get(resource);
   }
 
   /** The run that is recorded as running; undefined if there is none. */
-  running() {
-    return this.#orm
-      .select({ id: syncRuns.id, startedAt: syncRuns.startedAt })
-      .from(syncRuns)
-      .where(eq(syncRuns.status, 'running'))
-      .orderBy(desc(syncRuns.id))
-      .limit(1)
-      .get();
+  running(): { readonly id: number; readonly startedAt: string } | undefined {
+    const query = `SELECT id, started_at AS startedAt FROM sync_runs WHERE status = 'running' ORDER BY id DESC LIMIT 1`;
+    return this.#sqlite.prepare<[], { id: number; startedAt: string }>(query).get();
   }
-
-  startOf(runId: number): string | undefined {
-    return this.#orm
-      .select({ startedAt: syncRuns.startedAt })
-      .from(syncRuns)
-      .where(eq(syncRuns.id, runId))
-      .get()?.startedAt;
-  }
-}
-
-const isSure = ne(syncRunResources.completeness, 'unproven');
-function rowOf({ labels = {}, ...start }: RunStart) {
-  return { ...start, labels: Object.keys(labels).length === 0 ? null : JSON.stringify(labels) };
 }
