@@ -1,9 +1,9 @@
 import type Database from 'better-sqlite3';
 import { hash16 } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
+import type { Proof } from '../../proof/prove.ts';
 import type { NameEntry } from './connections.ts';
 import type { KnownPage } from './known-pages.ts';
-import type { Result } from './plan.ts';
 import type { Stage } from './stage.ts';
 
 /** The growing end of a list, from which an incremental run begins. */
@@ -137,6 +137,18 @@ export class ListMemory {
   }
 }
 
+/** A list that was read. */
+export interface ReadList {
+  /** Null if only the growing end of the list was read. */
+  readonly proof: Proof | null;
+  /** Why the list is not proven; null if it is. */
+  readonly unproven: string | null;
+  readonly firstPageNo: number;
+  readonly pageSize: number;
+  /** When the reading began, as an ISO date in UTC. */
+  readonly readAt: string;
+}
+
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
 const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
@@ -150,7 +162,7 @@ const newestRowsMax = 1_000;
 export function stateAfter(
   stage: Stage,
   before: ListState,
-  { proof, unproven, firstPageNo, pageSize, readAt }: Result,
+  { proof, unproven, firstPageNo, pageSize, readAt }: ReadList,
   isSure: boolean,
   names: readonly NameEntry[],
 ): ListState {

@@ -1,27 +1,19 @@
 import type { StoredConnection } from '../../contract/content.ts';
 import { wireConnection, wireWriter } from '../../contract/wire.ts';
-import type { Proof } from '../../proof/prove.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import type { ConnectionNames } from './connections.ts';
 import { diffOf } from './diff.ts';
 import type { ListContext, RecordChange } from './list-context.ts';
+import type { ReadList } from './memory.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
-export interface Result {
-  /** Null if only the growing end of the list was read. */
-  readonly proof: Proof | null;
+export interface Result extends ReadList {
   readonly answers: readonly Answer[];
-  /** Why the list is not proven; null if it is. */
-  readonly unproven: string | null;
   /** Known records whose presence the run could not decide. */
   readonly undecided: number;
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  /** When the reading began, as an ISO date in UTC. */
-  readonly readAt: string;
   readonly removals: RemovalGuard;
 }
 
