@@ -13,7 +13,7 @@ import type { Trigger } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import { LazySource } from './lazy-source.ts';
-import type { Logger } from './logging.ts';
+import { type Logger, loggedError } from './logging.ts';
 import type { Progress } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
@@ -184,7 +184,7 @@ export async function openService(
       },
     }),
     userAgent: `docmirror/${version}`,
-    onRetry: (error, tryNumber) => logger.warn({ error: error.message, tryNumber }, 'trying again'),
+    onRetry: (error, tryNumber) => logger.warn({ ...loggedError(error), tryNumber }, 'trying again'),
     onWait: untilMs => observer?.waiting(untilMs),
   });
 }

@@ -1,8 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -10,7 +8,6 @@ import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
 import { CronJob } from 'kubernetes-models/batch/v1/CronJob';
 import { ConfigMap } from 'kubernetes-models/v1/ConfigMap';
 import { PersistentVolumeClaim } from 'kubernetes-models/v1/PersistentVolumeClaim';
-import { Secret } from 'kubernetes-models/v1/Secret';
 import { Service } from 'kubernetes-models/v1/Service';
 import { validate as isCron } from 'node-cron';
 import { expect, test, vi } from 'vitest';
@@ -75,7 +72,7 @@ const compose = parse(read('compose.yaml'), { merge: true }) as {
 
 test.each([
   ...allFiles,
-  ...['running', 'alerting', 'backup'].map(
+  ...['running', 'backup'].map(
     name => [`docs/${name}.md`, readFileSync(join(root, 'docs', `${name}.md`), 'utf8')] as const,
   ),
 ])('%s names only settings that there are', (_name, said) => {
@@ -87,7 +84,7 @@ test.each([
 test('every command line of docmirror in there has a command and flags that there are', async () => {
   const lines = [
     ...Object.values(compose.services)
-      .filter(({ entrypoint, command }) => entrypoint === undefined && command[0] !== 'replicate')
+      .filter(({ entrypoint }) => entrypoint === undefined)
       .map(({ command }) => command),
     ...manifests
       .flatMap(([, each]) => podsOf(each))
@@ -107,7 +104,7 @@ test('every command line of docmirror in there has a command and flags that ther
   }
 });
 
-const models = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Secret, Service } as Record<
+const models = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Service } as Record<
   string,
   new (
     manifest: never,
@@ -137,38 +134,7 @@ test.each(manifests)("fits Kubernetes' own schema, and its pods have no rights: 
   if (manifest.kind === 'CronJob') expect(manifest.spec).toMatchObject({ concurrencyPolicy: 'Forbid' });
 });
 
-const hasKubectl = spawnSync('kubectl', ['kustomize', '--help']).status === 0;
-
-test.skipIf(!hasKubectl)(
-  'a tenant of the Kubernetes fleet has its own secret and volumes alone',
-  async () => {
-    await using folder = temporaryFolder();
-    const fleet = join(folder.path, 'fleet');
-    cpSync(join(deploy, 'kubernetes', 'fleet'), fleet, { recursive: true });
-    const names = ['42', 'acme'];
-    for (const name of names) {
-      writeFileSync(join(folder.path, `${name}.env`), `DOCMIRROR_TOKEN=of-${name}\n`);
-      await run('sh', [join(fleet, 'add-tenant'), join(folder.path, `${name}.env`)]);
-    }
-    writeFileSync(join(fleet, 'tenants', 'acme', 'kustomization.yaml'), '\ncomponents: [../../publish]\n', {
-      flag: 'a',
-    });
-    const { stdout } = await run('kubectl', ['kustomize', join(fleet, 'tenants')]);
-    const all = manifestsIn(stdout);
-    for (const each of all) expectFits(each);
-    expect(all).toHaveLength(2 * 5 + 1);
-    for (const name of names) {
-      for (const { volumes } of all.filter(each => each.metadata.labels.tenant === name).flatMap(podsOf)) {
-        const claims = volumes.flatMap(({ persistentVolumeClaim: claim }) => claim?.claimName ?? []);
-        const own = [`docmirror-${name}`, `docmirror-backups-${name}`];
-        expect(claims.filter(claim => !own.includes(claim))).toEqual([]);
-        expect(volumes.flatMap(({ secret }) => secret?.secretName ?? [])).toEqual([`docmirror-${name}`]);
-      }
-    }
-  },
-);
-
-test('the compose file runs without rights, and Litestream copies its mirror', () => {
+test('the compose file runs without rights', () => {
   for (const name of ['watch', 'serve']) {
     expect(compose.services[name]).toMatchObject({
       read_only: true,
@@ -177,11 +143,6 @@ test('the compose file runs without rights, and Litestream copies its mirror', (
       volumes: ['mirror:/data'],
     });
   }
-  const { dbs } = parse(read('litestream.yml')) as { dbs: unknown[] };
-  // Litestream 0.5 has one replica a database; before, it had a list of them.
-  expect(dbs).toEqual([
-    { path: '/data/docmirror.sqlite', replica: { url: expect.stringContaining('LITESTREAM_REPLICA_URL') } },
-  ]);
 });
 
 test('the compose file makes backups again and again, and ends at once when it is stopped', async () => {
@@ -267,7 +228,7 @@ test.skipIf(!hasSystemd)('systemd takes the units, and rates their exposure at 1
   const pathOf = (name: string) => join(folder.path, name.replace('@', '@acme'));
   for (const name of units) {
     const here = read('systemd', name)
-      .replaceAll(/\/usr\/local\/bin\/docmirror(-tenant|-failed)?/g, '/bin/true')
+      .replaceAll(/\/usr\/local\/bin\/docmirror/g, '/bin/true')
       .replace(/^Documentation=.*\n/m, '');
     writeFileSync(pathOf(name), here);
   }
@@ -283,35 +244,9 @@ test.skipIf(!hasSystemd)('systemd takes the units, and rates their exposure at 1
     ]);
 });
 
-test.each(services)(
-  '%s makes private files, leaves no core dump, and notifies somebody if it fails',
-  name => {
-    const unit = read('systemd', name);
-    expect(unit).toMatch(/^LimitCORE=0$/m);
-    expect(unit).toMatch(/^UMask=0077$/m);
-    if (name.includes('serve')) expect(unit).toMatch(/^Restart=on-failure$/m);
-    else if (!name.startsWith('docmirror-failed'))
-      expect(unit).toMatch(/^OnFailure=docmirror-failed@%n\.service$/m);
-  },
-);
-
-test('docmirror-failed reports which unit failed, and fails if it can not', async () => {
-  const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
-    bodies.push(await text(request));
-    response.end('ok');
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  await using folder = temporaryFolder();
-  const told = join(folder.path, 'told.env');
-  const tell = (port: number) => {
-    writeFileSync(told, `SLACK_URL=http://127.0.0.1:${port}/slack\n`);
-    const args = [join(deploy, 'docmirror-failed'), told, 'docmirror@acme.service'];
-    return runWith('sh', args, { PATH: process.env.PATH ?? '' });
-  };
-  expect(await tell((server.address() as AddressInfo).port)).toEqual({ code: 0, said: '' });
-  expect(JSON.parse(bodies.join()).text).toMatch(/^docmirror@acme\.service failed on /);
-  expect(await tell(9)).toMatchObject({ code: 1 });
-  server.closeAllConnections();
-  server.close();
+test.each(services)('%s makes private files and leaves no core dump', name => {
+  const unit = read('systemd', name);
+  expect(unit).toMatch(/^LimitCORE=0$/m);
+  expect(unit).toMatch(/^UMask=0077$/m);
+  if (name.includes('serve')) expect(unit).toMatch(/^Restart=on-failure$/m);
 });

@@ -7,22 +7,20 @@ import { webhook } from '../support/stand-in.ts';
 
 type Line = Record<string, unknown>;
 
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'logs.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'running.md'), 'utf8');
 const common = ['level', 'time', 'runId', 'msg', 'tenant'];
 /** As in `sync --json`. */
 const counts =
-  'resource status completeness recordsSeen inserted updated removed unchanged rejected removalsWithheld undecided requests retries reason error newFields emptiedColumns';
+  'resource status mode completeness firstPageNo pageSize pageCount totalRecordCount recordsSeen inserted updated removed unchanged rejected removalsWithheld undecided walks requests retries bytes waitedMs reason error newFields emptiedColumns changedIdentity checksum';
 
 const documented = page
   .split('\n')
   .filter(row => /^\| `[^`]+`(, `[^`]+`)* \| (trace|debug|info|warn|error)/.test(row))
   .flatMap(row => {
-    const [, messages = '', levels = '', , fields = ''] = row.split('|');
+    const [, messages = '', levels = '', fields = ''] = row.split('|');
     const named = [...fields.matchAll(/`(\w+)`/g)].map(([, name]) => name as string);
     const all = /counts of the list|the same/.test(fields) ? counts.split(' ') : named;
-    const more = fields.includes('as `reading`')
-      ? ['pages', 'pageCount', 'percent', 'pagesPerSecond', 'secondsLeft', 'resource']
-      : [];
+    const more = fields.includes('as `reading`') ? ['reading', 'pages', 'pageCount', 'resource'] : [];
     const only = [...common, ...all, ...more, 'error', 'err'];
     return [...messages.matchAll(/`([^`]+)`/g)].map(([, msg]) => ({ msg, levels, only }));
   });
@@ -33,7 +31,7 @@ const linesOf = (stderr: string) =>
 function expectDocumented(lines: readonly Line[]): string[] {
   for (const line of lines) {
     const about = documented.filter(({ msg }) => msg === line.msg);
-    expect(about, `${line.msg} is not in docs/logs.md`).not.toEqual([]);
+    expect(about, `${line.msg} is not in docs/running.md`).not.toEqual([]);
     const one = about.find(({ levels }) => levels.includes(String(line.level)));
     expect(one, `${line.msg} is of level ${line.level}`).toBeDefined();
     expect(

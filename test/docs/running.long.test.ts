@@ -5,13 +5,14 @@ import { expect, test } from 'vitest';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
 import { setScene } from '../support/scene.ts';
 
-const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'getting-started.md'), 'utf8');
+const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'running.md'), 'utf8');
+const [first = ''] = page.split('## Ways to start runs');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
 
-test('what docs/getting-started.md has one type works, from nothing to a backup', async () => {
+test('what docs/running.md has one type first works, from nothing to a backup', async () => {
   await using scene = await setScene({}, { exports: 30 });
   const shell = docmirrorShell(scene.folder);
-  const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
+  const blocks = [...first.matchAll(/```sh\n(.*?)```/gs)].map(([, script = '']) => script);
   expect(blocks).toHaveLength(6);
   for (const block of blocks) {
     if (block.startsWith('sqlite3 ') && !hasSqliteCli) continue;
