@@ -6,7 +6,7 @@ import { loadCommands } from '../src/commands/index.ts';
 import { argumentWord } from '../src/commands/parser.ts';
 import { settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
-import { exitCodes } from '../src/errors.ts';
+import { advice, exitCodes } from '../src/errors.ts';
 import { outputs } from '../src/render/outputs/outputs.ts';
 import { tableMeanings } from './table-meanings.ts';
 
@@ -30,7 +30,7 @@ removed, so ignore fields that you do not know. The package has a JSON Schema of
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
 
 If a command with \`--json\` fails before it has anything else to print, it prints this, and its exit code is not 0.
-[troubleshooting.md](troubleshooting.md) explains the codes.
+The [errors](#errors) have the codes.
 
 \`\`\`json
 {"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
@@ -54,7 +54,14 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 /** The text of docs/reference.md. */
 export async function referenceText(): Promise<string> {
   listed.length = 0;
-  return [intro, await commandSection(), settingSection(), exitSection(), tableSection()].join('\n');
+  return [
+    intro,
+    await commandSection(),
+    settingSection(),
+    exitSection(),
+    errorSection(),
+    tableSection(),
+  ].join('\n');
 }
 
 async function commandSection(): Promise<string> {
@@ -212,14 +219,16 @@ function exitSection(): string {
     const [, code] = Object.entries(exitCodes).find(([each]) => each === name) ?? [];
     return `| \`${code}\` | ${meaning} |`;
   });
-  return [
-    '## Exit codes\n',
-    '| code | meaning |',
-    '|---|---|',
-    ...rows,
-    '',
-    '[troubleshooting.md](troubleshooting.md) explains each error and says what to do.\n',
-  ].join('\n');
+  return ['## Exit codes\n', '| code | meaning |', '|---|---|', ...rows, ''].join('\n');
+}
+
+/** What to do about each error, as `docmirror help CODE` says it. */
+function errorSection(): string {
+  const rows = Object.entries(advice).map(([code, words]) => {
+    const inline = words.replace(/\n +(docmirror .*)/g, ' `$1`');
+    return `| \`${code}\` | ${cell(inline)} |`;
+  });
+  return ['## Errors\n', '| code | what to do |', '|---|---|', ...rows, ''].join('\n');
 }
 
 function tableSection(): string {

@@ -35,7 +35,8 @@ export type ErrorCode =
   | 'token_unavailable'
   | 'internal';
 
-const advice: Readonly<Record<ErrorCode, string>> = {
+/** What an error means and what to do, by its code; a command stands alone on a line of its own. */
+export const advice: Readonly<Record<ErrorCode, string>> = {
   settings: 'Correct the flag or variable that the message names. The help of each command explains its own.',
   mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
   mirror_file:

@@ -13,7 +13,7 @@ export const keptResource = oneOf<string>(keptResources, 'the list, or `connecti
 export const error = (description: string) =>
   object(
     {
-      code: text('one of the codes of docs/troubleshooting.md, for programs'),
+      code: text('one of the codes under Errors in docs/reference.md, for programs'),
       message: text('what happened and what to do, for people'),
     },
     description,
