@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
+import type { ListOutcome } from '../src/contract/run.ts';
 import { Random } from '../src/sample/random.ts';
 import { Service } from '../src/service/service.ts';
-import type { ListOutcome } from '../src/sync/ports.ts';
 import { run } from '../test/support/in-process.ts';
 import { BusyList, BusyServer, type Habit, habits } from './busy-list.ts';
 

@@ -27,7 +27,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   config: ['errors'],
   contract: [],
   audit: ['contract'],
-  service: ['contract', 'errors', 'printable', 'sync'],
+  service: ['contract', 'errors', 'printable'],
   proof: ['contract'],
   publish: ['contract', 'errors'],
   sync: ['contract', 'errors', 'proof', 'store/file', 'store/receipts', 'store/write'],
@@ -105,7 +105,6 @@ const allowedRooms: Record<string, readonly string[]> = {
 /** Imports that can only be of types. */
 const typesOnly = [
   'commands → store/tables',
-  'service → sync',
   'store/read → publish',
   'render → store/read',
   'render → store/verify',

@@ -14,7 +14,7 @@ import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
-import { tooManyPages } from '../sync/read.ts';
+import { assertPagesMax } from '../sync/read.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
 import { createLogger } from './logging.ts';
@@ -175,11 +175,11 @@ async function readFirstPage(
   { pageSize, maxPages }: Config,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const { page, envelope } = await getFirstPage(source, list, pageSize ?? pageSizeAtFirst, signal);
-  const count = pagesStated(envelope);
-  if (count > maxPages) throw tooManyPages({ list, pagesMax: maxPages }, count);
-  const size = `${envelope.pageSize} a page, ${counted(envelope.totalRecordCount, 'record')}`;
-  const found = `first page ${envelope.firstPageNo}, ${size}`;
+  const first = await getFirstPage(source, list, pageSize ?? pageSizeAtFirst, signal);
+  const { page } = first;
+  assertPagesMax({ list, pagesMax: maxPages }, pagesStated(first));
+  const size = `${first.pageSize} a page, ${counted(page.pagination.totalRecordCount, 'record')}`;
+  const found = `first page ${first.firstPageNo}, ${size}`;
   const check = list.resource;
   const [rejected] = page.content === null ? [] : readRecords(list, page.content).rejections;
   if (rejected === undefined) return { check, status: 'ok', found, ...nothing };

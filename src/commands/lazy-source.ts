@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
+import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
 import type { Service } from '../service/service.ts';
-import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
 
 const noTraffic: Traffic = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
 

@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
+import type { ListOutcome } from '../contract/run.ts';
 import { count } from '../render/numbers.ts';
-import type { ListObserver } from '../sync/list-task.ts';
-import type { ListOutcome } from '../sync/ports.ts';
+import type { ListObserver } from '../sync/read.ts';
 import type { Context } from './command.ts';
 import type { Output } from './io.ts';
 import type { Logger } from './logging.ts';

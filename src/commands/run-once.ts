@@ -1,6 +1,7 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
+import type { Trigger } from '../contract/run.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
@@ -8,8 +9,7 @@ import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import type { ChangeObserver } from '../store/write/list-context.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
-import type { ListObserver } from '../sync/list-task.ts';
-import type { Trigger } from '../sync/ports.ts';
+import type { ListObserver } from '../sync/read.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import { LazySource } from './lazy-source.ts';

@@ -9,7 +9,7 @@ import type { RunShare } from '../render/run-summary.ts';
 import { isCurrent, makeShare, type Share, type ShareSql, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
-import { runErrorOf } from '../sync/list-outcome.ts';
+import { runErrorOf } from '../sync/list.ts';
 import { command } from './command.ts';
 import { file, texts, yes } from './flags.ts';
 import type { Logger } from './logging.ts';

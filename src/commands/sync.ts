@@ -1,8 +1,8 @@
 import { lists } from '../contract/lists.ts';
+import type { ListOutcome } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-summary.ts';
 import { RejectedReader } from '../store/read/rejected-reader.ts';
-import type { ListOutcome } from '../sync/ports.ts';
 import { type Context, command } from './command.ts';
 import { yes } from './flags.ts';
 import { createLogger } from './logging.ts';

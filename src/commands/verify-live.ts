@@ -1,12 +1,12 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
+import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveResult } from '../render/verification.ts';
 import { differenceOf, type LiveDifference } from '../store/verify/live-differences.ts';
 import type { RecordChange } from '../store/write/list-context.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
-import type { ListOutcome } from '../sync/ports.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';

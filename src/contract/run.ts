@@ -1,4 +1,5 @@
-import type { ResourceName } from './lists.ts';
+import type { ListDefinition, ResourceName } from './lists.ts';
+import type { Page } from './page.ts';
 
 // How a run is described: by what it is begun with, what becomes of each list, and how it is recorded.
 
@@ -113,3 +114,33 @@ export interface RunBegun {
 
 /** Tells the time; tests pass their own. */
 export type Clock = () => Date;
+
+/** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
+export interface PageRequest {
+  readonly pageNo: number | null;
+  readonly pageSize: number | null;
+  /** True if, by all that is known, there is no page at this address: an empty answer might then be right. */
+  readonly isBeyond?: boolean;
+  /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
+  readonly triesMax?: number;
+}
+
+/** The service, as a run sees it: pages of lists, and what they cost. `service/` implements it. */
+export interface PageSource {
+  readonly baseUrl: string;
+  readonly traffic: Traffic;
+  /** How many page requests can be in flight now. */
+  readonly concurrency: number;
+  /**
+   * Gets one page, with all its retries.
+   *
+   * @param isKnown tells whether items with that digest need no parsing.
+   * @throws ServiceError if all retries failed or another try can't help.
+   */
+  getPage(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    isKnown?: (itemsDigest: string) => boolean,
+  ): Promise<Page>;
+}

@@ -1,8 +1,8 @@
+import type { ListOutcome } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { RejectionCount } from '../store/read/rejected-reader.ts';
-import type { ListOutcome } from '../sync/ports.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { SyncOutput } from './outputs/runs.ts';

@@ -1,8 +1,8 @@
 import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, PageError, readPage } from '../contract/page.ts';
+import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
-import type { PageRequest, PageSource, Traffic } from '../sync/ports.ts';
 import { AccessToken } from './access-token.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { HttpClient } from './http-client.ts';

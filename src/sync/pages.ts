@@ -1,39 +1,29 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
+import type { PageSource } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
 import type { Answer, Ask } from '../proof/window.ts';
-import type { PageSource } from './ports.ts';
 
 /** The size that `auto` asks for if nothing is known yet. */
 export const pageSizeAtFirst = 1000;
 
-/** How a list's first answer describes it. */
-export interface Envelope {
+/** How the pages of a list are asked for. */
+export interface Paging {
   /** The `pageNo` of the first page. */
   readonly firstPageNo: number;
   /** How many records a full page has: the greatest size that the service serves. */
   readonly pageSize: number;
+  /** As the first page says. */
   readonly pageCount: number;
-  readonly totalRecordCount: number;
-}
-
-/** The first page of a list, and the size of pages that the service really sends. */
-export interface FirstPage {
-  readonly page: Page;
-  readonly envelope: Envelope;
   /** Whether to send the page size; not if the service refused the requested one, and sent pages of its default. */
   readonly sendsServedSize: boolean;
-  /** Pages that were read before this one to find the size. */
-  readonly tried: readonly Page[];
 }
 
-/** The greatest number of pages that a list can have, by its total or by its own page count. */
-export function pagesStated({
-  pageCount,
-  pageSize,
-  totalRecordCount,
-}: Omit<Envelope, 'firstPageNo'>): number {
-  return Math.max(pageCount, Math.ceil(totalRecordCount / pageSize));
+/** The first page of a list, and what it says of the others. */
+export interface FirstPage extends Paging {
+  readonly page: Page;
+  /** Pages that were read before this one to find the size. */
+  readonly tried: readonly Page[];
 }
 
 /**
@@ -44,45 +34,37 @@ export function pagesStated({
 export async function getFirstPage(
   source: PageSource,
   list: ListDefinition,
-  wanted: number | null,
+  wanted: number,
   signal: AbortSignal,
 ): Promise<FirstPage> {
-  const first = await getOrDefault(source, list, wanted, signal);
-  const size = sizeOf(first.page);
-  // A service that refuses a size might serve smaller ones; a list on one page needs none.
-  const isKnown = first.asked === null && size >= first.page.pagination.totalRecordCount;
-  const isServed = first.asked !== null && (size === first.asked || size === first.page.pagination.pageSize);
-  if (isKnown || isServed) return describe(first.page, first.asked !== null, []);
-  const again = await getOrDefault(source, list, size, signal);
-  return describe(again.page, again.asked !== null, [first.page]);
-}
-
-async function getOrDefault(
-  source: PageSource,
-  list: ListDefinition,
-  pageSize: number | null,
-  signal: AbortSignal,
-): Promise<{ page: Page; asked: number | null }> {
-  try {
-    return { page: await source.getPage(list, { pageNo: null, pageSize }, signal), asked: pageSize };
-  } catch (error) {
-    if (pageSize === null || !isRefusalOfSize(error)) throw error;
-    return { page: await source.getPage(list, { pageNo: null, pageSize: null }, signal), asked: null };
-  }
-}
-
-function isRefusalOfSize(error: unknown): boolean {
-  return error instanceof ServiceError && (error.code === 'refused' || error.code === 'not_found');
-}
-
-function describe(page: Page, sendsServedSize: boolean, tried: readonly Page[]): FirstPage {
-  const { pageNo, pageCount, totalRecordCount } = page.pagination;
-  return {
-    page,
-    sendsServedSize,
-    tried,
-    envelope: { firstPageNo: pageNo, pageSize: sizeOf(page), pageCount, totalRecordCount },
+  const get = async (pageSize: number | null, tried: readonly Page[]): Promise<FirstPage> => {
+    const page = await source.getPage(list, { pageNo: null, pageSize }, signal).catch((error: unknown) => {
+      if (pageSize === null || !isRefusal(error) || error.isBare) throw error;
+      return null;
+    });
+    if (page === null) return get(null, tried);
+    const { pageNo: firstPageNo, pageCount } = page.pagination;
+    return {
+      page,
+      tried,
+      firstPageNo,
+      pageCount,
+      pageSize: sizeOf(page),
+      sendsServedSize: pageSize !== null,
+    };
   };
+  const first = await get(wanted, []);
+  const { pageSize, totalRecordCount } = first.page.pagination;
+  // A service that refuses a size might serve smaller ones; a list on one page needs none.
+  const isEnough = first.sendsServedSize
+    ? first.pageSize === wanted || first.pageSize === pageSize
+    : first.pageSize >= totalRecordCount;
+  return isEnough ? first : get(first.pageSize, [first.page]);
+}
+
+/** The greatest number of pages that a list can have, by its total or by its own page count. */
+export function pagesStated({ page, pageSize, pageCount }: FirstPage): number {
+  return Math.max(pageCount, Math.ceil(page.pagination.totalRecordCount / pageSize));
 }
 
 /** How many records a full page has, at least one, by the first page's own statement and by its items. */
@@ -97,87 +79,84 @@ function sizeOf({ content, pagination }: Page): number {
 /** A page that came, or none: the list has none there, or the answer says nothing for a reason. */
 export type Fetched =
   | { readonly page: Page }
-  | { readonly page: null; readonly wrong: Answer['wrong']; readonly reason?: string };
+  | { readonly page: null; readonly wrong: Answer['wrong']; readonly reason: string };
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
 /** Why a page of another size says nothing. */
 export const wrongSize = 'the service does not serve pages of the size that it was asked for';
 
-/** Asks for the pages of a list, and finds out what it means if there is none. */
-export class PageRequests {
-  readonly #source: PageSource;
-  readonly #list: ListDefinition;
-  readonly #first: Pick<FirstPage, 'envelope' | 'sendsServedSize'>;
-  readonly #isKnown: (itemsDigest: string) => boolean;
+const noPage: Fetched = { page: null, wrong: null, reason: '' };
+const noSize: Fetched = { page: null, wrong: 'size', reason: wrongSize };
 
-  constructor(
-    source: PageSource,
-    list: ListDefinition,
-    first: Pick<FirstPage, 'envelope' | 'sendsServedSize'>,
-    isKnown: (itemsDigest: string) => boolean,
-  ) {
-    this.#source = source;
-    this.#list = list;
-    this.#first = first;
-    this.#isKnown = isKnown;
-  }
+/** Gets a page of a list, or finds out what it means if there is none. */
+export type GetPage = (ask: Ask, signal: AbortSignal) => Promise<Fetched>;
 
-  /** @throws ServiceError if the service does not answer, or refuses more than this page. */
-  async get(ask: Ask, signal: AbortSignal): Promise<Fetched> {
+/**
+ * How the pages of a list are got. That throws a ServiceError if the service does not answer, or refuses more than this page.
+ *
+ * @param isKnown tells whether items with that digest need no parsing.
+ */
+export function pageGetter(
+  source: PageSource,
+  list: ListDefinition,
+  { firstPageNo, pageSize, sendsServedSize }: Paging,
+  isKnown: (itemsDigest: string) => boolean,
+): GetPage {
+  const request = ({ index, size, sent, isBeyond }: Ask, signal: AbortSignal, triesMax?: number) =>
+    source.getPage(
+      list,
+      {
+        pageNo: firstPageNo + index,
+        pageSize: sent ?? (sendsServedSize || size !== pageSize ? size : null),
+        isBeyond,
+        ...(triesMax !== undefined && { triesMax }),
+      },
+      signal,
+      isKnown,
+    );
+
+  return async (ask, signal) => {
     try {
-      return { page: await this.#request(ask, signal, triesOfOne) };
+      return { page: await request(ask, signal, triesOfOne) };
     } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      const isNoPage = hasNoPage(error);
-      if (!isNoPage && error.code !== 'server_error') throw error;
-      if (isNoPage && ask.sent !== null) return { page: null, wrong: 'size', reason: wrongSize };
-      if (isNoPage && ask.isBeyond) return { page: null, wrong: null };
-      return await this.#explain(ask, error, signal);
+      if (isRefusal(error)) {
+        if (ask.sent !== null) return noSize;
+        if (ask.isBeyond) return noPage;
+      } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
+      return await explain(ask, error, signal);
     }
-  }
+  };
 
   /** The list might have become shorter, the service might not serve that size, or this one page fails: its first page tells. */
-  async #explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
-    const { pageSize } = this.#first.envelope;
-    if (ask.index === 0 && ask.size === pageSize) throw error;
-    const isNoPage = hasNoPage(error);
-    const head = await this.#request({ ...ask, index: 0, sent: null, isBeyond: false }, signal).catch(
-      (other: unknown) => {
-        if (other instanceof ServiceError && hasNoPage(other) && ask.size !== pageSize) return null;
-        throw other;
-      },
-    );
-    if (head === null) return { page: null, wrong: 'size', reason: wrongSize };
+  async function explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
+    const isOwnSize = ask.size === pageSize;
+    if (ask.index === 0 && isOwnSize) throw error;
+    const first = { ...ask, index: 0, sent: null, isBeyond: false };
+    const head = await request(first, signal).catch((other: unknown) => {
+      if (isRefusal(other) && !isOwnSize) return null;
+      throw other;
+    });
+    if (head === null) return noSize;
     const isPast = ask.index * ask.size >= head.pagination.totalRecordCount;
-    if (isNoPage && (isPast || error.code === 'not_found')) return { page: null, wrong: null };
-    if (error.isBare && ask.size !== pageSize) return { page: null, wrong: null };
+    if (isRefusal(error) && (isPast || error.code === 'not_found')) return noPage;
+    if (error.isBare && !isOwnSize) return noPage;
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
-    return await this.#request(ask, signal, triesOfOne).then(
+    return await request(ask, signal, triesOfOne).then(
       page => ({ page }),
-      (again: unknown) => {
-        const isFailed =
-          again instanceof ServiceError && (again.code === 'server_error' || again.code === 'refused');
-        if (isFailed) return { page: null, wrong: 'failed', reason: again.message };
+      (again: unknown): Fetched => {
+        if (again instanceof ServiceError && (again.code === 'server_error' || again.code === 'refused'))
+          return { page: null, wrong: 'failed', reason: again.message };
         throw again;
       },
     );
   }
-
-  #request({ index, size, sent, isBeyond }: Ask, signal: AbortSignal, triesMax?: number): Promise<Page> {
-    const { envelope, sendsServedSize } = this.#first;
-    const { firstPageNo, pageSize } = envelope;
-    const request = {
-      pageNo: firstPageNo + index,
-      pageSize: sent ?? (sendsServedSize || size !== pageSize ? size : null),
-      isBeyond,
-      ...(triesMax !== undefined && { triesMax }),
-    };
-    return this.#source.getPage(this.#list, request, signal, this.#isKnown);
-  }
 }
 
-function hasNoPage(error: ServiceError): boolean {
-  return error.code === 'not_found' || error.code === 'refused' || error.isBare;
+/** Whether the service answers, but not with a page at this address or of this size. */
+function isRefusal(error: unknown): error is ServiceError {
+  return (
+    error instanceof ServiceError && (error.code === 'not_found' || error.code === 'refused' || error.isBare)
+  );
 }

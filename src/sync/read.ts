@@ -1,18 +1,60 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { ListDefinition } from '../contract/lists.ts';
+import type { Page } from '../contract/page.ts';
+import type { Clock, ListOutcome, PageSource } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
 import type { Asking, Batch } from '../proof/reading.ts';
+import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, type PageAddress, PageItems, reachOf } from '../proof/window.ts';
+import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
-import type { ListTask } from './list-task.ts';
-import { type Envelope, type Fetched, type FirstPage, PageRequests, wrongSize } from './pages.ts';
+import { type Fetched, type GetPage, type Paging, pageGetter, wrongSize } from './pages.ts';
+
+/** Called with the progress of a list in a run; for progress bars and logs. */
+export interface ListObserver {
+  listStarted(list: ListDefinition): void;
+  walkStarted(list: ListDefinition, walk: number, pageCount: number): void;
+  pageDone(list: ListDefinition, pageNo: number, pageCount: number): void;
+  walkAgain(list: ListDefinition, reason: string): void;
+  listEnded(list: ListDefinition, outcome: ListOutcome): void;
+}
+
+/** How to read each list, and how much of it can be removed. */
+export interface ListOptions {
+  /** The `pageSize` to ask for; null finds the largest that works. */
+  readonly pageSize: number | null;
+  /** Most pages of one list. */
+  readonly pagesMax: number;
+  readonly removals: RemovalGuard;
+  /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
+  readonly fullEveryMs: number;
+}
+
+/** What the lists of a run have in common. */
+export interface RunWorld {
+  readonly source: PageSource;
+  readonly mirror: SqliteMirror;
+  readonly clock: Clock;
+  readonly observer: ListObserver;
+  /** Aborted with a `CancelledError` to end the run early. */
+  readonly signal: AbortSignal;
+}
+
+/** One list's part of a run. */
+export interface ListTask extends RunWorld, ListOptions {
+  readonly list: ListDefinition;
+}
 
 /** The facts about a list's readings, however it ends. */
 export interface ListProgress {
-  envelope: Envelope | null;
+  mode: 'full' | 'incremental';
+  /** Null until the first page came. */
+  paging: Paging | null;
   /** The newest total. */
   total: number | null;
   /** How many readings were begun. */
   walks: number;
+  seenCount: number;
 }
 
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
@@ -26,35 +68,23 @@ export class Reader {
   readonly #task: ListTask;
   readonly #stage: Stage;
   readonly #progress: ListProgress;
-  readonly #envelope: Envelope;
-  readonly #requests: PageRequests;
+  readonly #paging: Paging;
+  readonly #getPage: GetPage;
   readonly #failed: PageAddress[] = [];
-  #first: FirstPage['page'] | null;
+  #first: Page | null;
   #tick = 0;
   #isSecondLook = false;
 
-  /**
-   * @param first the list's first page, if it was asked for already; it is then the first answer.
-   * @param isTrusting whether pages that are remembered need no parsing.
-   */
-  constructor(
-    task: ListTask,
-    stage: Stage,
-    progress: ListProgress,
-    first: Pick<FirstPage, 'envelope' | 'sendsServedSize'> & { readonly page: FirstPage['page'] | null },
-    isTrusting: boolean,
-  ) {
+  /** @param first the list's first page, which is then the first answer; null if only the growing end is read. */
+  constructor(task: ListTask, stage: Stage, progress: ListProgress, paging: Paging, first: Page | null) {
     this.#task = task;
     this.#stage = stage;
     this.#progress = progress;
-    this.#envelope = first.envelope;
-    this.#first = first.page;
-    this.#requests = new PageRequests(
-      task.source,
-      task.list,
-      first,
-      digest => isTrusting && stage.isKnown(digest),
-    );
+    this.#paging = paging;
+    this.#first = first;
+    // For a few pages it takes longer to read what is remembered.
+    const isKnown = (digest: string) => progress.mode === 'full' && stage.isKnown(digest);
+    this.#getPage = pageGetter(task.source, task.list, paging, isKnown);
   }
 
   /** @throws ServiceError if a page can't be read, or the list has more pages than are allowed. */
@@ -65,7 +95,7 @@ export class Reader {
   }
 
   async #answer({ pages, stop, again }: Batch): Promise<Answer[]> {
-    const { list, source, signal, observer, pagesMax } = this.#task;
+    const { list, source, signal, observer } = this.#task;
     if (again !== null) {
       this.#progress.walks++;
       observer.walkAgain(list, again);
@@ -74,96 +104,85 @@ export class Reader {
     if (again !== null || (isSecondLook && !this.#isSecondLook)) this.#stage.names.beginRound();
     this.#isSecondLook = isSecondLook;
     const reading = new AbortController();
-    const abort = () => reading.abort(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
+    const either = AbortSignal.any([signal, reading.signal]);
     const left = [...pages];
     const answers: Answer[] = [];
-    const underWay = new Set<Promise<void>>();
-    const settled: (() => Answer)[] = [];
-    let wake = () => {};
+    const inFlight = new Map<Asked, Promise<readonly [Asked, Fetched]>>();
     let isOver = false;
     const send = () => {
-      while (!isOver && left.length > 0 && underWay.size + settled.length < source.concurrency) {
-        const ask = left.shift() as Ask;
-        if (ask.index > pagesMax * sizesMax) throw tooManyPages(this.#task, ask.index);
-        const asked = ++this.#tick;
-        const request: Promise<void> = this.#get(ask, reading.signal)
-          .then(
-            fetched => settled.push(() => this.#enter({ ...ask, asked }, fetched)),
-            (error: unknown) =>
-              settled.push(() => {
-                throw error;
-              }),
-          )
-          .then(() => {
-            underWay.delete(request);
-            wake();
-          });
-        underWay.add(request);
+      while (!isOver && left.length > 0 && inFlight.size < source.concurrency) {
+        const ask = { ...(left.shift() as Ask), asked: ++this.#tick };
+        assertPagesMax(this.#task, Math.floor(ask.index / sizesMax));
+        inFlight.set(
+          ask,
+          this.#get(ask, either).then(fetched => [ask, fetched] as const),
+        );
       }
     };
     try {
-      for (send(); underWay.size + settled.length > 0; send()) {
-        if (settled.length === 0) await new Promise<void>(resolve => (wake = resolve));
+      for (send(); inFlight.size > 0; send()) {
+        const [ask, fetched] = await Promise.race(inFlight.values());
         signal.throwIfAborted();
-        const enter = settled.shift();
-        if (enter === undefined) continue;
+        inFlight.delete(ask);
         // The next request is sent before this page is processed: after a turn of the event loop it is on its way.
         send();
         await nextTurn();
-        const answer = enter();
+        const answer = this.#enter(ask, fetched);
         answers.push(answer);
         isOver ||= stop(answer);
-        const stated = Math.ceil((this.#progress.total ?? 0) / this.#envelope.pageSize);
-        observer.pageDone(list, this.#envelope.firstPageNo + answer.index, Math.max(1, stated));
+        const stated = Math.ceil((this.#progress.total ?? 0) / this.#paging.pageSize);
+        observer.pageDone(list, this.#paging.firstPageNo + answer.index, Math.max(1, stated));
       }
       return answers;
     } finally {
-      signal.removeEventListener('abort', abort);
       reading.abort(new Error('The reading has ended.'));
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(inFlight.values());
     }
   }
 
   async #get(ask: Ask, signal: AbortSignal): Promise<Fetched> {
     const page = this.#first;
-    const isFirst = ask.index === 0 && ask.size === this.#envelope.pageSize && ask.sent === null;
-    if (page === null || !isFirst) return this.#requests.get(ask, signal);
+    const isFirst = ask.index === 0 && ask.size === this.#paging.pageSize && ask.sent === null;
+    if (page === null || !isFirst) return this.#getPage(ask, signal);
     this.#first = null;
     return { page };
   }
 
   /** Stages a page, and says what of it counts. */
-  #enter(ask: Ask & { readonly asked: number }, fetched: Fetched): Answer {
-    const total = this.#progress.total ?? 0;
-    const none = { ...ask, arrived: ++this.#tick, total, page: nothing, oldestNewKeys: [] };
+  #enter(ask: Asked, fetched: Fetched): Answer {
+    const progress = this.#progress;
+    const none = {
+      ...ask,
+      arrived: ++this.#tick,
+      total: progress.total ?? 0,
+      page: nothing,
+      oldestNewKeys: [],
+    };
     if (fetched.page === null) {
-      const { page: _page, ...why } = fetched;
-      if (why.wrong === 'failed') this.#noteFailed(ask, why.reason ?? '');
-      return { ...none, ...why };
+      if (fetched.wrong === 'failed') this.#noteFailed(ask, fetched.reason);
+      return { ...none, wrong: fetched.wrong, reason: fetched.reason };
     }
     const { pagination } = fetched.page;
     const read = this.#stage.read(fetched.page, ask);
+    progress.seenCount = this.#stage.seenCount;
     const count = read.page.count;
     // Past the end some services answer with a total of zero.
     const isBlank = ask.index > 0 && count === 0 && pagination.totalRecordCount === 0;
-    const stated = isBlank ? total : pagination.totalRecordCount;
-    this.#progress.total = stated;
-    const { firstPageNo, pageSize } = this.#envelope;
+    const total = isBlank ? none.total : pagination.totalRecordCount;
+    progress.total = total;
+    const { firstPageNo, pageSize } = this.#paging;
     const pageNo = firstPageNo + ask.index;
     const isAsked = pagination.pageNo === pageNo; // guard: pageNo of the answer
     if (!isAsked) {
       // If a page that is not full is repeated, the list might have ended, and its total might be too high.
-      const isOther = beginOf(ask) < stated && count >= ask.size;
+      const isOther = beginOf(ask) < total && count >= ask.size;
       const reason = `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`;
-      return isOther
-        ? { ...none, total: stated, wrong: 'page', reason }
-        : { ...none, total: stated, wrong: null };
+      return { ...none, total, wrong: isOther ? 'page' : null, reason };
     }
     const isOwn = ask.size === pageSize && ask.sent === null;
     const isOtherSize = !isOwn && (pagination.pageSize !== ask.size || count > ask.size); // guard: size of the answer
-    if (isOtherSize) return { ...none, total: stated, wrong: 'size', reason: wrongSize };
-    return { ...none, ...read, total: stated, wrong: null };
+    if (isOtherSize) return { ...none, total, wrong: 'size', reason: wrongSize };
+    return { ...none, ...read, total, wrong: null };
   }
 
   /** Pages around one that fails can fail with it; others are too many at last. */
@@ -171,21 +190,17 @@ export class Reader {
     const overlaps = (other: PageAddress) => beginOf(page) < reachOf(other) && beginOf(other) < reachOf(page);
     if (this.#failed.some(overlaps)) return;
     this.#failed.push(page);
+    const message = `more than ${failedPagesMax} pages can't be read: ${reason}`;
     if (this.#failed.length > failedPagesMax)
-      throw new ServiceError('server_error', `more than ${failedPagesMax} pages can't be read: ${reason}`, {
-        retryable: false,
-      });
+      throw new ServiceError('server_error', message, { retryable: false });
   }
 }
 
-/** The error of a list that has more pages than are allowed. */
-export function tooManyPages(
-  { list, pagesMax }: Pick<ListTask, 'list' | 'pagesMax'>,
-  pages: number,
-): ServiceError {
-  return new ServiceError(
-    'too_many_pages',
-    `${list.resource} has ${pages} pages, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`,
-    { retryable: false },
-  );
+type Asked = Ask & { readonly asked: number };
+
+/** @throws ServiceError if a list has more pages than are allowed. */
+export function assertPagesMax({ list, pagesMax }: Pick<ListTask, 'list' | 'pagesMax'>, pages: number): void {
+  if (pages <= pagesMax) return;
+  const message = `${list.resource} has ${pages} pages, but no more than ${pagesMax} are read. If that is right, set DOCMIRROR_MAX_PAGES or --max-pages.`;
+  throw new ServiceError('too_many_pages', message, { retryable: false });
 }

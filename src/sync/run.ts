@@ -1,9 +1,8 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from '../contract/run.ts';
 import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
-import { syncList } from './list.ts';
-import { runErrorOf } from './list-outcome.ts';
-import type { ListOptions, RunWorld } from './list-task.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from './ports.ts';
+import { runErrorOf, syncList } from './list.ts';
+import type { ListOptions, RunWorld } from './read.ts';
 
 /** The task of a run. */
 export interface RunOptions extends ListOptions {
@@ -64,13 +63,23 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   onBegun?.(runId);
 
   // The rest of a rebuilt mirror has to be compared with the whole of each list.
-  const lists = rowsDropped === null ? options : { ...options, fullEveryMs: 0 };
-  const synced = await syncAndPrune(lists, world).catch(async (error: unknown) => {
+  const fullEveryMs = rowsDropped === null ? options.fullEveryMs : 0;
+  const outcomes = new Map<ResourceName, ListOutcome>();
+  const faults: unknown[] = [];
+  let versionsPruned = 0;
+  const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
+  try {
+    for (const list of ordered) {
+      const task = { ...options, ...world, list, fullEveryMs };
+      outcomes.set(list.resource, await syncList(task, fault => faults.push(fault)));
+    }
+    versionsPruned = await prune(options, world);
+  } catch (error) {
     // If not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
-  });
-  const { resources, faults, versionsPruned } = synced;
+  }
+  const resources = options.lists.map(({ resource }) => outcomes.get(resource) as ListOutcome);
   const status = statusOf(resources);
   const error = errorOf(status, resources, signal);
   const completedAt = clock().toISOString();
@@ -91,39 +100,15 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   };
 }
 
-/** The outcomes of the lists, in the order of their definition, and the faults of docmirror itself. */
-interface SyncedLists {
-  readonly resources: readonly ListOutcome[];
-  readonly faults: readonly unknown[];
-}
-
-/** Syncs the lists, and deletes history older than the limit. */
-async function syncAndPrune(
-  options: RunOptions,
-  world: RunWorld,
-): Promise<SyncedLists & { versionsPruned: number }> {
+/** Deletes history older than the limit, and returns how many versions that were. */
+async function prune({ keepHistoryMs = null }: RunOptions, world: RunWorld): Promise<number> {
   const { mirror, clock, signal } = world;
-  const synced = await syncLists(options, world);
-  const { keepHistoryMs = null } = options;
-  if (keepHistoryMs === null || signal.aborted) return { ...synced, versionsPruned: 0 };
-  try {
-    return { ...synced, versionsPruned: await mirror.pruneHistory(keepHistoryMs, clock().toISOString()) };
-  } catch (error) {
+  if (keepHistoryMs === null || signal.aborted) return 0;
+  return mirror.pruneHistory(keepHistoryMs, clock().toISOString()).catch((error: unknown) => {
     // The next run does the rest.
     if (!signal.aborted) throw error;
-    return { ...synced, versionsPruned: 0 };
-  }
-}
-
-async function syncLists(options: RunOptions, world: RunWorld): Promise<SyncedLists> {
-  const outcomes = new Map<ResourceName, ListOutcome>();
-  const faults: unknown[] = [];
-  const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
-  for (const list of ordered) {
-    const outcome = await syncList({ list, ...world, ...options }, fault => faults.push(fault));
-    outcomes.set(list.resource, outcome);
-  }
-  return { resources: options.lists.map(list => outcomes.get(list.resource) as ListOutcome), faults };
+    return 0;
+  });
 }
 
 function statusOf(resources: readonly ListOutcome[]): RunStatus {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ListDefinition, ResourceName } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
-import type { PageRequest, PageSource } from '../../src/sync/ports.ts';
+import type { PageRequest, PageSource } from '../../src/contract/run.ts';
 
 /** A change at the service between two runs. Numbers are taken modulo what there is. */
 export type Event =

@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
+import type { PageRequest, PageSource, Traffic } from '../../src/contract/run.ts';
 import { ServiceError } from '../../src/errors.ts';
-import type { PageRequest, PageSource, Traffic } from '../../src/sync/ports.ts';
 
 /** A document export in a list that moves. Only the test sees its `uid`. */
 export interface Entry {

@@ -1,8 +1,8 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
+import type { PageRequest, PageSource } from '../../src/contract/run.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
-import type { PageRequest, PageSource } from '../../src/sync/ports.ts';
 import { sqlite } from './run-cli.ts';
 
 interface Entry {

@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { type Page, readPage } from '../../src/contract/page.ts';
-import type { PageRequest, PageSource } from '../../src/sync/ports.ts';
+import type { PageRequest, PageSource } from '../../src/contract/run.ts';
 import { memoryFolder, run, stored } from '../support/in-process.ts';
 import { toItem } from '../support/moving-list.ts';
 

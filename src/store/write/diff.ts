@@ -64,21 +64,29 @@ export function diffOf(stage: Stage, total: number, isFull: boolean): Diff {
     const [before, now] = [moments.get(content), momentOf(n)];
     return before !== undefined && now !== undefined && before.last < now.first; // guard: two versions in one run
   };
-  const replace = (n: number, { row, n: older }: Version) => {
-    if (row === null) dropped.push(older as number);
-    else edits.push({ row, n });
-    if (row === null) take(older as number);
-    else takenRows.add(row);
+  const replaceRow = (row: number, n: number) => {
+    edits.push({ row, n });
+    takenRows.add(row);
     take(n);
   };
+  const replaceStaged = (older: number) => {
+    dropped.push(older);
+    take(older);
+  };
   const newest = [...pairs.keys()].sort((a, b) => (momentOf(b)?.first ?? 0) - (momentOf(a)?.first ?? 0));
-  for (const n of newest)
+  for (const n of newest) {
+    let isInserted = false;
     for (const isOlder of [isReplaced, givesWay])
       for (const version of pairs.get(n) as Version[]) {
-        if (copies(n) <= 0) break;
-        const isFree = version.row === null ? copies(version.n as number) > 0 : !takenRows.has(version.row);
-        if (isFree && isOlder(version, n)) replace(n, version);
+        if (copies(n) <= 0 || isInserted) break;
+        const { row, n: older } = version;
+        const isFree = row === null ? copies(older as number) > 0 : !takenRows.has(row);
+        if (!isFree || !isOlder(version, n)) continue;
+        isInserted = row === null;
+        if (row === null) replaceStaged(older as number);
+        else replaceRow(row, n);
       }
+  }
   return { ...none, unshown: unshown.filter(({ id }) => !takenRows.has(id)) };
 }
 
