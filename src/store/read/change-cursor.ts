@@ -1,4 +1,10 @@
+import type Database from 'better-sqlite3';
+import { eq } from 'drizzle-orm';
 import { keptResources } from '../../contract/lists.ts';
+import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { orm } from '../tables/orm.ts';
+import { syncReceipts } from '../tables/schema.ts';
 import type { Change } from './change.ts';
 
 /** The fields that identify a change within one log of receipts. */
@@ -99,4 +105,86 @@ const order: readonly string[] = keptResources;
 /** The place of a list, or of the connections, among all. */
 export function placeOf(resource: string): number {
   return order.indexOf(resource);
+}
+
+/** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if there is none. */
+export interface LostCursor {
+  /** Goes on after "it" as in "it is of another mirror". */
+  readonly why: string;
+  readonly sharedRunId: number;
+}
+
+/** Earlier runs of a cursor: all of the last 16, then fewer and fewer, so that a cursor stays small. */
+const distances = [
+  ...Array.from({ length: 16 }, (_, at) => at + 1),
+  ...Array.from({ length: 20 }, (_, at) => 32 * 2 ** at),
+];
+/** How many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
+const hashLength = 16;
+
+/**
+ * The cursor of a reader that has received everything up to a run, and up to a change of a later one.
+ *
+ * @throws MirrorFileError if the mirror has lost its id.
+ */
+export function cursorAt(
+  sqlite: Database.Database,
+  runId: number,
+  after: ChangeKey | null = null,
+): ChangeCursor {
+  const receipt = receiptOf(sqlite, runId);
+  return {
+    mirrorId: new ReceiptLog(sqlite).mirrorId(),
+    runId,
+    leafIndex: receipt?.leafIndex ?? null,
+    leafHash: receipt?.leafHash ?? null,
+    after,
+    earlier: distances.flatMap(distance => {
+      const hash = receiptOf(sqlite, runId - distance)?.leafHash;
+      return hash === undefined ? [] : [[runId - distance, hash.slice(0, hashLength)] as const];
+    }),
+  };
+}
+
+/** The reason why a cursor can't be followed; null if all changes after it can be read. */
+export function lossOf(sqlite: Database.Database, cursor: ChangeCursor): LostCursor | null {
+  const { runId, after } = cursor;
+  // Nothing was delivered yet, so nothing can be missing.
+  if (runId === 0 && after === null) return null;
+  if (cursor.mirrorId !== new ReceiptLog(sqlite).mirrorId())
+    return { why: 'is of another mirror', sharedRunId: 0 };
+  const sharedRunId = sharedRun(sqlite, cursor);
+  if (sharedRunId !== runId)
+    return {
+      why: 'is from a later state of this mirror, which was restored from a backup since',
+      sharedRunId,
+    };
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  if (rebuiltAfter > 0 && runId <= rebuiltAfter)
+    return { why: 'is from before "sync --rebuild", which dropped rows without a trace', sharedRunId };
+  if (runId < readPruned(sqlite).throughRunId)
+    return { why: 'is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)', sharedRunId };
+  return null;
+}
+
+function sharedRun(sqlite: Database.Database, { runId, leafIndex, leafHash, earlier }: ChangeCursor): number {
+  const receipt = receiptOf(sqlite, runId);
+  const isSame =
+    receipt === undefined
+      ? leafIndex === null
+      : receipt.leafIndex === leafIndex && receipt.leafHash === leafHash;
+  if (isSame) return runId;
+  const shared = earlier.find(
+    ([id, hash]) => hash !== '' && receiptOf(sqlite, id)?.leafHash.startsWith(hash),
+  );
+  return shared?.[0] ?? 0;
+}
+
+function receiptOf(sqlite: Database.Database, runId: number) {
+  const { leafIndex, leafHash } = syncReceipts;
+  return orm(sqlite)
+    .select({ leafIndex, leafHash })
+    .from(syncReceipts)
+    .where(eq(syncReceipts.runId, runId))
+    .get();
 }
