@@ -132,6 +132,7 @@ const packageRooms: Record<string, readonly string[]> = {
   commander: ['commands'],
   'get-east-asian-width': ['render'],
   'csv-stringify': ['render'],
+  fflate: ['render'],
   'hyparquet-writer': ['render'],
   ajv: ['contract'],
   typebox: ['contract'],

@@ -1,20 +1,23 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { DocmirrorError } from '../errors.ts';
-import { changeFeed, changeFormats } from '../render/change-feed.ts';
-import { type Change, MirrorReader } from '../store/read/mirror-reader.ts';
-import {
-  assertCursorFlags,
-  type ChangeRange,
-  noteOnPruned,
-  rangeOfCursor,
-  runOf,
-  untilRunOf,
-  writeNext,
-} from './change-cursor.ts';
+import { wholeNumber } from '../config/resolve.ts';
+import { readSmallFile } from '../config/small-file.ts';
+import { DocmirrorError, UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { changeFormats, changePieces } from '../render/change-feed.ts';
+import { assertReplaceable } from '../store/file/atomic-file.ts';
+import { type MirrorFile, openForReading } from '../store/file/open.ts';
+import type { Change } from '../store/read/change.ts';
+import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
+import { changesThatFit, runsOf } from '../store/read/change-list.ts';
+import { readPruned } from '../store/receipts/pruned.ts';
+import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
-import { choice, defaulting, moment, text, type ValuesOf } from './flags.ts';
-import { assertForCsv, cursorFlags, mirrorSettings, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
-import { streamOut } from './stream-out.ts';
+import { choice, defaulting, file, moment, text, type ValuesOf } from './flags.ts';
+import { writeNamed } from './named-file.ts';
+import { mirrorSettings, resourceFlag } from './shared-flags.ts';
+import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
 import { changesWidth, widthOf } from './widths.ts';
 
 const flags = {
@@ -23,11 +26,17 @@ const flags = {
     'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
   ),
   untilRun: text('N', 'no changes of later runs than this one'),
-  ...cursorFlags,
+  cursor: file('changes after the cursor in this file; --since-run overrides it, to resume', {
+    conflicts: ['--since', '--resource'],
+  }),
+  next: file('with --cursor: write the cursor for the next time to this file'),
+  from: choice(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
   resource: resourceFlag,
   format: defaulting(choice(changeFormats, 'FORMAT', 'how to print them'), 'table'),
-  spreadsheet: spreadsheetFlag,
+  out: file('write them to this file; it gets its name when it is complete'),
 };
+
+type Given = ValuesOf<typeof flags>;
 
 /** `docmirror changes` */
 export const changes = command({
@@ -40,8 +49,8 @@ export const changes = command({
       meaning: 'all changes of later runs, for a program',
     },
     {
-      line: 'docmirror changes --since 24h --resource webhooks --format csv',
-      meaning: 'one list, the last 24 hours, one column a field',
+      line: 'docmirror changes --since 24h --resource webhooks --format xlsx --out day.xlsx',
+      meaning: 'one list, the last 24 hours, for a spreadsheet',
     },
     {
       line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
@@ -49,60 +58,117 @@ export const changes = command({
     },
   ],
   notes: [
-    'Only runs that have ended count. --since-run 0 prints everything from the beginning.',
+    'Only runs that have ended count. --since-run 0 prints everything from the beginning. CSV and XLSX have two columns for each field, before and after; NDJSON and Parquet have whole records.',
     'A cursor says which changes were delivered. docmirror reads the file that --cursor names. When all changes are printed, it writes the file that --next names. Move that one to the other when you have processed the changes. If there is no cursor yet, docmirror begins at the first run.',
   ],
   exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
   async run(given, { config, stdout, stderr }) {
-    assertCursorFlags(given);
-    assertForCsv(given);
-    using reader = new MirrorReader(config.database);
-    reader.holdStill();
-    const range = given.cursor === null ? rangeOf(given, reader) : await rangeOfCursor(given, reader);
-    const note = noteOnPruned(range.sinceRunId, reader.pruned());
-    if (note !== null) stderr.write(`${note}\n`);
-    const feed = changeFeed(changesOf(reader, range, given.resource), {
-      format: given.format,
-      width: changesWidth(widthOf(stdout)),
-      forSpreadsheet: given.spreadsheet,
-      resources: given.resource ?? undefined,
+    const { format, out } = given;
+    assertFlagsFit(given);
+    assertNoTerminal(format, out, stdout);
+    using mirror = openForReading(config.database);
+    const { sqlite } = mirror;
+    sqlite.exec('BEGIN');
+    const range = rangeOf(given, sqlite);
+    const { before, throughRunId } = readPruned(sqlite);
+    if (range.sinceRunId < throughRunId)
+      stderr.write(
+        `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.\n`,
+      );
+    let changeCount = 0;
+    const found = changesThatFit(sqlite, range).filter((change): change is Change => {
+      const isWanted = change !== null && (given.resource?.some(each => each === change.resource) ?? true);
+      if (isWanted) changeCount++;
+      return isWanted;
     });
-    const { pieceCount, isTaken } = await streamOut(stdout, feed);
-    if (pieceCount === 0 && given.format === 'table') stdout.write(nothingChanged(reader, range));
+    const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
+    const pieces = await changePieces(found, { format, width, resources: given.resource ?? undefined });
+    if (out !== null) stdout.write(writeOut(out, pieces, () => changeCount));
+    else {
+      const { isTaken } = await streamOut(stdout, pieces);
+      if (changeCount === 0 && format === 'table') stdout.write(nothingChanged(sqlite, range));
+      if (given.next !== null) await assertTaken(stdout, isTaken);
+    }
     if (given.next === null) return;
-    await assertTaken(stdout, isTaken);
-    writeNext(given, reader, range);
+    const { sinceRunId, untilRunId, after } = range;
+    const next = untilRunId > sinceRunId ? cursorAt(sqlite, untilRunId) : cursorAt(sqlite, sinceRunId, after);
+    writeNamed('--next', given.next, cursorText(next));
   },
 });
 
-type Given = ValuesOf<typeof flags>;
-
-function rangeOf(given: Given, reader: MirrorReader): ChangeRange {
-  const { endedRuns } = reader;
-  const untilRunId = untilRunOf(given, reader) ?? endedRuns.newest() ?? 0;
-  return { sinceRunId: lastRunLeftOut(given, reader, untilRunId), untilRunId, after: null };
+/** Refuses flags that say nothing without a cursor, and files that would be lost. */
+function assertFlagsFit({ cursor, next, from }: Given): void {
+  for (const [flag, value] of Object.entries({ '--next': next, '--from': from }))
+    if (value !== null && cursor === null) throw new UsageError(`${flag} goes with --cursor.`);
+  if (next === null) return;
+  assertReplaceable(next);
+  if (resolve(next) === resolve(cursor ?? ''))
+    throw new UsageError(
+      '--next: name another file than --cursor, and move it there when you have processed the changes.',
+    );
 }
 
-function lastRunLeftOut({ sinceRun, since }: Given, { endedRuns }: MirrorReader, untilRunId: number): number {
-  if (sinceRun !== null) return runOf('--since-run', sinceRun, endedRuns, 0);
-  if (since !== null) return endedRuns.lastOfAllBy(since);
-  return Math.max(0, untilRunId - 1);
+/** Which changes are asked for. */
+interface ChangeRange {
+  /** Changes of later runs than this, 0 for the time before the first. */
+  readonly sinceRunId: number;
+  readonly untilRunId: number;
+  /** Only changes after this one; null for all of these runs. */
+  readonly after: ChangeKey | null;
 }
 
-function changesOf(
-  reader: MirrorReader,
-  range: ChangeRange,
-  resources: readonly string[] | null,
-): Iterable<Change> {
-  const resource = resources?.length === 1 ? (resources[0] as string) : null;
-  const found = reader.changes({ ...range, resource });
-  return found.filter(change => resources?.includes(change.resource) ?? true);
+function rangeOf(
+  { cursor, sinceRun, since, untilRun, from }: Given,
+  sqlite: MirrorFile['sqlite'],
+): ChangeRange {
+  const runs = runsOf(sqlite);
+  const newest = runs.newest() ?? 0;
+  const untilRunId = untilRun === null ? newest : runOf('--until-run', untilRun, runs);
+  if (sinceRun !== null)
+    return { sinceRunId: runOf('--since-run', sinceRun, runs, 0), untilRunId, after: null };
+  if (since !== null) return { sinceRunId: runs.lastOfAllBy(since), untilRunId, after: null };
+  if (cursor === null) return { sinceRunId: Math.max(0, untilRunId - 1), untilRunId, after: null };
+  if (!existsSync(cursor)) return { sinceRunId: from === 'now' ? newest : 0, untilRunId, after: null };
+  const { runId, after } = followed(cursor, sqlite);
+  return { sinceRunId: runId, untilRunId, after };
+}
+
+const cursorBytesMax = 64 * 1024;
+
+function followed(path: string, sqlite: MirrorFile['sqlite']) {
+  const cursor = readCursor(readSmallFile('--cursor: ', path, cursorBytesMax));
+  if (cursor === null)
+    throw new UsageError(`--cursor: ${path} is not a cursor of docmirror. Name the file that --next wrote.`);
+  const loss = lossOf(sqlite, cursor);
+  if (loss === null) return cursor;
+  const goOn = `--since-run ${loss.sharedRunId}`;
+  const shared =
+    loss.sharedRunId === 0
+      ? `They share no run. Remove what you took from it, and begin again with ${goOn}.`
+      : `The newest run that both share is ${loss.sharedRunId}. Go on from there with ${goOn}.`;
+  throw new DocmirrorError(
+    'cursor_lost',
+    `The cursor in ${printable(path)} ${loss.why}. ${shared} Nothing was written.`,
+  );
+}
+
+/**
+ * The run that a flag names, 0 for the time before the first.
+ *
+ * @throws UsageError if the run does not exist or has not ended.
+ */
+export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
+  const runId = wholeNumber(flag, text, min, Number.MAX_SAFE_INTEGER);
+  if (runId === 0 || runs.has(runId)) return runId;
+  const newest = runs.newest();
+  const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;
+  throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
 }
 
 /** A cursor says that all before it was delivered: it must not, if the output is lost. */
 async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<unknown>();
-  stdout.write('', resolve);
+  const { promise, resolve: taken } = Promise.withResolvers<unknown>();
+  stdout.write('', taken);
   if ((await promise) instanceof Error || !isTaken)
     throw new DocmirrorError(
       'output_failed',
@@ -110,8 +176,8 @@ async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
     );
 }
 
-function nothingChanged({ endedRuns }: MirrorReader, { sinceRunId, untilRunId }: ChangeRange): string {
-  const newest = endedRuns.newest();
+function nothingChanged(sqlite: MirrorFile['sqlite'], { sinceRunId, untilRunId }: ChangeRange): string {
+  const newest = runsOf(sqlite).newest();
   if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
   if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;
   if (untilRunId === sinceRunId + 1) return `Run ${untilRunId} changed nothing.\n`;

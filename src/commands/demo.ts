@@ -14,7 +14,8 @@ import { arraySource, type RecordSource } from '../serve/record-source.ts';
 import { startServer } from '../serve/server.ts';
 import { holdLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
+import { openForReading } from '../store/file/open.ts';
+import { changesThatFit } from '../store/read/change-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, number, pathIn } from './flags.ts';
@@ -218,8 +219,10 @@ async function syncDemo(
 }
 
 function describeChanges({ runId }: SharedRunSummary, database: string, { stdout }: Context): string {
-  using reader = new MirrorReader(database);
-  const changes: ShownChange[] = [...reader.changes({ sinceRunId: (runId ?? 1) - 1, resource: null })];
+  using mirror = openForReading(database);
+  const changes: ShownChange[] = changesThatFit(mirror.sqlite, { sinceRunId: (runId ?? 1) - 1 })
+    .filter(change => change !== null)
+    .toArray();
   // The rarer a kind of change, the more it shows.
   const order = ['removal', 'update', 'insert'];
   const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));

@@ -1,56 +1,45 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type CellValue, type Column, cellsOf } from '../contract/cells.ts';
+import {
+  arrayFields,
+  type Field,
+  fieldsOf,
+  keptResources,
+  lists,
+  scalarFields,
+  tableOf,
+} from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
-import { bytesText, count } from '../render/numbers.ts';
+import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
+import { fileFormats, tableWriter } from '../render/table-file.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import { makeFolders } from '../store/file/folders.ts';
-import { exportTables, withConnectionNames } from '../store/read/export-tables.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
-import { TimeSlice } from '../time-slice.ts';
-import {
-  assertCursorFlags,
-  type ChangeRange,
-  noteOnPruned,
-  rangeOfCursor,
-  writeNext,
-} from './change-cursor.ts';
+import { openForReading } from '../store/file/open.ts';
+import { erasedSince, MirrorState, type StateRecord, whyNotAsOf } from '../store/read/as-of.ts';
+import { runsOf } from '../store/read/change-list.ts';
+import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
+import { runOf } from './changes.ts';
 import { command } from './command.ts';
-import { asOfRunId } from './export/as-of.ts';
-import { exportChanges } from './export/changes.ts';
-import { exportFormats, writeTable } from './export/table.ts';
-import type { ExportTask, WrittenFile } from './export/task.ts';
-import { choice, defaulting, file, required, text, type ValuesOf, yes } from './flags.ts';
+import { choice, defaulting, file, instantOf, required, text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
-import { assertForCsv, cursorFlags, mirrorSettings, resourceFlag, spreadsheetFlag } from './shared-flags.ts';
+import { mirrorSettings, resourceFlag } from './shared-flags.ts';
 import { widthOf } from './widths.ts';
-
-const flags = {
-  format: defaulting(choice(exportFormats, 'FORMAT', 'how to write them'), 'ndjson'),
-  spreadsheet: spreadsheetFlag,
-  names: yes('with --format csv or parquet: the names of connections beside their ids', {
-    conflicts: ['--changes'],
-  }),
-  out: required(file('the folder to write into; it is made if it does not exist', { valueName: 'DIR' })),
-  resource: resourceFlag,
-  asOfRun: text('N', 'the lists as they were after this run', {
-    conflicts: ['--as-of', '--changes'],
-  }),
-  asOf: text(
-    'TIME',
-    'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
-    { conflicts: ['--changes'] },
-  ),
-  changes: yes('the change feed, a folder a run, instead of the lists'),
-  sinceRun: text('N', 'with --changes: only of later runs than this one'),
-  ...cursorFlags,
-};
-
-type Given = ValuesOf<typeof flags>;
 
 /** `docmirror export` */
 export const exportMirror = command({
-  flags,
+  flags: {
+    format: defaulting(choice(fileFormats, 'FORMAT', 'how to write them'), 'ndjson'),
+    names: yes('in formats with columns: the names of connections beside their ids'),
+    out: required(file('the folder to write into; it is made if it does not exist', { valueName: 'DIR' })),
+    resource: resourceFlag,
+    asOfRun: text('N', 'the lists as they were after this run', { conflicts: ['--as-of'] }),
+    asOf: text(
+      'TIME',
+      'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
+    ),
+  },
   settings: mirrorSettings,
   examples: [
     { line: 'docmirror export --out lists', meaning: "a file a list, in the service's own shape" },
@@ -58,107 +47,149 @@ export const exportMirror = command({
       line: 'docmirror export --format parquet --out lists --as-of-run 1',
       meaning: 'the lists as they were after run 1',
     },
-    {
-      line: 'docmirror export --format csv --names --spreadsheet --out sheets',
-      meaning: 'for Excel and the like',
-    },
-    {
-      line: 'docmirror export --format parquet --out feed --changes --cursor c --next n && mv n c',
-      meaning: 'each change once: feed/changes/run_id=2/changes.parquet and so on',
-    },
+    { line: 'docmirror export --format xlsx --names --out sheets', meaning: 'for Excel and the like' },
   ],
   notes: [
-    'Files appear under their names when all of them are complete; an older file of that name is replaced. Then --next is written; "docmirror help changes" says what a cursor is. --cursor, --next and --from go with --changes.',
+    'Files appear under their names when all of them are complete; an older file of that name is replaced. "docmirror changes" writes what runs changed, in the same formats.',
   ],
-  exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was written.',
-  async run(given, { config, stdout, stderr, signal }) {
-    assertFlagsFit(given);
-    using reader = new MirrorReader(config.database);
+  async run({ format, names, out, ...given }, { config, stdout, stderr }) {
+    if (names && format === 'ndjson')
+      throw new UsageError('--names goes with the other formats. NDJSON always has the names.');
+    if (existsSync(out) && !statSync(out).isDirectory())
+      throw new UsageError(`--out: ${out} is a file. Name a folder.`);
+    using mirror = openForReading(config.database);
+    const { sqlite } = mirror;
+    sqlite.exec('BEGIN');
+    const resources = keptResources.filter(each => given.resource?.includes(each) ?? true);
+    const say = (line: string) => stderr.write(`${line}\n`);
+    const runs = runsOf(sqlite);
+    const runId = runNamed(given, runs, say);
+    if (runId !== null) {
+      const why = whyNotAsOf(sqlite, runId);
+      if (why !== null) throw new UsageError(why);
+      for (const note of resources.flatMap(each => noteOn(each, runId, runs))) say(note);
+      const erased = resources.reduce((sum, each) => sum + erasedSince(sqlite, runId, each), 0);
+      if (erased > 0) say(noteOnErased(erased));
+    }
+    const state = new MirrorState(sqlite, runId);
+    const total = resources.reduce((sum, each) => sum + state.count(each), 0);
     const line = new StatusLine(stderr);
-    const written: WrittenFile[] = [];
+    const write = format === 'ndjson' ? null : await tableWriter(format);
+    const written: { readonly file: AtomicFile; rowCount: number }[] = [];
+    let done = 0;
     try {
-      reader.holdStill();
-      const task: ExportTask = {
-        reader,
-        format: given.format,
-        forSpreadsheet: given.spreadsheet,
-        folder: given.out,
-        isWanted: resource => given.resource?.some(each => each === resource) ?? true,
-        slice: new TimeSlice(signal),
-        onProgress: (done, total) => line.show(`exporting ${count(done)}/${count(total)} rows`),
-      };
-      const say = (line: string) => stderr.write(`${line}\n`);
-      const range = given.changes ? await rangeOf(given, reader, say) : null;
-      const parts =
-        range === null
-          ? exportLists(task, asOfRunId(given, reader, say), given.names)
-          : exportChanges(task, range);
-      for await (const part of parts) written.push(part);
+      for (const resource of resources) {
+        const before = done;
+        const counting = <T>(row: T): T => {
+          done++;
+          if (done % 1_000 === 0) line.show(`exporting ${count(done)} of ${count(total)} rows`);
+          return row;
+        };
+        const path = join(out, `${tableOf(resource)}.${format}`);
+        makeFolders('--out', dirname(path));
+        const file = new AtomicFile(path);
+        const { columns, rowOf } = tableFor(resource, state, names);
+        const pieces =
+          write === null
+            ? state.wire(resource).map(item => `${counting(item)}\n`)
+            : write(
+                columns,
+                state.records(resource).map(record => rowOf(counting(record))),
+              );
+        const entry = { file, rowCount: 0 };
+        written.push(entry);
+        for (const piece of pieces) file.write(piece);
+        file.finish();
+        entry.rowCount = done - before;
+      }
       for (const { file } of written) file.putInPlace();
-      if (range !== null) writeNext(given, reader, range);
-      line.clear();
-      stdout.write(summary(written, widthOf(stdout)));
     } finally {
       line.clear();
       for (const { file } of written) file.discard();
     }
+    const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
+    stdout.write(renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout)));
   },
 });
 
-async function rangeOf(
-  given: Given,
-  reader: MirrorReader,
-  say: (line: string) => void,
-): Promise<ChangeRange> {
-  const range = await rangeOfCursor(given, reader);
-  const note = noteOnPruned(range.sinceRunId, reader.pruned());
-  if (note !== null) say(note);
-  return range;
-}
-
-function assertFlagsFit({ changes, out, ...given }: Given): void {
-  for (const [flag, value] of [
-    ['--since-run', given.sinceRun],
-    ['--cursor', given.cursor],
-  ])
-    if (value !== null && !changes) throw new UsageError(`${flag} goes with --changes.`);
-  assertCursorFlags(given);
-  assertForCsv(given);
-  if (given.names && given.format === 'ndjson')
-    throw new UsageError('--names goes with --format csv or parquet. NDJSON always has the names.');
-  if (existsSync(out) && !statSync(out).isDirectory()) {
-    throw new UsageError(`--out: ${out} is a file. Name a folder.`);
-  }
-}
-
-async function* exportLists(
-  task: ExportTask,
-  runId: number | null,
+/** A resource's columns: its id, its fields, the runs that wrote it, and its further fields. */
+export function tableFor(
+  resource: string,
+  state: MirrorState,
   withNames: boolean,
-): AsyncGenerator<WrittenFile> {
-  const state = task.reader.state(runId);
-  const wanted = exportTables.filter(({ resource }) => task.isWanted(resource));
-  const tables = withNames ? wanted.map(withConnectionNames) : wanted;
-  const total = tables.reduce((sum, table) => sum + table.count(state), 0);
-  let done = 0;
-  for (const table of tables) {
-    const path = join(task.folder, `${table.name}.${task.format}`);
-    makeFolders('--out', dirname(path));
-    const file = new AtomicFile(path);
-    const source = { columns: table.columns, rows: () => table.rows(state), lines: () => table.wire(state) };
-    const written = done;
-    const onRows = (rowCount: number) => task.onProgress(written + rowCount, total);
-    const rowCount = await writeTable({ ...task, onRows }, file, source);
-    done += rowCount;
-    yield { file, rowCount };
-  }
+): { columns: Column[]; rowOf(record: StateRecord): CellValue[] } {
+  const list = lists.find(each => each.resource === resource);
+  const scalars: readonly Field[] = list === undefined ? fieldsOf(resource) : scalarFields(list);
+  const arrays: readonly Field[] = list === undefined ? [] : arrayFields(list);
+  const cells = [...scalars, ...arrays].flatMap(cellsOf).filter(({ isName }) => withNames || !isName);
+  const nameOf = (id: unknown) => (typeof id === 'number' ? (state.connection(id)?.name ?? null) : null);
+  const isConnection = scalars.map(({ kind }) => withNames && kind === 'connection');
+  const areConnections = arrays.map(({ kind }) => withNames && kind === 'connections');
+  return {
+    columns: [
+      { name: 'id', kind: 'integer' },
+      ...cells,
+      { name: '_first_seen_run_id', kind: 'integer' },
+      { name: '_changed_run_id', kind: 'integer' },
+      { name: '_extra', kind: 'json' },
+    ],
+    rowOf({ id, firstSeenRunId, changedRunId, values }) {
+      const row: CellValue[] = [id];
+      for (const [at, value] of values.scalars.entries()) {
+        row.push(value);
+        if (isConnection[at]) row.push(nameOf(value));
+      }
+      for (const [at, { name }] of arrays.entries()) {
+        const array = values.arrays[at] ?? [];
+        // An array that does not fit its rows, or is null, is among the further fields.
+        const isElsewhere =
+          array.length === 0 && values.extra !== null && Object.hasOwn(JSON.parse(values.extra), name);
+        row.push(isElsewhere ? null : array);
+        if (areConnections[at]) row.push(isElsewhere ? null : array.map(nameOf));
+      }
+      row.push(firstSeenRunId, changedRunId, values.extra);
+      return row;
+    },
+  };
 }
 
-function summary(written: readonly WrittenFile[], width: number): string {
-  if (written.length === 0) return 'Nothing changed, so nothing was written.\n';
-  return renderTable(
-    ['File', { right: 'Rows' }, { right: 'Size' }],
-    written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]),
-    width,
-  );
+interface AsOfFlags {
+  readonly asOfRun: string | null;
+  readonly asOf: string | null;
+}
+
+/** The run whose outcome is asked for; null for the present state. */
+function runNamed({ asOfRun, asOf }: AsOfFlags, runs: EndedRuns, say: (line: string) => void): number | null {
+  if (asOfRun !== null) return runOf('--as-of-run', asOfRun, runs);
+  if (asOf === null) return null;
+  const runId = runs.newestBy(endOfSecond(asOf));
+  if (runId === null)
+    throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
+  say(`As of run ${runId}, which ended at ${runs.endOf(runId)}.`);
+  return runId;
+}
+
+const secondAlone = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i;
+
+/** Times are shown to the second, so a second that is named means all of it. */
+function endOfSecond(text: string): string {
+  const instant = instantOf('--as-of', text);
+  return secondAlone.test(text.trim()) ? instant.replace('.000Z', '.999Z') : instant;
+}
+
+/** What a reader should know if the run did not complete a list. */
+function noteOn(resource: string, runId: number, runs: EndedRuns): string[] {
+  if (resource === 'connections') return [];
+  const { status, writtenByRunId }: ListInRun = runs.list(runId, resource);
+  if (status === 'completed') return [];
+  const what =
+    status === null ? `run ${runId} did not work on it` : `run ${runId} did not complete it (${status})`;
+  if (writtenByRunId === null) return [`${resource}: ${what}; nothing was mirrored until then.`];
+  const writer = writtenByRunId === runId ? 'that run' : `run ${writtenByRunId}`;
+  return [`${resource}: ${what}; it is given as ${writer} left it.`];
+}
+
+function noteOnErased(erased: number): string {
+  const [verb, whose] = erased === 1 ? ['it was', 'its'] : ['they were', 'their'];
+  return `Left out: ${counted(erased, 'record')} as ${verb} then, because ${whose} text was erased since.`;
 }

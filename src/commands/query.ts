@@ -1,15 +1,12 @@
 import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { bytesText, counted } from '../render/numbers.ts';
 import { type QueryFormat, queryFormats, queryPieces } from '../render/query-result.ts';
-import { AtomicFile } from '../store/file/atomic-file.ts';
 import { type Place, Query, StatementError } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, text, texts } from './flags.ts';
-import { naming } from './named-file.ts';
 import { mirrorSettings } from './shared-flags.ts';
-import { streamOut } from './stream-out.ts';
+import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
 import { widthOf } from './widths.ts';
 
 /** `docmirror query` */
@@ -39,8 +36,7 @@ export const query = command({
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, { config, stdout, stderr }) {
-    if (format === 'parquet' && out === null && stdout.isTTY)
-      throw new UsageError('--format parquet is not for a terminal. Name a file with --out.');
+    assertNoTerminal(format, out, stdout);
     const statement = { sql: await sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     let prepared: Query;
     try {
@@ -61,12 +57,9 @@ export const query = command({
       }
     };
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
-    const pieces = queryPieces({ columns: query.columns, rows }, format, width);
+    const pieces = await queryPieces({ columns: query.columns, rows }, format, width);
     if (out === null) await streamOut(stdout, pieces);
-    else {
-      const bytes = writeTo(out, pieces);
-      stdout.write(`${printable(out)}: ${counted(rowCount, 'row')}, ${bytesText(bytes)}.\n`);
-    }
+    else stdout.write(writeOut(out, pieces, () => rowCount));
   },
 });
 
@@ -108,17 +101,4 @@ function excerpt({ text, column }: Place): string {
   const from = Math.max(0, column - 1 - excerptLength);
   const shown = printable(text.slice(from, column - 1));
   return `  ${shown}${printable(text.slice(column - 1, column - 1 + excerptLength))}\n  ${' '.repeat(shown.length)}^\n`;
-}
-
-/** Writes a file, whole or not at all, and returns its bytes. */
-function writeTo(path: string, pieces: Iterable<string | Uint8Array>): number {
-  const file = naming('--out', path, () => new AtomicFile(path));
-  try {
-    for (const piece of pieces) file.write(piece);
-    file.finish();
-    file.putInPlace();
-    return file.bytes;
-  } finally {
-    file.discard();
-  }
 }

@@ -1,6 +1,13 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { UsageError } from '../errors.ts';
+import { printable } from '../printable.ts';
+import { bytesText, counted } from '../render/numbers.ts';
+import { isBinary } from '../render/table-file.ts';
+import { AtomicFile } from '../store/file/atomic-file.ts';
+import type { Output } from './io.ts';
+import { naming } from './named-file.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
@@ -41,5 +48,32 @@ export async function streamOut(
     return { pieceCount, isTaken: !isLost };
   } finally {
     stream.off('error', lose);
+  }
+}
+
+/** @throws UsageError if a format that is not text would go to a terminal. */
+export function assertNoTerminal(format: string, out: string | null, stdout: Output): void {
+  if (isBinary(format) && out === null && stdout.isTTY)
+    throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
+}
+
+/**
+ * Writes the file that --out names, whole or not at all.
+ *
+ * @returns a line that says what it has.
+ */
+export function writeOut(
+  path: string,
+  pieces: Iterable<string | Uint8Array>,
+  rowCount: () => number,
+): string {
+  const file = naming('--out', path, () => new AtomicFile(path));
+  try {
+    for (const piece of pieces) file.write(piece);
+    file.finish();
+    file.putInPlace();
+    return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;
+  } finally {
+    file.discard();
   }
 }

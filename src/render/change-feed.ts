@@ -1,13 +1,14 @@
+import type { Column } from '../contract/cells.ts';
 import { printableJson } from '../printable.ts';
-import type { Change } from '../store/read/mirror-reader.ts';
+import type { Change } from '../store/read/change.ts';
 import { changesText } from './changes.ts';
-import { CsvEncoder } from './export-formats.ts';
-import { type FlatChanges, flatChanges } from './flat-changes.ts';
+import { changedFieldsOf, flatChanges } from './flat-changes.ts';
 import { instant } from './numbers.ts';
 import type { ChangesOutput } from './outputs/records.ts';
+import { fileFormats, tableWriter } from './table-file.ts';
 
 /** The formats that `changes` prints, the first of them by default. */
-export const changeFormats = ['table', 'ndjson', 'csv'] as const;
+export const changeFormats = ['table', ...fileFormats] as const;
 
 /** One of the formats that `changes` prints. */
 export type ChangeFormat = (typeof changeFormats)[number];
@@ -16,20 +17,21 @@ interface FeedOptions {
   readonly format: ChangeFormat;
   /** The terminal's width. */
   readonly width: number;
-  /** In CSV, texts that a spreadsheet would run as formulas begin with an apostrophe. */
-  readonly forSpreadsheet: boolean;
-  /** The lists whose changes are printed; all if left out. CSV has columns for these. */
+  /** The lists whose changes are printed; all if left out. CSV and XLSX have columns for these. */
   readonly resources?: readonly string[] | undefined;
 }
 
-/** A stream of changes as text, piece by piece. */
-export function* changeFeed(
-  changes: Iterable<Change>,
-  { format, width, forSpreadsheet, resources }: FeedOptions,
-): Generator<string> {
-  if (format === 'ndjson') for (const change of changes) yield printableJson(ndjsonLine(change));
-  else if (format === 'csv') yield* csvLines(changes, flatChanges(resources), forSpreadsheet);
-  else yield* tableLines(changes, width);
+/** Changes as text or bytes, piece by piece. */
+export async function changePieces(
+  changes: IteratorObject<Change>,
+  { format, width, resources }: FeedOptions,
+): Promise<Iterable<string | Uint8Array>> {
+  if (format === 'table') return tableLines(changes, width);
+  if (format === 'ndjson') return changes.map(change => printableJson(ndjsonLine(change)));
+  const write = await tableWriter(format);
+  if (format === 'parquet') return write(wholeColumns, changes.map(wholeRow));
+  const { columns, rowOf } = flatChanges(resources);
+  return write(columns, changes.map(rowOf));
 }
 
 /**
@@ -37,18 +39,11 @@ export function* changeFeed(
  *
  * @throws SyntaxError if that text is not JSON: another program wrote to the mirror.
  */
-export function ndjsonLine({
-  runId,
-  changedAt,
-  resource,
-  recordId,
-  operation,
-  record,
-  before,
-}: Change): string {
-  type Head = Omit<ChangesOutput, 'record' | 'before' | 'isErased'>;
+export function ndjsonLine(change: Change): string {
+  const { runId, changedAt, resource, recordId, operation, record, before } = change;
+  type Head = Omit<ChangesOutput, 'changedFields' | 'record' | 'before' | 'isErased'>;
   const head = JSON.stringify({ runId, changedAt, resource, recordId, operation } satisfies Head);
-  const texts = `"record":${asJson(record ?? 'null')},"before":${asJson(before ?? 'null')}`;
+  const texts = `"changedFields":${changedFieldsOf(change)},"record":${asJson(record ?? 'null')},"before":${asJson(before ?? 'null')}`;
   return `${head.slice(0, -1)},${texts}${record === null ? ',"isErased":true' : ''}}\n`;
 }
 
@@ -57,19 +52,21 @@ function asJson(text: string): string {
   return text;
 }
 
-function* csvLines(
-  changes: Iterable<Change>,
-  { columns, rowOf }: FlatChanges,
-  forSpreadsheet: boolean,
-): Generator<string> {
-  const pieces: string[] = [];
-  const encoder = new CsvEncoder(columns, piece => pieces.push(piece), forSpreadsheet);
-  for (const change of changes) {
-    encoder.add(rowOf(change));
-    yield* pieces.splice(0);
-  }
-  encoder.finish();
-  yield* pieces;
+/** The columns of a change with whole records, which readers of Parquet take apart themselves. */
+const wholeColumns: readonly Column[] = [
+  { name: 'run_id', kind: 'integer' },
+  { name: 'changed_at', kind: 'instant' },
+  { name: 'resource', kind: 'text' },
+  { name: 'record_id', kind: 'integer' },
+  { name: 'operation', kind: 'text' },
+  { name: 'changed_fields', kind: 'json' },
+  { name: 'record', kind: 'json' },
+  { name: 'before', kind: 'json' },
+];
+
+function wholeRow(change: Change) {
+  const { runId, changedAt, resource, recordId, operation, record, before } = change;
+  return [runId, changedAt, resource, recordId, operation, changedFieldsOf(change), record, before];
 }
 
 function* tableLines(changes: Iterable<Change>, width: number): Generator<string> {

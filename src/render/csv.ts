@@ -1,25 +1,55 @@
 import { stringify } from 'csv-stringify/sync';
-
-type Cell = string | number | bigint | null;
+import type { CellValue, Column } from '../contract/cells.ts';
+import { instantMs } from '../contract/time.ts';
 
 /** Spreadsheets recognise a formula by a sign at the text's beginning, also after characters that they ignore there. */
 const formula = /^[\s"'“”\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;
 
+/** Rows that are turned into text together: a call for each row would cost more than the row. */
+const rowsPerCall = 500;
+
 /**
- * Rows as comma-separated values by RFC 4180: an empty text is quoted, a null is not.
+ * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON.
  *
- * @param forSpreadsheet texts that a spreadsheet would run as formulas begin with an apostrophe, and those that it
- * would split into several cells are quoted. Numbers stay as they are.
+ * @param forSpreadsheet begins with a byte order mark, which marks UTF-8; times are in UTC, to the second; and texts that a
+ *   spreadsheet would run as formulas begin with an apostrophe.
  */
-export function csvText(rows: readonly (readonly Cell[])[], forSpreadsheet: boolean): string {
-  // A carriage return alone ends a line for some readers.
-  if (!forSpreadsheet) return stringify([...rows], { quoted_match: /[\r\n]|^$/ });
-  return stringify(
-    rows.map(row => row.map(harmless)),
-    { quoted_match: /[\r\n\t;]|^$/ },
-  );
+export function* csvPieces(
+  columns: readonly Column[],
+  rows: Iterable<readonly CellValue[]>,
+  forSpreadsheet = false,
+): Generator<string> {
+  // A carriage return alone ends a line for some readers, and a tab or semicolon a cell for some spreadsheets.
+  const quoted = forSpreadsheet ? /[\r\n\t;]|^$/ : /[\r\n]|^$/;
+  const csv = (some: readonly (readonly CellValue[])[]) => stringify([...some], { quoted_match: quoted });
+  const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
+  yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
+  for (const some of inBatches(rows, rowsPerCall))
+    yield csv(
+      some.map(row =>
+        row.map((value, at) => {
+          const cell = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+          return forSpreadsheet && typeof cell === 'string' ? harmless(cell, isTime[at] === true) : cell;
+        }),
+      ),
+    );
 }
 
-function harmless(cell: Cell): Cell {
-  return typeof cell === 'string' && formula.test(cell) ? `'${cell}` : cell;
+/** A text that a spreadsheet shows as it is; a time is one that every spreadsheet reads, in any language. */
+function harmless(text: string, isTime: boolean): string {
+  const ms = isTime ? instantMs(text) : null;
+  if (ms !== null) return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+  return formula.test(text) ? `'${text}` : text;
+}
+
+/** Rows in batches, so that work which costs the same for many rows is done once for them. */
+export function* inBatches<T>(rows: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
 }

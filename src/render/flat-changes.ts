@@ -74,8 +74,8 @@ function extraCell(resource: string): Cell {
 
 /** The names of the fields that an update changed, as JSON; null for other changes, and if one of the versions was erased. */
 export function changedFieldsOf({ resource, record, before }: Change): string | null {
-  const [then, now] = [itemOf(before), itemOf(record)];
-  return then === null || now === null ? null : JSON.stringify(changedFields(resource, then, now));
+  if (record === null || before === null) return null;
+  return JSON.stringify(changedFields(resource, itemOf(before) as Item, itemOf(record) as Item));
 }
 
 function sidesOf({ operation, record, before }: Change): { before: Item | null; after: Item | null } {

@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import type { CellValue, Column, ColumnKind } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
-import type { ColumnKind, ExportColumn, ExportValue } from '../store/read/export-tables.ts';
-import type { TableEncoder } from './export-formats.ts';
+import { inBatches } from './csv.ts';
 
 type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
@@ -13,68 +13,41 @@ const rowsPerGroup = 20_000;
 interface FileColumn {
   readonly name: string;
   readonly schema: readonly SchemaElement[];
-  convert(value: ExportValue): unknown;
+  convert(value: CellValue): unknown;
 }
 
 /**
- * Writes rows as a Parquet file: ids as 64-bit integers, lists as lists, and times as timestamps in UTC. The text of
- * the time is added in its own column if the timestamp can't represent all of it.
+ * Rows as a Parquet file, piece by piece: ids as 64-bit integers, lists as lists, and times as timestamps in UTC. The text of the time
+ * is added in its own column if the timestamp can't represent all of it.
  */
-export class ParquetEncoder implements TableEncoder {
-  readonly #columns: readonly { at: number; column: FileColumn }[];
-  readonly #bytes: ByteWriter;
-  readonly #parquet: ParquetWriter;
-  readonly #write: (bytes: Uint8Array) => void;
-  #data: unknown[][];
-  #rowCount = 0;
-
-  constructor(columns: readonly ExportColumn[], write: (bytes: Uint8Array) => void) {
-    this.#write = write;
-    this.#columns = columns.flatMap((column, at) =>
-      fileColumns[column.kind](column.name).map(each => ({ at, column: each })),
-    );
-    this.#data = this.#columns.map(() => []);
-    this.#bytes = new ByteWriter();
-    this.#parquet = new ParquetWriter({
-      writer: this.#bytes as Writer,
-      schema: [
-        { name: 'root', num_children: this.#columns.length },
-        ...this.#columns.flatMap(({ column }) => column.schema),
-      ],
-      createdBy: 'docmirror',
-    });
-  }
-
-  add(row: readonly ExportValue[]): void {
-    for (const [index, { at, column }] of this.#columns.entries()) {
-      this.#data[index]?.push(column.convert(row[at] ?? null));
-    }
-    this.#rowCount++;
-    if (this.#rowCount >= rowsPerGroup) this.#flushGroup();
-  }
-
-  finish(): void {
-    this.#flushGroup();
-    this.#parquet.finish();
-    this.#handOn();
-  }
-
-  #flushGroup(): void {
-    if (this.#rowCount === 0) return;
-    const columnData = this.#columns.map(({ column }, index) => ({
-      name: column.name,
-      data: this.#data[index] ?? [],
+export function* parquetPieces(
+  columns: readonly Column[],
+  rows: Iterable<readonly CellValue[]>,
+): Generator<Uint8Array> {
+  const fields = columns.flatMap((column, at) =>
+    fileColumns[column.kind](column.name).map(field => ({ at, ...field })),
+  );
+  const bytes = new ByteWriter();
+  const parquet = new ParquetWriter({
+    writer: bytes as Writer,
+    schema: [{ name: 'root', num_children: fields.length }, ...fields.flatMap(({ schema }) => schema)],
+    createdBy: 'docmirror',
+  });
+  const written = () => {
+    const piece = bytes.getBytes().slice();
+    bytes.index = 0;
+    return piece;
+  };
+  for (const group of inBatches(rows, rowsPerGroup)) {
+    const columnData = fields.map(({ name, at, convert }) => ({
+      name,
+      data: group.map(row => convert(row[at] ?? null)),
     }));
-    this.#parquet.write({ columnData, rowGroupSize: rowsPerGroup });
-    this.#data = this.#columns.map(() => []);
-    this.#rowCount = 0;
-    this.#handOn();
+    parquet.write({ columnData, rowGroupSize: rowsPerGroup });
+    yield written();
   }
-
-  #handOn(): void {
-    this.#write(this.#bytes.getBytes().slice());
-    this.#bytes.index = 0;
-  }
+  parquet.finish();
+  yield written();
 }
 
 const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
@@ -120,7 +93,7 @@ function toBigInt(value: unknown): bigint | null {
   return typeof value === 'number' || typeof value === 'bigint' ? BigInt(value) : null;
 }
 
-function instantOf(value: ExportValue): Date | null {
+function instantOf(value: CellValue): Date | null {
   const ms = typeof value === 'string' ? instantMs(value) : null;
   return ms === null ? null : new Date(ms);
 }
@@ -128,7 +101,7 @@ function instantOf(value: ExportValue): Date | null {
 const exactInstant = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,3})?Z$/;
 
 /** True if the timestamp represents all of the text: `24:00:00`, for example, becomes the day after. */
-function isExactInstant(value: ExportValue): boolean {
+function isExactInstant(value: CellValue): boolean {
   if (typeof value !== 'string') return true;
   const [, second] = exactInstant.exec(value) ?? [];
   return second !== undefined && instantOf(value)?.toISOString().startsWith(second) === true;

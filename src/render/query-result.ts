@@ -1,12 +1,12 @@
+import type { Column as FileColumn } from '../contract/cells.ts';
 import { printable, printableJson } from '../printable.ts';
-import type { ColumnKind } from '../store/read/export-tables.ts';
 import type { QueryValue } from '../store/read/query.ts';
-import { CsvEncoder, type TableEncoder } from './export-formats.ts';
-import { ParquetEncoder } from './parquet.ts';
+import { inBatches } from './csv.ts';
 import { type Column, renderTable } from './table.ts';
+import { tableWriter } from './table-file.ts';
 
 /** The formats that `query` prints, the first of them by default. */
-export const queryFormats = ['table', 'csv', 'json', 'ndjson', 'parquet'] as const;
+export const queryFormats = ['table', 'csv', 'json', 'ndjson', 'parquet', 'xlsx'] as const;
 
 /** One of the formats that `query` prints. */
 export type QueryFormat = (typeof queryFormats)[number];
@@ -20,25 +20,26 @@ export interface QueryResult {
 }
 
 /** A result as text or bytes, piece by piece. Its memory does not grow with the rows. */
-export function queryPieces(
+export async function queryPieces(
   { columns, rows }: QueryResult,
   format: QueryFormat,
   width: number,
-): Iterable<string | Uint8Array> {
-  switch (format) {
-    case 'table':
-      return tablePieces(columns, rows(), width);
-    case 'json':
-      return jsonPieces(columns, rows());
-    case 'ndjson':
-      return objectsOf(columns, rows()).map(object => `${object}\n`);
-    case 'csv': {
-      const texts = columns.map(name => ({ name, kind: 'text' as const }));
-      return encoded(rows(), write => new CsvEncoder(texts, write));
-    }
-    case 'parquet':
-      return parquetPieces(columns, rows);
-  }
+): Promise<Iterable<string | Uint8Array>> {
+  if (format === 'table') return tablePieces(columns, rows(), width);
+  if (format === 'json') return jsonPieces(columns, rows());
+  if (format === 'ndjson') return objectsOf(columns, rows()).map(object => `${object}\n`);
+  const write = await tableWriter(format);
+  const texts = columns.map((name): FileColumn => ({ name, kind: 'text' }));
+  if (format !== 'parquet') return write(texts, rows());
+  // SQLite has types for values, and Parquet for columns: all values are read once more to find these.
+  const typed = typedColumns(columns, rows());
+  const fitted = Iterator.from(rows()).map(row =>
+    row.map((value, at) => {
+      if (value === null || typed[at]?.kind === 'integer') return value;
+      return typed[at]?.kind === 'real' ? Number(value) : String(value);
+    }),
+  );
+  return write(typed, fitted);
 }
 
 /** A longer table repeats its heading, because the widths are computed for this many rows. */
@@ -55,17 +56,6 @@ function* tablePieces(columns: readonly string[], rows: Iterable<Row>, width: nu
     isFirst = false;
   }
   if (isFirst) yield renderTable(names, [], width);
-}
-
-function* inBatches(rows: Iterable<Row>, size: number): Generator<Row[]> {
-  let batch: Row[] = [];
-  for (const row of rows) {
-    batch.push(row);
-    if (batch.length < size) continue;
-    yield batch;
-    batch = [];
-  }
-  if (batch.length > 0) yield batch;
 }
 
 function* jsonPieces(columns: readonly string[], rows: Iterable<Row>): Generator<string> {
@@ -91,52 +81,18 @@ function jsonOf(value: QueryValue): string {
   return value === Number.NEGATIVE_INFINITY ? '-9e999' : JSON.stringify(value);
 }
 
-function* encoded(
-  rows: Iterable<Row>,
-  encoderFor: (write: (piece: string | Uint8Array) => void) => TableEncoder,
-): Generator<string | Uint8Array> {
-  const pieces: (string | Uint8Array)[] = [];
-  const encoder = encoderFor(piece => pieces.push(piece));
-  for (const row of rows) {
-    encoder.add(row);
-    yield* pieces.splice(0);
-  }
-  encoder.finish();
-  yield* pieces;
-}
-
-/** SQLite has types for values, and Parquet for columns: all values are read once more to find these. */
-function parquetPieces(
-  columns: readonly string[],
-  rows: () => Iterable<Row>,
-): Generator<string | Uint8Array> {
-  const kinds = kindsOf(columns, rows());
-  const typed = columns.map((name, at) => ({ name, kind: kinds[at] ?? 'text' }));
-  const fitting = Iterator.from(rows()).map(row => row.map((value, at) => fitted(value, kinds[at])));
-  return encoded(fitting, write => new ParquetEncoder(typed, write));
-}
-
-function kindsOf(columns: readonly string[], rows: Iterable<Row>): ColumnKind[] {
-  const seen = columns.map(() => ({ integers: false, inexact: false, reals: false, texts: false }));
-  for (const row of rows) {
-    for (const [at, column] of seen.entries()) {
-      const value = row[at];
-      if (typeof value === 'bigint') {
-        column.integers = true;
-        column.inexact ||= BigInt(Number(value)) !== value;
-      } else if (typeof value === 'number') column.reals = true;
-      else if (typeof value === 'string') column.texts = true;
+/** A column is a whole number or a real one if all of its values are; reals beside numbers that a double can't hold are texts. */
+function typedColumns(columns: readonly string[], rows: Iterable<Row>): FileColumn[] {
+  const seen = columns.map(() => new Set<string>());
+  for (const row of rows)
+    for (const [at, value] of row.entries()) {
+      if (typeof value === 'bigint' && BigInt(Number(value)) !== value) seen[at]?.add('inexact');
+      if (value !== null) seen[at]?.add(typeof value);
     }
-  }
-  return seen.map(({ integers, inexact, reals, texts }) => {
-    if (texts || (reals && inexact)) return 'text';
-    if (reals) return 'real';
-    return integers ? 'integer' : 'text';
+  return columns.map((name, at) => {
+    const has = (type: string) => seen[at]?.has(type) === true;
+    if (has('string') || (has('number') && has('inexact'))) return { name, kind: 'text' };
+    if (has('number')) return { name, kind: 'real' };
+    return { name, kind: has('bigint') ? 'integer' : 'text' };
   });
-}
-
-function fitted(value: QueryValue, kind: ColumnKind | undefined): QueryValue {
-  if (value === null) return null;
-  if (kind === 'text') return String(value);
-  return kind === 'real' ? Number(value) : value;
 }

@@ -3,10 +3,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tableFor } from '../../src/commands/export.ts';
+import { keptResources } from '../../src/contract/lists.ts';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
-import { exportTables } from '../../src/store/read/export-tables.ts';
-import { MirrorReader } from '../../src/store/read/mirror-reader.ts';
+import { openForReading } from '../../src/store/file/open.ts';
+import { MirrorState } from '../../src/store/read/as-of.ts';
+import { changesThatFit } from '../../src/store/read/change-list.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { type CliResult, runCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -276,16 +279,18 @@ describe('publish clickhouse', () => {
 
 /** Each view of ClickHouse has the rows that `export` writes, and the change feed those of the mirror's view. */
 async function expectAsExported({ scene, target }: Published): Promise<void> {
-  const reader = new MirrorReader(scene.database);
+  const mirror = openForReading(scene.database);
+  const state = new MirrorState(mirror.sqlite, null);
   try {
-    for (const table of exportTables) {
-      const view = publishedTables.find(({ resource }) => resource === table.resource)?.view ?? '';
-      const columns = table.columns.map(({ name }) => name).join(', ');
+    for (const resource of keptResources) {
+      const view = publishedTables.find(table => table.resource === resource)?.view ?? '';
+      const { columns, rowOf } = tableFor(resource, state, false);
+      const names = columns.map(({ name }) => name).join(', ');
       const rows = await target.ask(
-        `SELECT toJSONString(tuple(${columns})) FROM ${view} WHERE tenant = 'acme' ORDER BY id
+        `SELECT toJSONString(tuple(${names})) FROM ${view} WHERE tenant = 'acme' ORDER BY id
          SETTINGS output_format_json_quote_64bit_integers = 0`,
       );
-      const expected = [...table.rows(reader.state(null))];
+      const expected = [...state.records(resource).map(rowOf)];
       expect(
         rows.map(([row]) => JSON.parse(row ?? '')),
         view,
@@ -295,19 +300,19 @@ async function expectAsExported({ scene, target }: Published): Promise<void> {
     const changes = await target.ask(
       `SELECT toString(run_id), resource, toString(record_id), operation, record FROM changes FINAL WHERE tenant = 'acme'`,
     );
-    const expected = [...reader.changes({ sinceRunId: 0, resource: null })].map(
-      ({ runId, resource, recordId, operation, record }) => [
+    const expected = [...changesThatFit(mirror.sqlite, { sinceRunId: 0 })]
+      .filter(change => change !== null)
+      .map(({ runId, resource, recordId, operation, record }) => [
         `${runId}`,
         resource,
         `${recordId}`,
         operation,
         record,
-      ],
-    );
+      ]);
     expect(changes.map(row => JSON.stringify(row)).sort()).toEqual(
       expected.map(row => JSON.stringify(row)).sort(),
     );
   } finally {
-    reader[Symbol.dispose]();
+    mirror.close();
   }
 }

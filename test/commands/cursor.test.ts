@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tamper } from '../store/verify/tamper.ts';
@@ -98,6 +98,25 @@ describe('a cursor', () => {
     expect(await reader.read('--from', 'now')).toContain('2 collections 70 insert');
     renameSync(cursor, join(scene.folder, 'old'));
     expect((await reader.read('--from', 'first')).length).toBe(allChanges(scene.database).length);
+  });
+
+  test('works with each format and with a file, and the next one is written when the file has its name', async () => {
+    await using reader = await setReader();
+    const { scene, cursor, next } = reader;
+    await scene.sync();
+    for (const [at, format] of ['ndjson', 'csv', 'parquet', 'xlsx'].entries()) {
+      const out = join(scene.folder, `feed.${format}`);
+      const flags = ['--cursor', cursor, '--next', next, '--format', format, '--out', out];
+      const { code, stdout, stderr } = await scene.run('changes', ...flags);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(at === 0 ? /: 15 rows, / : /: 1 row, /);
+      expect(existsSync(out)).toBe(true);
+      renameSync(next, cursor);
+      await change(scene, 70 + at);
+    }
+    const missing = ['--cursor', cursor, '--next', next, '--out', join(scene.folder, 'none', 'x')];
+    expect(await scene.run('changes', ...missing)).toMatchObject({ code: 2 });
+    expect(existsSync(next)).toBe(false);
   });
 
   test('can stop at a run, and goes no way back', async () => {
@@ -239,30 +258,5 @@ describe('a cursor that the mirror can not follow', () => {
     tamper(scene.database, "UPDATE collections SET name = 'altered' WHERE id = 2");
     await scene.sync('--rebuild');
     await lost(scene, flags, /rebuild.* is 4\. .*--since-run 4/);
-  });
-});
-
-describe('export --changes', () => {
-  test('goes on from a cursor, as CSV, too, and writes the next one when all files have their names', async () => {
-    await using scene = await setScene({}, small);
-    await scene.sync();
-    const [cursor, next] = [join(scene.folder, 'c'), join(scene.folder, 'n')];
-    const read = async (format: string, ...more: string[]) => {
-      const out = join(scene.folder, `feed-${format}`);
-      const flags = ['--changes', '--out', out, '--format', format, '--cursor', cursor, '--next', next];
-      const { code, stderr } = await scene.run('export', ...flags, ...more);
-      expect([code, stderr]).toEqual([0, '']);
-      renameSync(next, cursor);
-      return existsSync(join(out, 'changes')) ? readdirSync(join(out, 'changes')) : [];
-    };
-    expect(await read('ndjson')).toEqual(['run_id=1']);
-    await change(scene, 70);
-    expect(await read('csv')).toEqual(['run_id=2']);
-    expect(await read('parquet')).toEqual([]);
-    expect(await scene.run('export', '--out', 'x', '--cursor', cursor)).toMatchObject({ code: 2 });
-    expect(await scene.run('export', '--out', 'x', '--changes', '--next', next)).toMatchObject({ code: 2 });
-    writeFileSync(cursor, readFileSync(cursor, 'utf8').replace(/"mirrorId":"./, '"mirrorId":"x'));
-    const lost = await scene.run('export', '--out', 'x', '--changes', '--cursor', cursor, '--next', next);
-    expect([lost.code, existsSync(next)]).toEqual([4, false]);
   });
 });

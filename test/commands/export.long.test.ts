@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { makeBigMirror } from '../support/big-mirror.ts';
-import { programPath } from '../support/program.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -158,31 +157,7 @@ describe.concurrent('export', () => {
     expect(rows[0]?.connection_names).toHaveLength(
       (rows[0] as { connection_ids: unknown[] }).connection_ids.length,
     );
-    for (const more of [[], ['--format', 'csv', '--changes']])
-      expect(await scene.run('export', '--names', '--out', 'x', ...more)).toMatchObject({ code: 2 });
-  });
-
-  test('--spreadsheet writes a byte order mark, and times that a spreadsheet reads', async () => {
-    await using scene = await hardScene();
-    const flags = ['--format', 'csv', '--spreadsheet'];
-    const out = join(scene.folder, 'out');
-    expect((await scene.run('export', ...flags, '--out', out)).code).toBe(0);
-    // A program that reads a stream as text leaves the mark out.
-    const feed = spawnSync(process.execPath, ['--', programPath, 'changes', '--since-run', '0', ...flags], {
-      env: { ...process.env, ...scene.env },
-    });
-    const text = readFileSync(join(out, 'document_exports.csv'), 'utf8');
-    for (const file of [text, feed.stdout.toString()]) {
-      expect(file.startsWith('\ufeff')).toBe(true);
-      expect(file.lastIndexOf('\ufeff')).toBe(0);
-      // Its text is 2026-05-01T12:00:00.123456+02:00.
-      expect(file).toContain(',2026-05-01 10:00:00,');
-      expect(file).toContain(',soon,');
-      expect(file).not.toMatch(/,\d{4}-\d\d-\d\dT/);
-    }
-    const plain = await scene.run('changes', '--since-run', '0', '--format', 'csv');
-    expect(plain.stdout.startsWith('run_id,')).toBe(true);
-    expect(plain.stdout).toContain(',2026-05-01T12:00:00.123456+02:00,');
+    expect(await scene.run('export', '--names', '--out', 'x')).toMatchObject({ code: 2 });
   });
 
   test('Parquet is read by DuckDB with the same rows and with types', async () => {
@@ -265,39 +240,29 @@ describe.concurrent('export', () => {
     },
   );
 
-  test('the change feed lies in a folder a run, and what was written once need not be written again', async () => {
+  test('the change feed as Parquet has whole records, and the fields that an update changed', async () => {
     await using scene = await hardScene();
-    const out = join(scene.folder, 'out');
-    await scene.run('export', '--changes', '--format', 'parquet', '--out', out);
-    await scene.run('export', '--changes', '--out', out, '--since-run', '1');
-    expect(readdirSync(join(out, 'changes')).sort()).toEqual(['run_id=1', 'run_id=2']);
-    expect(readdirSync(join(out, 'changes', 'run_id=2')).sort()).toEqual([
-      'changes.ndjson',
-      'changes.parquet',
-    ]);
-    expect(readdirSync(join(out, 'changes', 'run_id=1'))).toEqual(['changes.parquet']);
+    const out = join(scene.folder, 'feed.parquet');
+    await scene.run('changes', '--format', 'parquet', '--out', out, '--since-run', '0');
     const rows = await duckdb(
-      `SELECT run_id, resource, operation, count(*) AS n FROM read_parquet('${out}/changes/*/*.parquet', hive_partitioning = true) WHERE run_id = 2 GROUP BY ALL ORDER BY ALL`,
+      `SELECT resource, operation, changed_fields, record ->> 'sourceDocumentTitle' AS title FROM '${out}' WHERE run_id = 2 ORDER BY ALL`,
     );
-    expect(rows.map(row => `${row.resource} ${row.operation} ${row.n}`)).toEqual([
-      'collections removal 1',
-      'document-exports update 1',
+    expect(rows).toEqual([
+      { resource: 'collections', operation: 'removal', changed_fields: null, title: null },
+      {
+        resource: 'document-exports',
+        operation: 'update',
+        changed_fields: '["sourceDocumentTitle"]',
+        title: 'Second',
+      },
     ]);
-    expect(
-      readFileSync(join(out, 'changes', 'run_id=2', 'changes.ndjson'), 'utf8')
-        .trimEnd()
-        .split('\n'),
-    ).toHaveLength(2);
-    expect((await scene.run('export', '--changes', '--out', out, '--since-run', '2')).stdout).toBe(
-      'Nothing changed, so nothing was written.\n',
-    );
   });
 
   test('an empty mirror exports to files without rows that every reader takes', async () => {
     await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
     await scene.sync();
     const out = join(scene.folder, 'out');
-    for (const format of ['ndjson', 'csv', 'parquet'])
+    for (const format of ['ndjson', 'csv', 'parquet', 'xlsx'])
       expect(await scene.run('export', '--format', format, '--out', out)).toMatchObject({ code: 0 });
     expect(await duckdb(`SELECT count(*) AS n FROM '${out}/webhooks.parquet'`)).toEqual([{ n: '0' }]);
     expect(statSync(join(out, 'webhooks.ndjson')).size).toBe(0);
@@ -318,10 +283,9 @@ describe.concurrent('export', () => {
     for (const [flags, words] of [
       [[], "required option '--out <DIR>' not specified"],
       [['--out', file], 'is a file'],
-      [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet'],
-      [['--out', 'x', '--since-run', '1'], '--since-run goes with --changes'],
-      [['--out', 'x', '--changes', '--as-of-run', '1'], 'cannot be used with'],
-      [['--out', 'x', '--changes', '--since-run', '9'], 'there is no run 9'],
+      [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet, xlsx'],
+      [['--out', 'x', '--as-of', '2026-01-01', '--as-of-run', '1'], 'cannot be used with'],
+      [['--out', 'x', '--as-of-run', '9'], 'there is no run 9'],
     ] as const) {
       expect(await scene.run('export', ...flags)).toMatchObject({
         code: 2,
@@ -358,11 +322,9 @@ describe('an export that is killed', () => {
       await expect.poll(() => readdirSync(out).length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(1);
       await wait(60);
       child.kill(signal);
-      expect(await ended).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [143, null]);
+      expect(await ended).toEqual([null, signal]);
       expect(readFileSync(join(out, 'document_exports.ndjson'), 'utf8')).toBe(older);
       expect(existsSync(join(out, 'collections.ndjson'))).toBe(false);
-      const leftovers = readdirSync(out).filter(name => name.endsWith('.docmirror-unfinished'));
-      expect(leftovers).toHaveLength(signal === 'SIGKILL' ? 1 : 0);
     },
   );
 });
@@ -371,7 +333,16 @@ test('each DuckDB statement of docs/beyond-one-machine.md runs and finds somethi
   await using scene = await hardScene();
   const lake = join(scene.folder, 'lake');
   await scene.run('export', '--format', 'parquet', '--out', lake);
-  await scene.run('export', '--format', 'parquet', '--out', lake, '--changes');
+  mkdirSync(join(lake, 'changes'));
+  await scene.run(
+    'changes',
+    '--format',
+    'parquet',
+    '--since-run',
+    '0',
+    '--out',
+    join(lake, 'changes/1.parquet'),
+  );
   const text = readFileSync(join('docs', 'beyond-one-machine.md'), 'utf8');
   const statements = [...text.matchAll(/```sql\n([^`]+)```/g)].map(([, sql]) => sql as string);
   expect(statements.length).toBeGreaterThanOrEqual(5);

@@ -73,7 +73,7 @@ const flags: Row[] = [
   ['sync --resource invoices', 'Expected one of document-exports, collections, webhooks.'],
   ['sync --rebuild --resource webhooks', '--resource'],
   ['sync --rebuild --dry-run', '--dry-run'],
-  ['changes --format xml', 'Expected one of table, ndjson, csv.'],
+  ['changes --format xml', 'Expected one of table, ndjson, csv, parquet, xlsx.'],
   ['runs --limit 0', '--limit: '],
   ['status --max-age old', '--max-age: '],
   ['watch --max-age 1h', '--max-age goes with --http'],

@@ -3,10 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { setScene } from '../support/scene.ts';
-import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const hostile = '\u001b]0;gone\u0007\u009b31m\u202ered\u2028\u2066';
 const visible = '\\u001b]0;gone\\u0007\\u009b31m\\u202ered\\u2028\\u2066';
@@ -102,62 +101,6 @@ describe('the endpoint of a webhook', () => {
       const file = readFileSync(join(out, `webhooks.${format}`), 'utf8');
       for (const endpoint of endpoints) expect(file).toContain(endpoint);
       for (const endpoint of endpoints) expect(feed.stdout).toContain(endpoint);
-    }
-  });
-});
-
-describe('CSV for spreadsheets', () => {
-  const formulas = [
-    '=cmd|calc!A1',
-    '+1',
-    '-1',
-    '@SUM(A1)',
-    '\tx',
-    '\rx',
-    ' =1+1',
-    '\n=1',
-    '\u00a0@x',
-    '\ufeff=1',
-    '"=1+1',
-  ];
-
-  test('neutralises formulas if that is asked for, and nowhere else', async () => {
-    await using scene = await setScene();
-    scene.service.lists['document-exports'] = formulas.map((sourceDocumentTitle, at) =>
-      documentExport(at, { sourceDocumentTitle }),
-    );
-    scene.service.lists.collections = [collection(-5, { name: 'plain' })];
-    await scene.sync();
-    const titles = async (...args: string[]) => {
-      const out = join(scene.folder, 'out');
-      const exported = await scene.run('export', '--format', 'csv', '--out', out, ...args);
-      expect(exported.code, exported.stderr).toBe(0);
-      const rows = parse(readFileSync(join(out, 'document_exports.csv')), {
-        columns: true,
-        bom: args.length > 0,
-      }) as Record<string, string>[];
-      return rows.map(row => row.source_document_title);
-    };
-    expect((await titles()).sort()).toEqual(formulas.toSorted());
-    expect((await titles('--spreadsheet')).sort()).toEqual(formulas.map(text => `'${text}`).sort());
-    scene.service.lists['document-exports'].push(documentExport(90, { sourceDocumentTitle: 'x;=1+1' }));
-    await scene.sync();
-    await titles('--spreadsheet');
-    expect(readFileSync(join(scene.folder, 'out', 'document_exports.csv'), 'utf8')).toContain(',"x;=1+1",');
-    const numbers = readFileSync(join(scene.folder, 'out', 'collections.csv'), 'utf8');
-    expect(numbers).toMatch(/^-5,plain/m);
-    expect((await scene.run('export', '--help')).stdout).toContain('--spreadsheet');
-  });
-
-  test('is refused for other formats', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    for (const args of [['changes'], ['export', '--out', join(scene.folder, 'out')]]) {
-      const { code, stderr } = await scene.run(...args, '--spreadsheet');
-      expect({ code, stderr }).toEqual({
-        code: 2,
-        stderr: 'docmirror: --spreadsheet goes with --format csv. [settings]\n',
-      });
     }
   });
 });

@@ -97,7 +97,7 @@ beforeAll(async () => {
   database = join(place.path, 'mirror.sqlite');
   copyProgram(grown);
   edit('src/contract/lists.ts', "'document-exports' | 'collections' | 'webhooks'", " | 'folders'");
-  edit('src/contract/lists.ts', "  hasSecrets: true,\n};\n", definition);
+  edit('src/contract/lists.ts', '  hasSecrets: true,\n};\n', definition);
   edit('src/contract/lists.ts', '= [documentExports, collections, webhooks', ', folders');
   edit(
     'src/store/tables/schema.ts',

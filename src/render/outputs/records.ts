@@ -81,6 +81,9 @@ export const changesOutput = object({
   resource: keptResource,
   recordId: whole('the record'),
   operation: oneOf(['insert', 'update', 'removal'], 'what happened'),
+  changedFields: orNull(
+    list(text('a field'), 'the fields that an update changed; a connection only if its id changed'),
+  ),
   record: record('the record after the change or, if it was removed, before it; null if it was erased'),
   before: record('the record before an update; else null'),
   isErased: optional(yesOrNo('true if the text was erased; else left out')),

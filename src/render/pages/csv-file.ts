@@ -1,16 +1,15 @@
 import type { Browsable } from '../../contract/browsable.ts';
-import { cellsOf, type Item } from '../../contract/cells.ts';
+import { type CellValue, cellsOf, type Column as FileColumn, type Item } from '../../contract/cells.ts';
 import type { BrowsedRecord } from '../../store/read/browse-reader.ts';
 import type { Change } from '../../store/read/change.ts';
-import type { ExportColumn, ExportValue } from '../../store/read/export-tables.ts';
+import { csvPieces } from '../csv.ts';
 import { shownEndpoint } from '../endpoint.ts';
-import { CsvEncoder } from '../export-formats.ts';
 import { flatChanges } from '../flat-changes.ts';
 
 // Files for people, from a browser: written for a spreadsheet, and without the secrets that pages hide.
 
-interface Column extends ExportColumn {
-  readonly of: (item: Item, id: number) => ExportValue;
+interface Column extends FileColumn {
+  readonly of: (item: Item, id: number) => CellValue;
 }
 
 /** Records as comma-separated values, piece by piece; an empty piece means a record that does not fit. */
@@ -37,26 +36,13 @@ export function* changeFile(changes: Iterable<Change | null>): Generator<string>
   );
 }
 
-function* encoded<T>(
-  columns: readonly ExportColumn[],
+function encoded<T>(
+  columns: readonly FileColumn[],
   items: Iterable<T | null>,
-  rowOf: (item: T) => readonly ExportValue[],
+  rowOf: (item: T) => readonly CellValue[],
 ): Generator<string> {
-  let text = '';
-  const encoder = new CsvEncoder(
-    columns,
-    piece => {
-      text += piece;
-    },
-    true,
-  );
-  for (const item of items) {
-    if (item !== null) encoder.add(rowOf(item));
-    yield text;
-    text = '';
-  }
-  encoder.finish();
-  yield text;
+  const rows = Iterator.from(items).filter((item): item is NonNullable<typeof item> => item !== null);
+  return csvPieces(columns, rows.map(rowOf), true);
 }
 
 function columnsOf({ fields, idName }: Browsable): Column[] {

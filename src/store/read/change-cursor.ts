@@ -1,10 +1,7 @@
 import type Database from 'better-sqlite3';
-import { eq } from 'drizzle-orm';
 import { keptResources } from '../../contract/lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { orm } from '../tables/orm.ts';
-import { syncReceipts } from '../tables/schema.ts';
 import type { Change } from './change.ts';
 
 /** The fields that identify a change within one log of receipts. */
@@ -181,10 +178,7 @@ function sharedRun(sqlite: Database.Database, { runId, leafIndex, leafHash, earl
 }
 
 function receiptOf(sqlite: Database.Database, runId: number) {
-  const { leafIndex, leafHash } = syncReceipts;
-  return orm(sqlite)
-    .select({ leafIndex, leafHash })
-    .from(syncReceipts)
-    .where(eq(syncReceipts.runId, runId))
-    .get();
+  type Receipt = { readonly leafIndex: number; readonly leafHash: string };
+  const ofRun = 'SELECT leaf_index AS leafIndex, leaf_hash AS leafHash FROM sync_receipts WHERE run_id = ?';
+  return sqlite.prepare<[number], Receipt>(ofRun).get(runId);
 }

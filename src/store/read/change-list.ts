@@ -30,6 +30,11 @@ export interface ChangeRequest {
   readonly after?: ChangeKey | null;
 }
 
+/** The runs of a mirror that have ended, by number and by time. */
+export function runsOf(sqlite: Database.Database): EndedRuns {
+  return new EndedRuns(sqlite);
+}
+
 const runColumns = [
   ...keptResources.map(resource => [tableOf(resource), '_changed_run_id'] as const),
   ['record_history', 'valid_from_run_id'] as const,
@@ -40,7 +45,7 @@ const runColumns = [
 function nextRunSql(isDescending: boolean): string {
   const [pick, sign] = isDescending ? ['max', '<'] : ['min', '>'];
   const each = runColumns.map(
-    ([table, column]) => `SELECT ${pick}(${column}) AS run_id FROM ${table} WHERE ${column} ${sign} ?1`,
+    ([table, column]) => `SELECT ${pick}(${column}) AS run_id FROM ${table} WHERE ${column} ${sign} @run`,
   );
   return `SELECT ${pick}(run_id) FROM (${each.join(' UNION ALL ')})`;
 }
@@ -53,11 +58,11 @@ export function* changesThatFit(sqlite: Database.Database, request: ChangeReques
   const { filter, sinceRunId, isDescending = false, after = null } = request;
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const last = Math.min(request.untilRunId ?? newest, newest);
-  const next = sqlite.prepare<[number], number | null>(nextRunSql(isDescending)).pluck();
+  const next = sqlite.prepare<object, number | null>(nextRunSql(isDescending)).pluck();
   const reader = new RunChanges(sqlite, filter, isDescending);
   const first = isDescending ? last + 1 : sinceRunId;
-  let runId = after?.runId ?? filter?.run ?? next.get(first) ?? null;
-  for (; runId !== null && runId > sinceRunId && runId <= last; runId = next.get(runId) ?? null) {
+  let runId = after?.runId ?? filter?.run ?? next.get({ run: first }) ?? null;
+  for (; runId !== null && runId > sinceRunId && runId <= last; runId = next.get({ run: runId }) ?? null) {
     if (typeof filter?.run === 'number' && runId !== filter.run) return;
     for (const resource of isDescending ? keptResources.toReversed() : keptResources) {
       const isHere = after?.runId === runId;

@@ -242,7 +242,7 @@ test('a mirror is damaged if its header names a format that no SQLite has', asyn
 test.each<[words: string, setting: string, name: string]>([
   ['export --out', '--out', 'LONG'],
   ['export --out', '--out', 'LONG/below'],
-  ['export --changes --out', '--out', 'loop/below'],
+  ['changes --out', '--out', 'loop/below'],
   ['export --out', '--out', 'mirror.sqlite/below'],
   ['report --out', '--out', 'LONG'],
   ['report --out', '--out', 'missing/report.html'],

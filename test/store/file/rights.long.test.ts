@@ -58,7 +58,7 @@ test('all that docmirror makes can be read by its owner only, at every moment, u
     ['backup', '--restore', join(scene.folder, 'one.sqlite')],
     ['report', '--out', join(scene.folder, 'report.html')],
     ['export', '--out', join(scene.folder, 'lists')],
-    ['export', '--out', join(scene.folder, 'feed'), '--format', 'parquet', '--changes'],
+    ['changes', '--out', join(scene.folder, 'feed.parquet'), '--format', 'parquet'],
     ['verify'],
   ])
     expect([args, await run(scene, ...args)]).toEqual([args, 0]);
@@ -66,7 +66,7 @@ test('all that docmirror makes can be read by its owner only, at every moment, u
   expect(open).toEqual([]);
   const kinds = ['mirror.sqlite', 'mirror.sqlite.lock', 'mirror.sqlite-wal', 'mirror.sqlite.lock-wal'];
   expect(names).toEqual(
-    expect.arrayContaining([...kinds, 'one.sqlite', 'report.html', 'lists', 'feed/changes']),
+    expect.arrayContaining([...kinds, 'one.sqlite', 'report.html', 'lists', 'feed.parquet']),
   );
   expect(names.some(name => name.endsWith('.docmirror-unfinished'))).toBe(true);
 });

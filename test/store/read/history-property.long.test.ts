@@ -1,8 +1,12 @@
 import { join } from 'node:path';
+import type Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { lists, type ResourceName } from '../../../src/contract/lists.ts';
-import { MirrorReader } from '../../../src/store/read/mirror-reader.ts';
+import { openForReading } from '../../../src/store/file/open.ts';
+import { MirrorState } from '../../../src/store/read/as-of.ts';
+import { changesThatFit } from '../../../src/store/read/change-list.ts';
+import { EndedRuns } from '../../../src/store/tables/ended-runs.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { events, ModelService } from '../../support/history-model.ts';
 import { memoryFolder, run } from '../../support/in-process.ts';
@@ -31,17 +35,20 @@ function withoutNames(text: string): string {
   return text.replace(/(\{"id":\d+),"name":"C[^"]*"\}/g, '$1}');
 }
 
-function stateOf(reader: MirrorReader, runId: number | null): Map<string, string[]> {
-  const state = reader.state(runId);
-  return new Map(lists.map(list => [list.resource, [...state.wire(list)].sort()]));
+function stateOf(sqlite: Database.Database, runId: number | null): Map<string, string[]> {
+  const state = new MirrorState(sqlite, runId);
+  return new Map(lists.map(list => [list.resource, [...state.wire(list.resource)].sort()]));
 }
 
 /** Plays the change feed into an empty mirror, and checks that each change fits the state before it. */
-function replay(reader: MirrorReader): Map<number, Map<string, string[]>> {
+function replay(sqlite: Database.Database): Map<number, Map<string, string[]>> {
   const standing = new Map<string, string>();
   const after = new Map<number, Map<string, string[]>>();
-  for (const runId of reader.endedRuns.since(0)) {
-    for (const { resource, recordId, operation, record, before } of reader.changesOfRun(runId, null)) {
+  for (const runId of new EndedRuns(sqlite).since(0)) {
+    const ofRun = changesThatFit(sqlite, { sinceRunId: runId - 1, untilRunId: runId });
+    for (const change of ofRun) {
+      if (change === null) continue;
+      const { resource, recordId, operation, record, before } = change;
       const key = `${resource} ${recordId}`;
       expect(standing.has(key), `${operation} of ${key} by run ${runId}`).toBe(operation !== 'insert');
       if (operation === 'update')
@@ -92,15 +99,16 @@ test('the mirror as of any run is what the service listed then, and the change f
 }, 120_000);
 
 async function check(path: string, snapshots: readonly (Known | null)[]): Promise<void> {
-  const reader = new MirrorReader(path);
-  try {
-    const replayed = replay(reader);
+  using mirror = openForReading(path);
+  const { sqlite } = mirror;
+  {
+    const replayed = replay(sqlite);
     for (const [at, known] of snapshots.entries()) {
       if (known === null) continue;
       const { isWhole, lists: expected } = known;
       const runId = at + 1;
-      const then = stateOf(reader, runId);
-      const connections = [...reader.state(runId).wireConnections()].sort();
+      const then = stateOf(sqlite, runId);
+      const connections = [...new MirrorState(sqlite, runId).wire('connections')].sort();
       for (const resource of resources) {
         const [found, wanted] = [then.get(resource) ?? [], expected.get(resource) ?? []];
         if (isWhole) expect(found, `${resource} as of run ${runId}`).toEqual(wanted);
@@ -111,9 +119,7 @@ async function check(path: string, snapshots: readonly (Known | null)[]): Promis
       if (isWhole) expect(connections, `connections as of run ${runId}`).toEqual(connectionsIn(expected));
       expect(replayed.get(runId)?.get('connections')).toEqual(connections);
     }
-    expect(stateOf(reader, null)).toEqual(stateOf(reader, snapshots.length));
-  } finally {
-    reader[Symbol.dispose]();
+    expect(stateOf(sqlite, null)).toEqual(stateOf(sqlite, snapshots.length));
   }
   const { differences } = await verifyMirror(path, { limit: 10, signal: new AbortController().signal });
   expect(differences).toEqual([]);

@@ -2,12 +2,14 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { tableFor } from '../../../src/commands/export.ts';
 import { lists, type ResourceName } from '../../../src/contract/lists.ts';
 import { MirrorFileError } from '../../../src/errors.ts';
 import type { SourceRow } from '../../../src/publish/source.ts';
 import { publishedTables } from '../../../src/publish/tables.ts';
-import { exportTables } from '../../../src/store/read/export-tables.ts';
-import { MirrorReader } from '../../../src/store/read/mirror-reader.ts';
+import { openForReading } from '../../../src/store/file/open.ts';
+import { MirrorState } from '../../../src/store/read/as-of.ts';
+import { changesThatFit } from '../../../src/store/read/change-list.ts';
 import { PublishRows } from '../../../src/store/read/publish-rows.ts';
 import { contentOfWire } from '../../support/content-of-wire.ts';
 import { events, ModelService } from '../../support/history-model.ts';
@@ -42,13 +44,12 @@ test('the rows of the runs, played one after the other, are the mirror as it was
 
 function expectReplay(path: string, runCount: number): void {
   const rows = PublishRows.open(path);
-  const reader = new MirrorReader(path);
+  const mirror = openForReading(path);
   try {
     expect(rows.runs().map(({ runId }) => runId)).toEqual(
       Array.from({ length: runCount }, (_, at) => at + 1),
     );
-    for (const [at, { resource }] of publishedTables.entries()) {
-      const table = exportTables[at];
+    for (const { resource } of publishedTables) {
       const newest = new Map<number, { version: number; row: SourceRow }>();
       for (const { runId } of rows.runs()) {
         for (const row of rows.rows(resource, runId)) {
@@ -58,13 +59,12 @@ function expectReplay(path: string, runCount: number): void {
         }
         const standing = [...newest.values()].map(each => each.row).filter(row => !row.isRemoved);
         standing.sort((a, b) => a.id - b.id);
-        const state = reader.state(runId);
+        const state = new MirrorState(mirror.sqlite, runId);
+        const { rowOf } = tableFor(resource, state, false);
         expect(standing.map(valuesOf), `${resource} after run ${runId}`).toEqual([
-          ...(table?.rows(state) ?? []),
+          ...state.records(resource).map(rowOf),
         ]);
-        const contents = [...(table?.wire(state) ?? [])].map(text =>
-          contentOfWire(resource, text).toString('hex'),
-        );
+        const contents = [...state.wire(resource)].map(text => contentOfWire(resource, text).toString('hex'));
         expect(standing.map(({ content }) => content).sort()).toEqual(contents.sort());
         expect(rows.sumAfter(resource, runId)).toEqual({
           recordCount: contents.length,
@@ -78,10 +78,12 @@ function expectReplay(path: string, runCount: number): void {
       [runId, resource, recordId, operation].join(),
     );
     expect(new Set(keys).size).toBe(changes.length);
-    expect(changes.length).toBe([...reader.changes({ sinceRunId: 0, resource: null })].length);
+    expect(changes.length).toBe(
+      [...changesThatFit(mirror.sqlite, { sinceRunId: 0 })].filter(change => change !== null).length,
+    );
   } finally {
     rows[Symbol.dispose]();
-    reader[Symbol.dispose]();
+    mirror.close();
   }
 }
 
