@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { checkpointText, generateKey } from '../audit/checkpoint.ts';
 import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
@@ -34,8 +34,6 @@ export const keygen = command({
     } catch (error) {
       if (codeOf(error) === 'EEXIST')
         throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
-      // Half a key is none.
-      if (existsSync(path)) rmSync(path);
       throw unwritable('FILE', path, new FileWriteError(path, error));
     }
     return publicPem;

@@ -14,12 +14,16 @@ import { counted } from '../render/numbers.ts';
 import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
 import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
-import {
-  type PinnedCheckpoint,
-  type Verification,
-  type VerifyOptions,
-  verifyMirror,
-} from '../store/verify/verify.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
+
+/** The checkpoints to compare the mirror with, and the key whose signatures count. */
+interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
+  /** The files of the checkpoints. */
+  readonly checkpoints: readonly string[];
+  /** The file of the public key; null if none is named. */
+  readonly publicKey: string | null;
+  readonly signingKeyFile: string | null;
+}
 
 /**
  * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
@@ -31,12 +35,21 @@ export async function verifyWithCheckpoints(
   database: string,
   { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
 ): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
-  const publicKeyObject = await publicKeyFrom(publicKey, signingKeyFile);
-  const files: CheckpointFile[] = [];
-  for (const path of paths) files.push(readFile(path, await reading(path, each => each), publicKeyObject));
-  const checkpoints = files.flatMap(({ pinned }) => pinned ?? []);
+  const key = await keyFrom(publicKey, signingKeyFile);
+  const shown: ShownCheckpoint[] = [];
+  const checkpoints = paths.flatMap(file => {
+    const bytes = readSmallBytes('', file, bytesMax);
+    try {
+      const read = readCheckpoint(bytes);
+      shown.push(withSignature(file, read, key));
+      return [{ file, ...read.checkpoint }];
+    } catch (error) {
+      if (!(error instanceof MalformedError)) throw error;
+      shown.push({ file, size: 0, signature: 'forged', notes: [`${file}: ${error.message}`] });
+      return [];
+    }
+  });
   const found = await verifyMirror(database, { ...options, checkpoints });
-  const shown = files.map(file => file.shown);
   const differences = shown.filter(isRefused).map(({ notes }) => {
     return { table: null, id: null, what: notes.join(' '), severity: 'record of runs' } as const;
   });
@@ -46,32 +59,6 @@ export async function verifyWithCheckpoints(
     differenceCount: found.differenceCount + differences.length,
     differences: [...differences, ...found.differences],
   };
-}
-
-/** The checkpoints to compare the mirror with, and the key whose signatures count. */
-interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
-  /** The files of the checkpoints. */
-  readonly checkpoints: readonly string[];
-  /** The file of the public key; null if none is named. */
-  readonly publicKey: string | null;
-  readonly signingKeyFile: string | null;
-}
-
-/** A file that was named as a checkpoint: what it pins, null if it is none, and what is said of it. */
-interface CheckpointFile {
-  readonly pinned: PinnedCheckpoint | null;
-  readonly shown: ShownCheckpoint;
-}
-
-function readFile(file: string, bytes: Buffer, publicKey: KeyObject | null): CheckpointFile {
-  try {
-    const read = readCheckpoint(bytes);
-    return { pinned: { file, ...read.checkpoint }, shown: checkSignature(file, read, publicKey) };
-  } catch (error) {
-    if (!(error instanceof MalformedError)) throw error;
-    const notes = [`${file}: ${error.message}`];
-    return { pinned: null, shown: { file, size: 0, signature: 'forged', notes } };
-  }
 }
 
 /**
@@ -90,8 +77,8 @@ export async function assertCanSign(path: string, signingKeyFile: string): Promi
  *
  * @throws UsageError if the setting names no usable key.
  */
-export function readSigningKey(path: string): Promise<KeyObject> {
-  return reading(path, bytes => readPrivateKey(bytes.toString()), 'DOCMIRROR_SIGNING_KEY_FILE: ');
+export async function readSigningKey(path: string): Promise<KeyObject> {
+  return readKey('DOCMIRROR_SIGNING_KEY_FILE: ', path, readPrivateKey);
 }
 
 /** The signed checkpoint of all receipts of a mirror. */
@@ -99,46 +86,42 @@ export async function signedCheckpointOf(database: string, signingKeyFile: strin
   return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
 }
 
-/** Checks the signature on a checkpoint; `publicKey` is null where no key is known. */
-function checkSignature(
+/** What is said of a checkpoint, and of its signature; `publicKey` is null if no key is known. */
+function withSignature(
   file: string,
   { checkpoint, note }: ReadCheckpoint,
   publicKey: KeyObject | null,
 ): ShownCheckpoint {
   const { size, origin } = checkpoint;
   const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name: origin, publicKey });
-  const isUnsigned = note.signatures.length === 0;
   const words = {
     verified: 'was signed by the key',
     forged: 'has a false signature',
     absent: 'was not signed by the key',
-    unchecked: isUnsigned
-      ? 'has no signature: nothing says who made it'
-      : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
+    unchecked:
+      note.signatures.length === 0
+        ? 'has no signature: nothing says who made it'
+        : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
   };
-  const said = `${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`;
-  return { file, size, signature, notes: [said] };
+  const notes = [`${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`];
+  return { file, size, signature, notes };
 }
 
-async function publicKeyFrom(
-  publicKeyFile: string | null,
-  signingKeyFile: string | null,
-): Promise<KeyObject | null> {
-  if (publicKeyFile !== null) return reading(publicKeyFile, bytes => readPublicKey(bytes.toString()));
+async function keyFrom(publicKey: string | null, signingKeyFile: string | null): Promise<KeyObject | null> {
+  if (publicKey !== null) return readKey('', publicKey, readPublicKey);
   return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
 }
 
 /** Far more than a key or a checkpoint takes, in bytes. */
 const bytesMax = 256 * 1024;
 
-async function reading<T>(path: string, read: (bytes: Buffer) => T, prefix = ''): Promise<T> {
-  // A setting is named for the key that signs alone.
-  const name = prefix === '' ? path : nameOfSecretFile(path);
-  const bytes = readSmallBytes(prefix, path, bytesMax, name);
+/** @param from the setting that names a key that signs, and a colon; empty for a public key. */
+function readKey(from: string, path: string, read: (pem: string) => KeyObject): KeyObject {
+  const name = from === '' ? path : nameOfSecretFile(path);
   try {
-    return read(bytes);
+    return read(readSmallBytes(from, path, bytesMax, name).toString());
   } catch (error) {
-    if (error instanceof MalformedError) throw new UsageError(`${prefix}${path}: ${error.message}`);
+    if (error instanceof MalformedError) throw new UsageError(`${from}${path}: ${error.message}`);
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import type { EraseOutput } from '../render/outputs/records.ts';
 import { wrap } from '../render/wrap.ts';
-import { type Erased, erase as eraseRecord } from '../store/write/erase.ts';
+import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
 import { choice, required, text } from './flags.ts';
 import { mirrorSettings } from './shared-flags.ts';
@@ -56,33 +56,26 @@ export const erase = command({
     return { resource, recordId, ...erased };
   },
   output: (erased): EraseOutput => erased,
-  text: ({ resource, recordId, ...erased }, width) => wrapped(`${resource} ${recordId}`, erased, width),
+  text({ resource, recordId, versions, rejectedRecords, isListed, receipt }, width) {
+    const name = `${resource} ${recordId}`;
+    const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')]
+      .filter(each => !each.startsWith('0 '))
+      .join(' and ');
+    const lines =
+      receipt === null
+        ? [`${name} has no text of ended versions or rejected records any more.`]
+        : [`Erased for good: the text of ${what} of ${name}.`];
+    if (isListed) lines.push('The service still lists the record, so its current version stays.');
+    if (receipt !== null) {
+      const { leafIndex } = receipt;
+      const count = rejectedRecords + (versions > 0 ? 1 : 0);
+      const many = `Receipts ${leafIndex - count + 1} to ${leafIndex} say so.`;
+      lines.push(count === 1 ? `Receipt ${leafIndex} says so.` : many);
+    }
+    lines.push(
+      'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
+    );
+    const wrapped = lines.flatMap(line => wrap(printable(line), width));
+    return `${wrapped.join('\n')}\n`;
+  },
 });
-
-function wrapped(
-  name: string,
-  { versions, rejectedRecords, isListed, receipt }: Erased,
-  width: number,
-): string {
-  const what = [
-    ...(versions > 0 ? [counted(versions, 'ended version')] : []),
-    ...(rejectedRecords > 0 ? [counted(rejectedRecords, 'rejected record')] : []),
-  ].join(' and ');
-  const receiptCount = rejectedRecords + (versions > 0 ? 1 : 0);
-  const lines = [
-    receipt === null
-      ? `${name} has no text of ended versions or rejected records any more.`
-      : `Erased for good: the text of ${what} of ${name}.`,
-    ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
-    ...(receipt === null ? [] : [receiptsText(receipt.leafIndex, receiptCount)]),
-    'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
-  ];
-  return lines
-    .flatMap(line => wrap(printable(line), width))
-    .map(line => `${line}\n`)
-    .join('');
-}
-
-function receiptsText(newest: number, count: number): string {
-  return count === 1 ? `Receipt ${newest} says so.` : `Receipts ${newest - count + 1} to ${newest} say so.`;
-}

@@ -1,20 +1,17 @@
 import { printable, printableInOneLine } from '../printable.ts';
-import type { LiveDifference } from '../store/verify/live-differences.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
 import type { ShownCheckpoint, VerifyOutput } from './outputs/files.ts';
 import { renderTable } from './table.ts';
 
-/** The result of comparing the mirror with the service; `isProven` if two readings of every list agreed. */
-export interface LiveResult {
-  readonly isProven: boolean;
+/** A record that differs between the mirror and the service. */
+export type LiveDifference = NonNullable<VerifyOutput['live']>['differences'][number];
+
+/** The result of comparing the mirror with the service; `isProven` if every list was proven. */
+export interface LiveResult extends NonNullable<VerifyOutput['live']> {
   /** False if no list could be read. */
   readonly isCompared: boolean;
-  readonly notes: readonly string[];
-  readonly differenceCount: number;
-  /** The first of the differences. */
-  readonly differences: readonly LiveDifference[];
 }
 
 export type { ShownCheckpoint };
@@ -31,39 +28,28 @@ export function isRefused({ signature }: ShownCheckpoint): boolean {
 
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
-  const { path, lists, connectionCount, versionCount, runCount, prunedBefore } = verification;
-  const {
-    differences,
-    differenceCount,
-    checkpoints = [],
-    otherObjects,
-    rebuiltAfterRunId,
-    erasedCount,
-  } = verification;
+  const { path, lists, connectionCount, versionCount, runCount, prunedBefore, otherObjects } = verification;
+  const { differences, differenceCount, checkpoints = [], rebuiltAfterRunId, erasedCount } = verification;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
     resource,
     count(recordCount),
-    runId === null ? '–' : String(runId),
+    String(runId ?? '–'),
     checksum,
   ]);
   const columns = ['List', { right: 'Records' }, { right: 'Run' }, 'Checksum'];
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
-  const pruned = `Versions that ended before ${prunedBefore} were deleted: what runs changed up to then was not recomputed.`;
+  const notRecomputed = 'what runs changed up to then was not recomputed';
+  const notes: string[] = [];
+  if (prunedBefore !== null)
+    notes.push(`Versions that ended before ${prunedBefore} were deleted: ${notRecomputed}.`);
+  if (rebuiltAfterRunId !== null)
+    notes.push(`The mirror was rebuilt after run ${rebuiltAfterRunId}: ${notRecomputed}.`);
+  if (erasedCount > 0)
+    notes.push(`Erased, so that only the content is left: ${counted(erasedCount, 'text')}.`);
   const others = otherObjects.map(({ type, name }) => `${type} ${name}`).join(', ');
-  const notes = [
-    ...(prunedBefore === null ? [] : [pruned]),
-    ...(rebuiltAfterRunId === null
-      ? []
-      : [
-          `The mirror was rebuilt after run ${rebuiltAfterRunId}: what runs changed up to then was not recomputed.`,
-        ]),
-    ...(erasedCount === 0
-      ? []
-      : [`Erased, so that only the content is left: ${counted(erasedCount, 'text')}.`]),
-    ...(others === '' ? [] : [`Not made by docmirror, and left alone: ${others}.`]),
-    ...checkpoints.flatMap(each => each.notes),
-  ];
+  if (others !== '') notes.push(`Not made by docmirror, and left alone: ${others}.`);
+  notes.push(...checkpoints.flatMap(each => each.notes));
   const refusedCount = checkpoints.filter(isRefused).length;
   const verdict =
     differenceCount === 0
@@ -71,12 +57,12 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
       : differenceCount === refusedCount
         ? `${unreliable(refusedCount)} nothing against ${path}, in which no difference was found: ${rest}.`
         : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
-  const lines = [
-    ...[verdict, ...notes].map(printable),
-    ...differences.map(differenceLine),
-    ...more(differenceCount, differences.length),
-  ];
-  return `${table}${lines.join('\n')}\n`;
+  return linesOf(
+    [verdict, ...notes].map(printable),
+    differences.map(differenceLine),
+    differenceCount - differences.length,
+    table,
+  );
 }
 
 function unreliable(count: number): string {
@@ -95,13 +81,8 @@ export function liveText({ isProven, isCompared, notes, differences, differenceC
         : isCompared
           ? 'No difference from the service was found, but not all of it could be compared.'
           : 'Nothing could be compared with the service.';
-  const lines = [
-    verdict,
-    ...notes.map(printable),
-    ...differences.flatMap(liveLines),
-    ...more(differenceCount, differences.length),
-  ];
-  return `${lines.join('\n')}\n`;
+  const said = [verdict, ...notes.map(printable)];
+  return linesOf(said, differences.flatMap(liveLines), differenceCount - differences.length);
 }
 
 /** The output of `verify --json`. */
@@ -117,15 +98,10 @@ export function verifyOutputOf(verification: Shown, live: LiveResult | null): Ve
   return { ok, path, ...checked, differenceCount, differences, live: shown };
 }
 
-const severityText = {
-  content: 'content',
-  'record of runs': 'record of runs',
-  shortcut: 'shortcut: it only saves work',
-};
-
 function differenceLine({ table, id, what, severity }: Difference): string {
   const where = [table ?? 'file', ...(id === null ? [] : [id])].join(' ');
-  return `  ${printableInOneLine(`${where}: ${what} [${severityText[severity]}]`)}`;
+  const kind = severity === 'shortcut' ? 'shortcut: it only saves work' : severity;
+  return `  ${printableInOneLine(`${where}: ${what} [${kind}]`)}`;
 }
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };
@@ -154,6 +130,12 @@ function withoutSecretsIn(difference: LiveDifference): LiveDifference {
   return { ...difference, fields };
 }
 
-function more(total: number, shown: number): string[] {
-  return total > shown ? [`  … and ${count(total - shown)} more; --limit shows them`] : [];
+function linesOf(
+  said: readonly string[],
+  differences: readonly string[],
+  hidden: number,
+  table = '',
+): string {
+  const more = hidden > 0 ? [`  … and ${count(hidden)} more; --limit shows them`] : [];
+  return `${table}${[...said, ...differences, ...more].join('\n')}\n`;
 }
