@@ -32,22 +32,14 @@ export interface Difference {
 
 /** A list of differences: all are counted, and the first ones are kept. */
 export class Differences {
-  readonly #ofFile: Difference[] = [];
-  readonly #ofTables: Difference[] = [];
+  /** At most as many as are listed. Faults of the file itself come first, whenever they were found. */
+  readonly kept: Difference[] = [];
+  count = 0;
   readonly #limit: number;
-  #count = 0;
+  #ofFile = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
-  }
-
-  get count(): number {
-    return this.#count;
-  }
-
-  /** At most as many as are listed. Faults of the file itself come first, whenever they were found. */
-  get kept(): Difference[] {
-    return [...this.#ofFile, ...this.#ofTables].slice(0, this.#limit);
   }
 
   /** @param severity if it is left out, that of the table. */
@@ -57,9 +49,10 @@ export class Differences {
     what: string,
     severity = severities[table ?? ''] ?? 'content',
   ): void {
-    this.#count++;
-    const kept = table === null ? this.#ofFile : this.#ofTables;
-    if (kept.length < this.#limit) kept.push({ table, id, what, severity });
+    this.count++;
+    const place = table === null ? this.#ofFile++ : this.kept.length;
+    this.kept.splice(place, 0, { table, id, what, severity });
+    if (this.kept.length > this.#limit) this.kept.pop();
   }
 }
 

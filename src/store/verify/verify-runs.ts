@@ -8,6 +8,7 @@ import type { Audit } from './differences.ts';
 import type { VerifiedLog } from './verify-log.ts';
 
 type Resource = ListSum['resource'];
+type Changes = ReadonlyMap<Resource, RunChanges>;
 
 /**
  * Compares the present lists with the newest receipts, and recomputes the receipt of every run from the tables, the newest first. It
@@ -25,46 +26,54 @@ export async function verifyRuns(
   const underWay = sqlite.prepare<[], number>(
     'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
   );
-  for (const runId of underWay.pluck().all()) rewind.takeBack(runId);
+  for (const runId of underWay.pluck().all()) rewind.takeBack(rewind.changesOf(runId));
   rewind.checkPresent();
   const rest = [...states];
   const receipts = sqlite.prepare<[], { runId: number; text: string }>(
     'SELECT run_id AS runId, receipt AS text FROM sync_receipts WHERE run_id IS NOT NULL ORDER BY run_id DESC',
   );
+  // Rows and history do not go back any further.
+  let isOver = false;
   for (const { runId, text } of receipts.iterate()) {
     for (let stated = rest.at(-1); stated !== undefined && stated.afterRunId >= runId; stated = rest.at(-1)) {
       rest.pop();
-      rewind.checkStates(`the ${stated.receipt.kind}`, stated.receipt.lists);
+      if (!isOver) rewind.checkStates(`the ${stated.receipt.kind}`, stated.receipt.lists);
       // An upgrade just before it had rows that the rebuild dropped.
-      if (stated.receipt.kind === 'rebuild') rewind.isOver = true;
+      if (stated.receipt.kind === 'rebuild') isOver = true;
     }
-    if (runId <= knownAfter) rewind.isOver = true;
+    if (runId <= knownAfter) isOver = true;
     const receipt = receiptOrNull(text);
+    const changes = isOver ? null : rewind.changesOf(runId);
     // A receipt that can't be read, or is of another kind, was already reported.
-    if (receipt?.kind === 'run') rewind.checkRun(runId, receipt);
-    rewind.takeBack(runId);
+    if (receipt?.kind === 'run') rewind.checkRun(runId, receipt, changes);
+    if (changes !== null) rewind.takeBack(changes);
     if (slice.isOver) await slice.next();
   }
-  rewind.checkBeginning();
+  if (!isOver) rewind.checkBeginning();
 }
 
 /** The lists in their state after each run, from the newest run back. */
 class Rewind {
-  /** True if rows and history do not go back any further. */
-  isOver = false;
   readonly #audit: Audit;
   readonly #states: Map<Resource, Sum>;
   readonly #erased: ReadonlyMap<string, string>;
-  /** Kept, because a mirror can have thousands of runs. */
   readonly #hashes: RunHashes;
-  #last: { readonly runId: number; readonly found: Map<Resource, RunChanges> } | null = null;
 
   constructor(audit: Audit, present: ReadonlyMap<Resource, Sum>) {
-    const { sqlite } = audit;
     this.#audit = audit;
     this.#states = new Map(present);
-    this.#erased = erasedHashes(sqlite);
-    this.#hashes = new RunHashes(sqlite);
+    this.#erased = erasedHashes(audit.sqlite);
+    this.#hashes = new RunHashes(audit.sqlite);
+  }
+
+  changesOf(runId: number): Changes {
+    return new Map(keptResources.map(resource => [resource, this.#hashes.changes(runId, resource)]));
+  }
+
+  /** Undoes what a run did. */
+  takeBack(changes: Changes): void {
+    for (const [resource, { began, gone }] of changes)
+      this.#states.set(resource, this.#stateOf(resource).minus(began).plus(gone));
   }
 
   /** Compares the lists with the newest receipts. The history is compared with these, so that one fault is reported only once. */
@@ -72,29 +81,28 @@ class Rewind {
     const { sqlite, differences } = this.#audit;
     for (const [resource, found] of this.#states) {
       const said = lastState(sqlite, resource);
-      if (!found.equals(said)) {
-        const words = `${found.count} rows with the checksum ${found}, but the newest receipt says ${said.count} and ${said}`;
-        differences.add(tableOf(resource), null, words);
-      }
+      if (found.equals(said)) continue;
+      const words = `${found.count} rows with the checksum ${found}, but the newest receipt says ${said.count} and ${said}`;
+      differences.add(tableOf(resource), null, words);
       this.#states.set(resource, said);
     }
   }
 
-  checkRun(runId: number, receipt: RunReceipt): void {
+  /** @param changes what the run did by rows and history; null if only the receipt itself has it. */
+  checkRun(runId: number, receipt: RunReceipt, changes: Changes | null): void {
     const { sqlite, differences, mirrorIds } = this.#audit;
     // If versions of a list were erased, the receipt of the erasure has its hash.
     const lists = receipt.lists.map(list => {
       const ended = this.#erased.get(`${list.resource} ${runId}`) ?? list.ended;
       return { ...list, ended };
     });
-    const stated = new Map(lists.map(list => [list.resource, list]));
+    const stated = (resource: Resource) => lists.find(list => list.resource === resource);
     const expected = composeRunReceipt(sqlite, runId, {
       mirrorId: mirrorIds[0] ?? '',
       books: id => this.#hashes.books(id),
-      // If rows and history no longer have the changes, only the receipt itself has them.
-      changes: resource =>
-        this.isOver ? statedChanges(stated.get(resource)) : this.#changesOf(runId, resource),
-      connectionsAfter: () => (this.isOver ? sumIn(stated.get('connections')) : this.#stateOf('connections')),
+      changes: resource => changes?.get(resource) ?? statedChanges(stated(resource)),
+      connectionsAfter: () =>
+        changes === null ? sumIn(stated('connections')) : this.#stateOf('connections'),
     });
     if (expected === null) return;
     for (const what of differencesBetween({ ...receipt, lists }, expected)) {
@@ -102,47 +110,26 @@ class Rewind {
       const severity = isContent ? 'content' : 'record of runs';
       differences.add('sync_receipts', null, `run ${runId}: ${what}`, severity);
     }
-    this.checkStates(`run ${runId}`, receipt.lists);
+    if (changes !== null) this.checkStates(`run ${runId}`, receipt.lists);
   }
 
   /** @param who the name of the receipt that says this, for messages. */
   checkStates(who: string, said: readonly ListSum[]): void {
-    for (const list of this.isOver ? [] : said) {
+    for (const list of said) {
       const { resource, recordCount, checksum } = list;
       const state = this.#stateOf(resource);
-      if (state.count === recordCount && state.toString() === checksum) continue;
+      if (state.equals(sumIn(list))) continue;
       const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
       this.#audit.differences.add('sync_receipts', null, words, 'content');
-      // From here on back, the history is compared with the receipt's state, so that one fault is reported only once.
       this.#states.set(resource, sumIn(list));
-    }
-  }
-
-  /** Undoes what a run did. */
-  takeBack(runId: number): void {
-    for (const resource of this.isOver ? [] : keptResources) {
-      const { began, gone } = this.#changesOf(runId, resource);
-      this.#states.set(resource, this.#stateOf(resource).minus(began).plus(gone));
     }
   }
 
   /** Checks that there was nothing before the first run. */
   checkBeginning(): void {
-    for (const [resource, state] of this.isOver ? [] : this.#states)
-      if (!state.equals(new Sum()))
-        this.#audit.differences.add(
-          tableOf(resource),
-          null,
-          'rows and history have more or less than the runs wrote',
-        );
-  }
-
-  #changesOf(runId: number, resource: Resource): RunChanges {
-    if (this.#last?.runId !== runId) this.#last = { runId, found: new Map() };
-    const { found } = this.#last;
-    const changes = found.get(resource) ?? this.#hashes.changes(runId, resource);
-    found.set(resource, changes);
-    return changes;
+    const fault = 'rows and history have more or less than the runs wrote';
+    for (const [resource, state] of this.#states)
+      if (!state.equals(new Sum())) this.#audit.differences.add(tableOf(resource), null, fault);
   }
 
   #stateOf(resource: Resource): Sum {

@@ -1,38 +1,37 @@
+import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { kindOf } from '../file/file-kind.ts';
-import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
+import { openMirrorForReading } from '../file/open.ts';
+import { openInMemory } from '../file/open-to-write.ts';
+import { compareObjects } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { mirrorIds } from '../tables/initialise-mirror.ts';
 import { brokenReferences } from '../tables/references.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
-import { type Audit, type Difference, Differences } from './differences.ts';
+import { type Difference, Differences } from './differences.ts';
 import { type PinnedCheckpoint, verifyLog } from './verify-log.ts';
 import { verifyRuns } from './verify-runs.ts';
-import { type OtherObject, verifyShape } from './verify-shape.ts';
 import { verifyTables } from './verify-tables.ts';
 
 export type { Difference, PinnedCheckpoint };
 
-/** The result of the check of one list. */
-export interface VerifiedList {
-  readonly resource: string;
-  readonly recordCount: number;
-  readonly versionCount: number;
-  /** The last run that wrote the list; null if none has. */
-  readonly runId: number | null;
-  /** 32 hexadecimal digits, recomputed from the values in the rows' columns. */
-  readonly checksum: string;
-}
-
 /** The result of an audit of a mirror's file. */
 export interface Verification {
   readonly path: string;
-  readonly lists: readonly VerifiedList[];
+  readonly lists: readonly {
+    readonly resource: string;
+    readonly recordCount: number;
+    readonly versionCount: number;
+    /** The last run that wrote the list; null if none has. */
+    readonly runId: number | null;
+    /** 32 hexadecimal digits, recomputed from the values in the rows' columns. */
+    readonly checksum: string;
+  }[];
   readonly connectionCount: number;
   /** Versions in the history, of all lists and of connections. */
   readonly versionCount: number;
@@ -45,7 +44,7 @@ export interface Verification {
   /** Texts of versions and of rejected records that were erased. */
   readonly erasedCount: number;
   /** Tables, views and indexes that others made in the file. They are no difference. */
-  readonly otherObjects: readonly OtherObject[];
+  readonly otherObjects: readonly { readonly type: string; readonly name: string }[];
   /** The number of all differences. `differences` has at most as many as were asked for. */
   readonly differenceCount: number;
   readonly differences: readonly Difference[];
@@ -68,7 +67,9 @@ export interface VerifyOptions {
  */
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
   const differences = new Differences(options.limit);
-  const state: AuditState = {
+  // Damage to the file can be found at any place of the audit.
+  const found: Found = {
+    path,
     lists: [],
     connectionCount: 0,
     versionCount: 0,
@@ -83,70 +84,40 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
     const kind = kindOf(path);
     if (kind === 'no database') differences.add(null, null, 'the file is not an SQLite database');
     else if (kind === 'empty') differences.add(null, null, 'the file has no tables');
-    else await openAndAudit(path, differences, options, state);
+    else {
+      using file = openMirrorForReading(path);
+      await audit(file.sqlite, differences, found, options);
+    }
   } catch (error) {
     const damage = damageIn(error, path);
     if (damage === null) throw explainSqliteError(error, path);
     differences.add(null, null, damage);
   }
-  return { path, ...state, differenceCount: differences.count, differences: differences.kept };
+  return { ...found, differenceCount: differences.count, differences: differences.kept };
 }
 
-/** The results so far, because damage to the file can be found during the audit. */
-type AuditState = {
-  -readonly [Name in keyof Omit<
-    Verification,
-    'path' | 'differenceCount' | 'differences'
-  >]: Verification[Name];
+type Found = {
+  -readonly [Name in Exclude<keyof Verification, 'differenceCount' | 'differences'>]: Verification[Name];
 };
 
-async function openAndAudit(
-  path: string,
+async function audit(
+  sqlite: Database.Database,
   differences: Differences,
+  found: Found,
   { signal, checkpoints = [] }: VerifyOptions,
-  state: AuditState,
 ): Promise<void> {
   const slice = new TimeSlice(signal);
-  const file = openMirrorForReading(path);
-  const { sqlite } = file;
-  try {
-    // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
-    sqlite.exec('BEGIN');
-    // A damaged file can't be compared with anything.
-    if (!isWhole(file, differences)) return;
-    checkReferences(file, differences);
-    state.otherObjects = verifyShape(sqlite, differences);
-    await slice.next();
-    const pruned = readPruned(sqlite);
-    const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
-    const summedAfter = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
-    state.prunedBefore = pruned.before;
-    if (rebuiltAfter > 0) state.rebuiltAfterRunId = rebuiltAfter;
-    const prunedThrough = pruned.throughRunId;
-    const knownAfter = Math.max(prunedThrough, summedAfter);
-    const cuts = { prunedThrough, summedAfter, knownAfter };
-    const audit = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
-    await checkContent(audit, state, checkpoints);
-  } finally {
-    file.close();
-  }
-}
-
-function isWhole({ sqlite }: MirrorFile, differences: Differences): boolean {
-  const faults = (sqlite.pragma('integrity_check') as { integrity_check: string }[])
-    .map(row => row.integrity_check)
-    .filter(fault => fault !== 'ok');
-  for (const fault of faults) differences.add(null, null, `SQLite's integrity check: ${fault}`);
-  return faults.length === 0;
-}
-
-function checkReferences({ sqlite }: MirrorFile, differences: Differences): void {
+  // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
+  sqlite.exec('BEGIN');
+  for (const { integrity_check: fault } of sqlite.pragma('integrity_check') as { integrity_check: string }[])
+    if (fault !== 'ok') differences.add(null, null, `SQLite's integrity check: ${fault}`);
+  // A damaged file can't be compared with anything.
+  if (differences.count > 0) return;
   for (const { table, rowid, parent } of brokenReferences(sqlite))
     differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
-}
+  found.otherObjects = verifyObjects(sqlite, differences);
+  await slice.next();
 
-async function checkContent(audit: Audit, state: AuditState, checkpoints: readonly PinnedCheckpoint[]) {
-  const { sqlite, differences, slice } = audit;
   const count = (query: string, ...values: string[]) =>
     sqlite
       .prepare<string[], number>(query)
@@ -158,23 +129,61 @@ async function checkContent(audit: Audit, state: AuditState, checkpoints: readon
     const sum = await checkRows(sqlite, resource, slice, (id, fault) => differences.add(table, id, fault));
     sums.set(resource, sum);
   }
-  state.connectionCount = sums.get('connections')?.count ?? 0;
-  state.lists = lists.map(({ resource }) => {
-    const { count: recordCount = 0 } = sums.get(resource) ?? {};
-    const written = `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND ${wroteListSql}`;
-    const runId = count(written, resource) || null;
+  found.connectionCount = sums.get('connections')?.count ?? 0;
+  found.lists = lists.map(({ resource }) => {
+    const sum = sums.get(resource) as Sum;
     const versionCount = count('SELECT count(*) FROM record_history WHERE resource = ?', resource);
-    return { resource, recordCount, versionCount, runId, checksum: `${sums.get(resource)}` };
+    const runId = count(
+      `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND ${wroteListSql}`,
+      resource,
+    );
+    return { resource, recordCount: sum.count, versionCount, runId: runId || null, checksum: `${sum}` };
   });
-  state.versionCount = count('SELECT count(*) FROM record_history');
-  state.runCount = count('SELECT count(*) FROM sync_runs');
-  state.erasedCount = count(
+  found.versionCount = count('SELECT count(*) FROM record_history');
+  found.runCount = count('SELECT count(*) FROM sync_runs');
+  found.erasedCount = count(
     'SELECT (SELECT count(*) FROM record_history WHERE record IS NULL) + (SELECT count(*) FROM rejected_records WHERE record IS NULL)',
   );
-  verifyTables(audit);
-  const log = verifyLog(audit, checkpoints);
-  state.receiptCount = log.count;
-  await verifyRuns(audit, sums, log);
+  const { before, throughRunId: prunedThrough } = readPruned(sqlite);
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  const summedAfter = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
+  found.prunedBefore = before;
+  found.rebuiltAfterRunId = rebuiltAfter || null;
+  const cuts = { prunedThrough, summedAfter, knownAfter: Math.max(prunedThrough, summedAfter) };
+  const all = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
+  verifyTables(all);
+  const log = verifyLog(all, checkpoints);
+  found.receiptCount = log.count;
+  await verifyRuns(all, sums, log);
+}
+
+/**
+ * Reports each object of docmirror's that is gone or changed, and each object of others that changes or refuses what runs write.
+ *
+ * @returns the objects of others that are no difference.
+ */
+function verifyObjects(sqlite: Database.Database, differences: Differences): Verification['otherObjects'] {
+  const { wrong, intrusive, others } = compareObjects(sqlite);
+  for (const { type, name, table } of intrusive)
+    differences.add(name, null, `docmirror did not make this ${type} on ${table}`, 'content');
+  for (const { type, name, isMissing } of wrong) {
+    const fault = isMissing ? 'is missing' : 'is not as docmirror makes it';
+    differences.add(name, null, `the ${type} ${fault}`, 'content');
+  }
+  using fresh = openInMemory();
+  const migrations = migrationsOf(sqlite);
+  if (migrations !== null && migrations !== migrationsOf(fresh.sqlite))
+    differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
+  return others.map(({ type, name }) => ({ type, name }));
+}
+
+/** The migrations that a file lists, as a text; null if it has no list of them. That is reported as a missing table. */
+function migrationsOf(sqlite: Database.Database): string | null {
+  const list = "SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'";
+  if (sqlite.prepare(list).get() === undefined) return null;
+  const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
+    ORDER BY created_at, hash`;
+  return JSON.stringify(sqlite.prepare(migrations).raw().all());
 }
 
 /** The words of an error that means damage to the file; null if it means something else. */
