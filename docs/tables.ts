@@ -25,7 +25,7 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test checks that it is current. -->
 
-This page lists the tables and views of the mirror, with the meaning of each column and an example.
+This page lists the tables and views of the mirror, with the meaning of each column and an example. A column that several have with one meaning is described once.
 
 The [share](querying.md), which readers use, has all of them except \`docmirror_upgrades\` and tables that begin with an underscore. Only
 docmirror opens the mirror itself. docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's
@@ -35,6 +35,7 @@ to Drizzle: it lists the schemas that the file has had.
 
 /** The text of docs/tables.md. */
 export function tablesText(): string {
+  listed.clear();
   const relations = readRelations();
   const isOwn = ({ name }: Relation) => name.startsWith('_');
   const forAll = relations.filter(each => !isOwn(each));
@@ -88,11 +89,30 @@ function readRelations(): Relation[] {
   }
 }
 
+/** The first relation that has a column with this row. */
+const listed = new Map<string, string>();
+
+/** A column that an earlier relation has with the same meaning is only named. */
 function sectionOf(relation: Relation): string {
   const meaning: TableMeaning = tableMeanings[relation.name] ?? { about: '(no meaning)', columns: {} };
-  const rows = relation.columns.map(column => rowOf(relation, column, meaning));
-  const head = ['| column | type | meaning | example |', '|---|---|---|---|'];
-  return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...head, ...rows, ''].join('\n');
+  const rows = relation.columns.map(column => {
+    const [what = '(no meaning)'] = meaning.columns[column.name] ?? [];
+    const key = `${column.name}: ${what}`;
+    const before = listed.get(key);
+    if (before === undefined) listed.set(key, relation.name);
+    return { name: column.name, before, row: rowOf(relation, column, meaning) };
+  });
+  const shown = rows.filter(({ before }) => before === undefined).map(({ row }) => row);
+  const same = Map.groupBy(
+    rows.filter(({ before }) => before !== undefined),
+    ({ before }) => before,
+  );
+  const like = [...same].map(
+    ([table, names]) => `as in \`${table}\`: ${names.map(({ name }) => `\`${name}\``).join(', ')}`,
+  );
+  const head = shown.length === 0 ? [] : ['| column | type | meaning | example |', '|---|---|---|---|'];
+  const more = like.length === 0 ? [] : ['', `${like.join('; ')}.`.replace(/^a/, 'A')];
+  return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...head, ...shown, ...more, ''].join('\n');
 }
 
 function rowOf({ kind, references }: Relation, column: Column, { columns }: TableMeaning): string {
