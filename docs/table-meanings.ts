@@ -188,13 +188,13 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       page_no: ['the page that it was on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
-      record: ['its JSON text as received; null if it was erased, and in a share', '{"id":"x"}'],
+      record: ['its JSON; null if it was erased, and in a share', '{"id":"x"}'],
       content: ['16 bytes: the first of the SHA-256 of its text, also if it was erased', "x'5f0c…'"],
     },
   },
   unknown_fields: {
     about:
-      'Fields that the service sends and that have no column, a row for each JSON type of their values. The values are in `_extra`.',
+      'Fields that the service sends and that have no column, a row for each JSON type of their values. The values are in `_extra`. A member of the answers beside `items` and `pagination` is here, too; its values are not kept, so its count is 0.',
     columns: {
       resource: resource('the field was seen in'),
       field: ['its name', 'language'],

@@ -1,4 +1,4 @@
-import { isRawNumber } from './exact-json.ts';
+import { isRawNumber } from './json.ts';
 import { type Field, fieldsOf, type Scalar } from './lists.ts';
 
 /**

@@ -1,7 +1,5 @@
-import { canonicalJson, canonicalObject, type Member, parseKept } from './canonical.ts';
-import { memberTexts, parseExact } from './exact-json.ts';
+import { canonicalJson, canonicalObject, type Member, parseExact } from './json.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
-import { isDeeper, nestingMax } from './nesting.ts';
 import { hash16, hash16Hex, writeHash16 } from './sum.ts';
 
 /** The columns of a record in the mirror. Anyone can compute its content from them. */
@@ -30,7 +28,7 @@ export type ContentWriter = (record: RecordValues, target: Buffer, offset: numbe
 /**
  * Makes the function that computes the content of a list's records: the first 16 bytes of the SHA-256 of canonical JSON
  * in the service's shape. Fields that are null or absent are left out, and a reference to a connection is `{"id":N}`
- * alone. Source: CONTRACT, section 5.
+ * alone. docs/audit.md describes it.
  */
 export function contentWriter(list: ListDefinition): ContentWriter {
   const text = canonicalRecord(list);
@@ -57,14 +55,14 @@ interface Part {
   readonly isReference: boolean;
 }
 
-const texts = new WeakMap<ListDefinition, (record: RecordValues) => string>();
+const writers = new WeakMap<ListDefinition, (record: RecordValues) => string>();
 
 /**
  * The canonical text of a list's records: an object with its members in the order of their names, written at once. Only
  * `extra` needs a general writer.
  */
 function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
-  const known = texts.get(list);
+  const known = writers.get(list);
   if (known !== undefined) return known;
   const parts = partsOf(list).sort((a, b) => (a.name < b.name ? -1 : 1));
   const references = new Set(parts.filter(part => part.isReference).map(({ name }) => name));
@@ -78,8 +76,21 @@ function canonicalRecord(list: ListDefinition): (record: RecordValues) => string
     const canonical = held.map(([name, value]): Member => [name, JSON.stringify(value)]);
     return canonicalObject(merged(canonical, record.extra, canonicalExtra));
   };
-  texts.set(list, write);
+  writers.set(list, write);
   return write;
+}
+
+function partsOf(list: ListDefinition): Part[] {
+  const part =
+    (from: Part['from']) =>
+    ({ name, kind }: Field, at: number): Part => ({
+      name,
+      from,
+      at,
+      isReference: kind === 'connection' || kind === 'connections',
+    });
+  const id: Part[] = list.identity.by === 'id' ? [{ name: 'id', from: 'id', at: 0, isReference: false }] : [];
+  return [...id, ...scalarFields(list).map(part('scalars')), ...arrayFields(list).map(part('arrays'))];
 }
 
 /**
@@ -101,19 +112,6 @@ function membersOf(parts: readonly Part[], { id, scalars, arrays }: RecordValues
   return members;
 }
 
-function partsOf(list: ListDefinition): Part[] {
-  const part =
-    (from: Part['from']) =>
-    (field: Field, at: number): Part => ({
-      name: field.name,
-      from,
-      at,
-      isReference: field.kind === 'connection' || field.kind === 'connections',
-    });
-  const id: Part[] = list.identity.by === 'id' ? [{ name: 'id', from: 'id', at: 0, isReference: false }] : [];
-  return [...id, ...scalarFields(list).map(part('scalars')), ...arrayFields(list).map(part('arrays'))];
-}
-
 function reference(id: Scalar): { id: Scalar } | null {
   return id === null ? null : { id };
 }
@@ -128,19 +126,23 @@ function merged(
   canonical: (value: unknown, name: string) => string,
 ): Member[] {
   if (extra === null) return [...members];
-  const further = Object.entries(furtherFields(extra));
-  const held = new Map(further);
+  const further = furtherFields(extra);
+  const isHeldTwice = ([name, json]: Member) =>
+    Object.hasOwn(further, name) && (json === '[]' || json === idsIn(further[name]));
   return [
-    ...members.filter(([name, json]) => !held.has(name) || (json !== '[]' && json !== idsIn(held.get(name)))),
-    ...further.flatMap(([name, value]): Member[] => (value === null ? [] : [[name, canonical(value, name)]])),
+    ...members.filter(member => !isHeldTwice(member)),
+    ...Object.entries(further).flatMap(([name, value]): Member[] =>
+      value === null ? [] : [[name, canonical(value, name)]],
+    ),
   ];
 }
 
 /** @throws SyntaxError if the text is not a JSON object. */
-function furtherFields(extra: string): object {
-  const fields = parseKept(extra);
-  if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) return fields;
-  throw new SyntaxError('it is not a JSON object');
+export function furtherFields(extra: string): Readonly<Record<string, unknown>> {
+  const fields = parseExact(extra);
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
+    throw new SyntaxError('it is not a JSON object');
+  return fields as Record<string, unknown>;
 }
 
 /** The ids that the columns contain for references that are complete in `extra`; null if the value is not an array. */
@@ -148,35 +150,19 @@ function idsIn(value: unknown): string | null {
   return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
 }
 
-/** References that fit no column, each that has an id as `{"id":N}` alone; `level` is their depth in the record. */
-function withoutNames(value: unknown, level = 1): unknown {
-  if (Array.isArray(value)) return value.map(each => withoutNames(each, level + 1));
-  return isReference(value, level) ? { id: value.id } : value;
+/** References that fit no column, each that has an id as `{"id":N}` alone. */
+function withoutNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNames);
+  const id: unknown = Object(value).id;
+  return Number.isSafeInteger(id) ? { id } : value;
 }
 
 /**
- * Whether the service can have sent this as a reference. Only another program can have written anything else, so all of
- * that counts.
- */
-function isReference(value: unknown, level: number): value is { readonly id: number } {
-  if (typeof value !== 'object' || value === null || !('id' in value)) return false;
-  const name = 'name' in value ? value.name : null;
-  const isNamed = name === null || typeof name === 'string';
-  return Number.isSafeInteger(value.id) && isNamed && !isDeeper(value, nestingMax - level);
-}
-
-/**
- * Further fields as docmirror writes them: compact JSON of an object with members, each once, else null. Another
- * program might have written them differently: with spaces, a repeated name, other escapes or digits, or an empty
- * object. The content does not show that.
+ * Further fields as docmirror writes them: compact JSON of an object with members, else null.
  *
  * @throws SyntaxError if the text is not a JSON object.
  */
 export function normalExtra(extra: string | null): string | null {
-  if (extra === null) return null;
-  furtherFields(extra);
-  const members = [...new Map(memberTexts(extra))].map(
-    ([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(parseExact(text))}`,
-  );
-  return members.length === 0 ? null : `{${members.join(',')}}`;
+  const fields = extra === null ? {} : furtherFields(extra);
+  return Object.keys(fields).length === 0 ? null : JSON.stringify(fields);
 }

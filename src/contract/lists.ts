@@ -255,15 +255,8 @@ export const paginationSchema: JsonSchema = {
   required: ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount'],
   properties: {
     pageCount: countSchema,
-    pageNo: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    pageNo: exactInteger,
     pageSize: countSchema,
     totalRecordCount: countSchema,
   },
-};
-
-/** The JSON schema of an answer, without its items; some services send `null` instead of no items. */
-export const pageSchema: JsonSchema = {
-  type: 'object',
-  required: ['items', 'pagination'],
-  properties: { items: { type: ['array', 'null'] }, pagination: paginationSchema },
 };

@@ -1,5 +1,5 @@
 import type { ListDefinition, ResourceName } from './lists.ts';
-import type { Page } from './page.ts';
+import type { Page, UnknownField } from './page.ts';
 
 // How a run is described: by what it is begun with, what becomes of each list, and how it is recorded.
 
@@ -27,12 +27,6 @@ export interface Applied extends FieldNews {
   readonly recordCount: number;
   /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
   readonly checksum: string;
-}
-
-/** A field that the service sends and that has no column, with one of the JSON types of its values. */
-export interface UnknownField {
-  readonly field: string;
-  readonly jsonType: string;
 }
 
 /** The changes of a list's fields that this run was the first to see. */

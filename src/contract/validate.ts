@@ -1,4 +1,4 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 import type { JsonSchema } from './lists.ts';
 
 /** Made when the first schema is compiled. */
@@ -6,8 +6,7 @@ let compiler: Ajv | undefined;
 
 function ajv(): Ajv {
   // Unions like `["string", "null"]` are how this contract says that anything can be null. The schemas are this
-  // program's own, so they are not checked: that takes longer than to compile them. To optimize the code takes as long
-  // as the rest of compiling, and V8 does it again.
+  // program's own, so they are not checked: that takes longer than to compile them.
   compiler ??= new Ajv({
     allowUnionTypes: true,
     meta: false,
@@ -17,21 +16,13 @@ function ajv(): Ajv {
   return compiler;
 }
 
-/** A compiled schema. It says whether a value fits, and if not, why. */
-export interface Check<T> {
-  (value: unknown): value is T;
-  /** Why the value that was checked last does not fit, and where: a path like `sourceConnection.id`. */
-  why(): { readonly path: readonly string[]; readonly message: string };
-}
-
 /** Compiles a schema when the first value is checked: that costs milliseconds, and not every loaded schema is used. */
-export function compile<T>(schema: JsonSchema): Check<T> {
+export function compile<T>(schema: JsonSchema): (value: unknown) => value is T {
   let validate: ValidateFunction<T> | undefined;
-  const check = (value: unknown): value is T => {
+  return (value): value is T => {
     validate ??= ajv().compile<T>(schema);
     return validate(value);
   };
-  return Object.assign(check, { why: () => explain(validate?.errors?.[0]) });
 }
 
 /** The same schema, so that an object can have no field that it does not name. */
@@ -43,12 +34,4 @@ export function exact(schema: object): JsonSchema {
 function exactWithin(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(exactWithin);
   return typeof value === 'object' && value !== null ? exact(value) : value;
-}
-
-function explain(error: ErrorObject | undefined) {
-  const path = error?.instancePath.split('/').slice(1) ?? [];
-  return {
-    path,
-    message: error?.message?.replace(/,null$/, ' or null') ?? 'does not have the expected shape',
-  };
 }

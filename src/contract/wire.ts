@@ -1,4 +1,4 @@
-import type { RecordValues, StoredConnection } from './content.ts';
+import { furtherFields, type RecordValues, type StoredConnection } from './content.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
 
 /** Writes a stored record in the service's own shape. */
@@ -63,14 +63,16 @@ export function wireConnection({ id, name, extra }: StoredConnection): string {
  * @throws SyntaxError if it is not one.
  */
 export function readWireConnection(json: string): StoredConnection {
-  const { id, name }: Partial<StoredConnection> = JSON.parse(json) ?? {};
+  const { id, name, ...others } = furtherFields(json);
   if (typeof id !== 'number' || (name !== null && typeof name !== 'string'))
     throw new SyntaxError('it is not a connection in JSON');
-  const isNameHeld = name === null || name.isWellFormed();
-  // The rest stays text, because JavaScript might not represent its numbers.
-  const held = [`"id":${id}`, ...(isNameHeld ? [`"name":${JSON.stringify(name)}`] : [])];
-  const rest = json.slice(withExtra(held, null).length, -1);
-  return { id, name: isNameHeld ? name : null, extra: rest === '' ? null : `{${rest}}` };
+  const isHeld = name === null || name.isWellFormed();
+  const extra = isHeld ? others : { name, ...others };
+  return {
+    id,
+    name: isHeld ? name : null,
+    extra: Object.keys(extra).length === 0 ? null : JSON.stringify(extra),
+  };
 }
 
 function withExtra(members: readonly string[], extra: string | null): string {

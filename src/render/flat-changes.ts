@@ -8,7 +8,7 @@ import {
   type Item,
   isItem,
 } from '../contract/cells.ts';
-import { hasUncertainNumbers, parseExact } from '../contract/exact-json.ts';
+import { parseExact } from '../contract/json.ts';
 import { fieldsOf, keptResources } from '../contract/lists.ts';
 import type { Change } from '../store/read/change.ts';
 
@@ -90,7 +90,7 @@ function sidesOf({ operation, record, before }: Change): { before: Item | null; 
  */
 export function itemOf(text: string | null): Item | null {
   if (text === null) return null;
-  const value: unknown = hasUncertainNumbers(text) ? parseExact(text) : JSON.parse(text);
+  const value = parseExact(text);
   if (!isItem(value)) throw new SyntaxError('a record is not an object in JSON');
   return value;
 }

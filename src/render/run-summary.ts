@@ -151,11 +151,17 @@ function notesOn(outcome: ListOutcome, rejections: readonly RejectionReason[]): 
 
 /** The news of a list's fields, a line each. */
 function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
-  const added = `${resource}: new at the service: ${fieldsText(newFields)}. The values are in _extra.`;
+  const ofRecords = newFields.filter(field => !field.isInAnswer);
+  const ofAnswers = newFields.filter(field => field.isInAnswer);
+  const added: string[] = [];
+  if (ofRecords.length > 0)
+    added.push(`${resource}: new at the service: ${fieldsText(ofRecords)}. The values are in _extra.`);
+  if (ofAnswers.length > 0)
+    added.push(`${resource}: new beside the items of its answers, and not kept: ${fieldsText(ofAnswers)}.`);
   const emptied = emptiedColumns.map(
     column => `${resource}: ${column} has become empty: each record had a value in it before.`,
   );
-  return newFields.length === 0 ? emptied : [added, ...emptied];
+  return [...added, ...emptied];
 }
 
 /** The most reasons that are named. */

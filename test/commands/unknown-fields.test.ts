@@ -108,6 +108,19 @@ describe('fields that no column exists for', () => {
   });
 });
 
+test('a member of the answers beside the items is named once, and no value of it is kept', async () => {
+  const rawBody = () =>
+    '{"items":[],"pagination":{"pageCount":0,"pageNo":1,"pageSize":50,"totalRecordCount":0},"took":"kept nowhere"}';
+  await using other = await setScene({ rawBody });
+  const first = await other.run('sync');
+  expect(first.stdout).toContain(
+    'webhooks: new beside the items of its answers, and not kept: took (string).',
+  );
+  expect((await other.run('sync')).stdout).not.toContain('took');
+  expect(sqlite(other.database, allFields).at(-1)).toMatchObject({ resource: 'webhooks', record_count: 0 });
+  expect(readFileSync(other.database).includes('kept nowhere')).toBe(false);
+});
+
 describe('fields that are not yet, or not, without a column', () => {
   test('are those whose value its column could not have', async () => {
     await using other = await setScene({}, { exports: 1 });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { PageError, readPage } from '../../src/contract/page.ts';
-import { type PageContent, readContent } from '../../src/contract/page-content.ts';
+import { type PageContent, PageError, readContent, readPage } from '../../src/contract/page.ts';
 
 const pagination = { pageCount: 2, pageNo: 1, pageSize: 2, totalRecordCount: 3 };
 const items = [{ id: 1, name: '"pagination":{}' }, { id: 2 }];
@@ -86,11 +85,20 @@ describe('a page', () => {
 
   test('keeps its items byte for byte, and nothing that surrounds them', () => {
     const list = '[ {"id": 1.50, "a": "}],\\"\\\\"}, 12345678901234567890 ]';
-    for (const name of ['items', 'it\\u0065ms']) {
-      const page = read(`{"echo":{"items":[1]},"${name}": ${list} ,"pagination":${paginationJson}}`);
-      expect(page.items.toString()).toBe(list);
-      expect(page.content?.parts.map(({ text }) => text())).toEqual([list]);
-    }
+    const page = read(`{"echo":1,"items": ${list} ,"pagination":${paginationJson}}`);
+    expect(page.items.toString()).toBe(list);
+    expect(page.content?.parts.map(({ text }) => text())).toEqual([list]);
+  });
+
+  test('names the members beside its items and its pagination, whose values are not kept', () => {
+    const text = `{"took":3,"items":${itemsJson},"pagination":${paginationJson},"meta":{"id":"r-1"},"next":null}`;
+    const expected = [
+      { field: 'took', jsonType: 'number', isInAnswer: true },
+      { field: 'meta', jsonType: 'object', isInAnswer: true },
+      { field: 'next', jsonType: 'null', isInAnswer: true },
+    ];
+    expect(read(text).otherMembers).toEqual(expected);
+    expect(read(text.replace('items', 'it\\u0065ms')).otherMembers).toEqual(expected);
   });
 
   test('is read whatever surrounds its items', () => {
@@ -128,30 +136,59 @@ describe('a page', () => {
     expect(() => read(text)).toThrow(words);
   });
 
-  const errors = ['"index not ready"', 'true', '503', '["a"]', '{"code":1}'];
-  const none = ['null', 'false', '""', '0', '[]', '{}'];
   const withMember = (name: string, value: string, list: string) => [
     `{"${name}":${value},"items":${list},"pagination":${paginationJson}}`,
     `{"items":${list},"pagination":${paginationJson},"${name}":${value}}`,
     `{"items":${list},"${name}":${value},"pagination":${paginationJson}}`,
     `{"a":"${'x'.repeat(5_000)}","items":${list},"pagination":${paginationJson},"${name}":${value}}`,
   ];
+  const messages = {
+    isFault: ['"index not ready"', 'true', '503', '["a"]', '{"code":1}'],
+    isNone: ['null', 'false', '""', '0', '[]', '{}'],
+  };
+  const flag = { isFault: ['true'], isNone: ['false', 'null'] };
+  const success = { isFault: ['false'], isNone: ['true', 'null'] };
+  const status = {
+    isFault: ['"error"', '"FAILED"', '500', '"503"', 'false'],
+    isNone: ['"ok"', '"success"', '200', '"200"', 'null', 'true'],
+  };
 
-  test.each(['error', 'errors'])('is no answer with an "%s", whether it has items or not', name => {
-    for (const value of errors)
-      for (const list of ['[]', 'null', itemsJson]) {
+  test.each(
+    Object.entries({
+      ...{
+        error: messages,
+        errors: messages,
+        fault: messages,
+        success,
+        ok: success,
+        isSuccess: success,
+        status,
+        statusCode: status,
+      },
+      ...{
+        timed_out: flag,
+        timedOut: flag,
+        partial: flag,
+        isPartial: flag,
+        incomplete: flag,
+        incomplete_results: flag,
+        truncated: flag,
+        hasErrors: flag,
+      },
+    }),
+  )('says by its "%s" that it failed or is partial, or that all is well', (name, { isFault, isNone }) => {
+    for (const value of isFault)
+      for (const list of ['[]', itemsJson]) {
         const { itemsDigest } = read(`{"items":${list},"pagination":${paginationJson}}`);
         for (const text of withMember(name, value, list)) {
-          expect(() => read(text), text).toThrow(PageError);
+          expect(() => read(text), text).toThrow(`because its member "${name}" says`);
           const again = () => read(text, digest => digest === itemsDigest);
-          expect(again, text).toThrow(`because it has an "${name}"`);
+          expect(again, text).toThrow(PageError);
         }
       }
-  });
-
-  test.each(none)('can say that there was no error by %s', value => {
-    for (const text of [...withMember('error', value, itemsJson), ...withMember('errors', value, itemsJson)])
-      expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
+    for (const value of isNone)
+      for (const text of withMember(name, value, itemsJson))
+        expect(read(text), text).toMatchObject({ pagination, itemsDigest: plain });
   });
 
   test('can have an error in one of its records', () => {

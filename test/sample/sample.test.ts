@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type ListDefinition, lists } from '../../src/contract/lists.ts';
-import { readContent } from '../../src/contract/page-content.ts';
+import { readContent } from '../../src/contract/page.ts';
 import { readRecords } from '../../src/contract/record.ts';
 import { changeSample } from '../../src/sample/change.ts';
 import { generateSample } from '../../src/sample/generate.ts';

@@ -66,7 +66,7 @@ export const rejectedOutput = object({
       pageNo: whole('its page'),
       position: whole('its place on the page, from 0'),
       reason: text('why it could not be read'),
-      record: orNull(text('its text as received; null if it was erased, and in a share')),
+      record: orNull(text('its JSON; null if it was erased, and in a share')),
     }),
     'as many as `--limit` says',
   ),

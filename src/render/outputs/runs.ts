@@ -4,6 +4,7 @@ import {
   list,
   object,
   oneOf,
+  optional,
   orNull,
   text,
   time,
@@ -73,7 +74,11 @@ export const syncOutput = object({
     object({
       ...outcome,
       newFields: list(
-        object({ field: text('its name'), jsonType }),
+        object({
+          field: text('its name'),
+          jsonType,
+          isInAnswer: optional(yesOrNo('true for a member of the answers beside `items` and `pagination`')),
+        }),
         'fields that no column exists for and that no run has met before',
       ),
       emptiedColumns: list(

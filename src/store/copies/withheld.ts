@@ -9,7 +9,7 @@ import {
   timeColumnOf,
   timeIndexOf,
 } from '../../contract/lists.ts';
-import { readContent } from '../../contract/page-content.ts';
+import { readContent } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
 import { wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError, UsageError } from '../../errors.ts';

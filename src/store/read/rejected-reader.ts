@@ -25,7 +25,7 @@ export interface RejectedRecord {
   readonly pageNo: number;
   readonly position: number;
   readonly reason: string;
-  /** The text as it was received; null if it was erased, and in a share. */
+  /** JSON; null if it was erased, and in a share. */
   readonly record: string | null;
 }
 

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, contentOf } from '../../contract/content.ts';
 import { keptResources, type ListDefinition, lists } from '../../contract/lists.ts';
-import { normalRecord } from '../../contract/record-content.ts';
+import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
@@ -32,7 +32,7 @@ const notNormal = '_extra is not as docmirror writes it';
 export function checkRow(list: ListDefinition, { record, content: stored }: StoredRow): CheckedRow {
   const read = tryToRead(() => ({
     content: contentOf(list, record),
-    isNormal: normalRecord(list, record) === record,
+    isNormal: isNormalRecord(list, record),
   }));
   if ('problem' in read) return { content: noContent, fault: `_extra can't be read: ${read.problem}` };
   const { content, isNormal } = read.value;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, normalExtra, type StoredConnection } from '../../contract/content.ts';
-import { parseExact } from '../../contract/exact-json.ts';
+import { parseExact } from '../../contract/json.ts';
 import { lists } from '../../contract/lists.ts';
 import { tryToRead } from './readable.ts';
 import type { StandingConnection } from './standing-record.ts';
@@ -79,7 +79,7 @@ export function isAsWritten(row: ConnectionRow): boolean {
  */
 export function isExtraAsWritten(row: StoredConnection): boolean {
   const read = tryToRead(
-    () => normalExtra(row.extra) === row.extra && columnsOf(saidIn(row)).name === row.name,
+    () => normalExtra(row.extra)?.length === row.extra?.length && columnsOf(saidIn(row)).name === row.name,
   );
   return 'value' in read && read.value;
 }

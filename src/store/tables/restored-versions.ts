@@ -1,5 +1,5 @@
 import type { ListDefinition } from '../../contract/lists.ts';
-import { readContent } from '../../contract/page-content.ts';
+import { readContent } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { StoredVersion } from './record-lives.ts';

@@ -220,7 +220,7 @@ export const syncRunResources = sqliteTable(
   ],
 );
 
-/** Records that were set aside because they could not be read, as received. */
+/** Records that were set aside because they could not be read, as JSON. */
 export const rejectedRecords = sqliteTable(
   'rejected_records',
   {

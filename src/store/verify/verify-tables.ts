@@ -1,5 +1,5 @@
 import { keptResources, lists, tableOf, timeColumnOf } from '../../contract/lists.ts';
-import { contentOfJson } from '../../contract/record-content.ts';
+import { contentOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { keptByOthers } from '../receipts/pruned.ts';
 import { ListTable } from '../tables/list-table.ts';

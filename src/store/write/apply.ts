@@ -107,6 +107,7 @@ function appliedOf(
       isFull: result.proof !== null,
       isProven: result.unproven === null,
       hasFurtherFields: stage.sqlite.prepare(stage.sql.isFurther).get() !== undefined,
+      answerMembers: [...stage.answerMembers.values()],
     }),
   };
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
-import type { ConnectionMention } from '../../contract/item-parser.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
+import type { ConnectionMention } from '../../contract/record.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { connectionJson } from '../tables/changes-view.ts';
 import {

@@ -1,6 +1,6 @@
 import type { EraseReceipt } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
-import { contentOfJson } from '../../contract/record-content.ts';
+import { contentOfJson } from '../../contract/record.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';

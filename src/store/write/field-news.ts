@@ -1,5 +1,6 @@
 import { scalarFields } from '../../contract/lists.ts';
-import type { FieldNews, UnknownField } from '../../contract/run.ts';
+import type { UnknownField } from '../../contract/page.ts';
+import type { FieldNews } from '../../contract/run.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
 import type { ListContext } from './list-context.ts';
 
@@ -8,6 +9,8 @@ interface WrittenFields {
   readonly isProven: boolean;
   /** Whether the run wrote a record with fields that have no column. */
   readonly hasFurtherFields: boolean;
+  /** Members of the answers beside the items. */
+  readonly answerMembers: readonly UnknownField[];
 }
 
 /**
@@ -19,20 +22,26 @@ interface WrittenFields {
  * as they are.
  */
 export function fieldNews(context: ListContext, written: WrittenFields): FieldNews {
-  const { isFull, isProven, hasFurtherFields } = written;
+  const { isFull, isProven, hasFurtherFields, answerMembers } = written;
   const { file, list, run } = context;
   const known = file.sqlite
-    .prepare<[string], UnknownField>(
-      'SELECT field, json_type AS jsonType FROM unknown_fields WHERE resource = ?',
+    .prepare<[string], UnknownField & { readonly recordCount: number | null }>(
+      'SELECT field, json_type AS jsonType, record_count AS recordCount FROM unknown_fields WHERE resource = ?',
     )
     .all(list.resource);
-  const isAsked = hasFurtherFields || (isFull && !run.isDry && known.length > 0);
-  const found = isAsked ? furtherFields(context, isFull) : [];
-  if (!run.isDry) note(context, found, isFull);
-  const isKnown = ({ field, jsonType }: UnknownField) =>
-    known.some(each => each.field === field && each.jsonType === jsonType);
+  const isIn = (fields: readonly UnknownField[], { field, jsonType }: UnknownField) =>
+    fields.some(each => each.field === field && each.jsonType === jsonType);
+  const areCounted = known.some(({ recordCount }) => recordCount !== 0);
+  const isAsked = hasFurtherFields || (isFull && !run.isDry && areCounted);
+  const further = isAsked ? furtherFields(context, isFull) : [];
+  const ofAnswers = answerMembers.filter(each => !isIn(known, each) && !isIn(further, each));
+  if (!run.isDry)
+    note(context, [...further, ...ofAnswers.map(each => ({ ...each, recordCount: 0 }))], isFull);
   return {
-    newFields: found.filter(each => !isKnown(each)).map(({ field, jsonType }) => ({ field, jsonType })),
+    newFields: [
+      ...further.filter(each => !isIn(known, each)).map(({ field, jsonType }) => ({ field, jsonType })),
+      ...ofAnswers,
+    ],
     emptiedColumns: isFull && isProven && !run.isDry ? emptiedColumns(context) : [],
   };
 }
@@ -68,7 +77,14 @@ function note({ file, list, run }: ListContext, found: readonly CountedField[], 
        last_seen_run_id = excluded.last_seen_run_id, record_count = coalesce(excluded.record_count, record_count)`,
   );
   for (const { field, jsonType, recordCount } of found)
-    write.run(list.resource, field, jsonType, run.id, run.id, isCount ? recordCount : null);
+    write.run(
+      list.resource,
+      field,
+      jsonType,
+      run.id,
+      run.id,
+      isCount || recordCount === 0 ? recordCount : null,
+    );
 }
 
 /**

@@ -8,7 +8,7 @@ import type { OpenTransaction } from './transaction.ts';
 /** A record that can't be read, with its highest count on one page. */
 export interface RejectedRecord extends RejectedKey {
   readonly reason: string;
-  /** Its text as received. */
+  /** Compact JSON. */
   readonly text: string;
   readonly content: Buffer;
   /** The place in the list where it was seen first, from 0. */

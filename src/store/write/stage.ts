@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
-import type { Page } from '../../contract/page.ts';
-import { readContent } from '../../contract/page-content.ts';
+import { type Page, readContent, type UnknownField } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
 import { keyOf } from '../../contract/record-key.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
@@ -40,6 +39,8 @@ export class Stage {
   readonly stagedSum = new Sum();
   readonly rejected: RejectedRecords;
   readonly pages = new Map<string, ParsedPage>();
+  /** What the answers have beside `items` and `pagination`, by name and type. */
+  readonly answerMembers = new Map<string, UnknownField>();
   readonly names: SaidNames;
   /** Staged ids, in a list with ids. */
   readonly ids = new IdSet();
@@ -104,6 +105,8 @@ export class Stage {
   /** Reads a page, and returns what the proof needs of it. */
   read(page: Page, address: PageAddress): Pick<Answer, 'page' | 'oldestNewKeys'> {
     const digest = page.itemsDigest;
+    for (const member of page.otherMembers)
+      this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
     this.#newKeys = [];
     const parsed = this.pages.get(digest) ?? this.#parse(page, address);
     parsed.last = ++this.#answers;
