@@ -75,7 +75,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/verify',
     'sync',
   ],
-  serve: ['contract', 'errors', 'freshness', 'render', 'store/read', 'version'],
+  serve: ['contract', 'errors', 'freshness', 'printable', 'render', 'store/read', 'version'],
   sample: ['contract'],
   commands: [
     'audit',
@@ -109,7 +109,6 @@ const typesOnly = [
   'render → store/read',
   'render → store/verify',
   'render → sync',
-  'serve → store/read',
 ];
 
 /** Packages that only some rooms can use. */
@@ -137,13 +136,7 @@ const packageRooms: Record<string, readonly string[]> = {
   ajv: ['contract'],
   typebox: ['contract'],
   canonicalize: ['audit'],
-  'd3-scale': ['render'],
-  '@date-fns/tz': ['commands', 'render'],
-  preact: ['render'],
-  htm: ['render'],
-  'preact-render-to-string': ['render'],
   fastify: ['serve'],
-  'prom-client': ['serve'],
   'parse-duration': ['config'],
 };
 

@@ -9,9 +9,8 @@ import { fieldsText } from '../render/unknown-fields.ts';
 import { wrap } from '../render/wrap.ts';
 import { changeSample, growSample } from '../sample/change.ts';
 import { generateSample } from '../sample/generate.ts';
+import { serveSample } from '../sample/server.ts';
 import type { Sample } from '../sample/shapes.ts';
-import { arraySource, type RecordSource } from '../serve/record-source.ts';
-import { startServer } from '../serve/server.ts';
 import { holdLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openForReading } from '../store/file/open.ts';
@@ -85,11 +84,7 @@ export const demo = command({
     const at = (daysBefore: number) => new Date(untilMs - daysBefore * dayMs);
     let sample = generateSample({ now: at(days - 1), documentExports: records });
     let isTotalWrong = false;
-    const source = withTotal(
-      arraySource(() => sample),
-      () => (isTotalWrong ? wrongBy : 0),
-    );
-    const server = await startServer({ source, host: '127.0.0.1', port: 0, token: demoToken });
+    const server = await serveSample(() => ({ sample, wrongBy: isTotalWrong ? wrongBy : 0 }));
     try {
       stdout.write(`${introduction}\n`);
       for (let daysBefore = days - 1; daysBefore >= 0; daysBefore--) {
@@ -105,7 +100,7 @@ export const demo = command({
         if (isLast) stdout.write(ending(summary, database, context));
       }
     } finally {
-      await server.close();
+      server.close();
     }
   },
 });
@@ -119,17 +114,6 @@ function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
 
 /** On one day the service states a total that is higher by this number. */
 const wrongBy = 3;
-
-/** A source that states another total of document exports. */
-function withTotal(source: RecordSource, wrongNow: () => number): RecordSource {
-  return {
-    page(list, offset, limit) {
-      const page = source.page(list, offset, limit);
-      const more = list.resource === 'document-exports' ? wrongNow() : 0;
-      return { ...page, totalRecordCount: page.totalRecordCount + more };
-    },
-  };
-}
 
 function wholeSummary(summary: SharedRunSummary, width: number): string {
   return `\n${summary.startedAt.slice(0, 10)}  $ docmirror sync\n${summaryText(summary, width)}\n`;

@@ -121,7 +121,7 @@ export class Notifier {
     if (metricsFile === null || this.#name.startsWith('publish')) return;
     const ended = { command: this.#name, exitCode, atMs: Date.now(), backup: this.#backup };
     try {
-      await writeMetricsFiles(metricsFile, { database: database ?? '', labels }, ended);
+      writeMetricsFiles(metricsFile, { database: database ?? '', labels }, ended);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
       const { code, message } = error;

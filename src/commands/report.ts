@@ -1,8 +1,10 @@
+import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
+import type { Zone } from '../render/web/period.ts';
+import { version } from '../version.ts';
 import { command } from './command.ts';
-import { defaulting, duration, file, text } from './flags.ts';
-import { makeReport } from './make-report.ts';
+import { defaulting, duration, file, isLength, momentOf, text } from './flags.ts';
 import { writeNamed } from './named-file.ts';
 import { mirrorSettings } from './shared-flags.ts';
 
@@ -32,17 +34,35 @@ export const report = command({
   ],
   notes: [
     'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
-    "The file needs nothing else: no network, no scripts. It prints on two pages. It contains names and titles of the service's records, so share it only with people who are allowed to see these.",
+    "The file needs nothing else: no network, no scripts. It contains names and titles of the service's records, so share it only with people who are allowed to see these.",
   ],
-  async run({ since, until, title, out, maxAge }, { config }) {
-    const { html } = await makeReport(config.database, maxAge, null, {
-      since,
-      until: until ?? undefined,
-      title: title ?? undefined,
-      timezone: config.timezone,
+  async run({ since, until, title, out, maxAge }, { config, clock }) {
+    const { reportPeriod, Zone } = await import('../render/web/period.ts');
+    const { readReport } = await import('../store/read/report-data.ts');
+    const { reportPage } = await import('../render/web/report.ts');
+    const zone = new Zone(config.timezone);
+    const nowMs = clock().getTime();
+    const untilMs = until === null ? nowMs : momentIn(zone, '--until', until, nowMs);
+    const sinceMs = momentIn(zone, '--since', since, untilMs);
+    if (sinceMs >= untilMs)
+      throw new UsageError(
+        `--since: must be before ${until === null ? 'now' : '--until'}, got ${JSON.stringify(since)}`,
+      );
+    const period = reportPeriod(zone, {
+      untilMs,
+      since: isLength(since) ? { lengthMs: untilMs - sinceMs } : { ms: sinceMs },
+      nowMs,
     });
+    const options = { nowMs, maxAgeMs: maxAge, version, root: null, title };
+    const html = reportPage(readReport(config.database, period), options);
     writeNamed('--out', out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },
   text: said => said,
 });
+
+/** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a local time in the zone. */
+function momentIn(zone: Zone, flag: string, text: string, beforeMs: number): number {
+  const ms = Date.parse(momentOf(flag, text, beforeMs));
+  return isLength(text) || /[T ].*(Z|[+-][\d:]+)\s*$/i.test(text) ? ms : zone.moment(ms);
+}

@@ -1,25 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { isLoopback } from '../config/parse.ts';
-import type { Config } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, UsageError } from '../errors.ts';
-import type { Answered } from '../serve/app.ts';
-import type { ServeMetrics } from '../serve/metrics.ts';
-import { type ServerOptions, startServer } from '../serve/server.ts';
-import { fileBehind } from '../store/file/mirror-path.ts';
-import { Reopening } from '../store/file/reopening.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
-import { version } from '../version.ts';
+import { CancelledError, OtherShapeError, UsageError } from '../errors.ts';
+import { startServer } from '../serve/server.ts';
+import { readMirror } from '../store/read/browse.ts';
 import { aborted } from './aborted.ts';
-import { Browsing } from './browsing.ts';
-import { cachedForOneSecond } from './cached-for-one-second.ts';
 import { command } from './command.ts';
 import { defaulting, duration, file, number, text, token } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';
-import { servedChanges } from './served-changes.ts';
-import { filteredRecords } from './served-lists.ts';
-import { servedPages } from './served-pages.ts';
-import { servedReport } from './served-report.ts';
 import { mirrorSettings } from './shared-flags.ts';
 import { readTokenFile } from './token.ts';
 
@@ -50,33 +38,38 @@ export const serve = command({
   ],
   exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   async run({ host, port, maxAge, ...given }, context) {
-    const { config, signal } = context;
-    fileBehind(config.database);
+    const { signal } = context;
+    const { database, labels } = context.config;
     // Node treats an empty host as all addresses of the machine.
     if (host.trim() === '') throw new UsageError('--host: it is empty');
     const tokenFile = given.token === null ? given.tokenFile : null;
     const chosen = tokenFile === null ? given.token : await readTokenFile('--token-file', tokenFile);
     const bearer = chosen ?? randomBytes(tokenBytes).toString('base64url');
-    const logger = createLogger(config, context);
-    using records = new Reopening(config.database, () => new MirrorReader(config.database));
-    const readToken = async () => {
-      if (tokenFile === null) return null;
-      return readTokenFile('--token-file', tokenFile).catch((error: unknown) => {
-        logger.warn(loggedError(error), 'The token file can not be read; the token stays as it was.');
-        return null;
-      });
-    };
-    const onAnswer = (answer: Answered) => logger.info(answer, 'request answered');
-    const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
-    using served = await whatIsServed(config, records, maxAge);
-    if (records.otherShape !== null)
-      logger.warn(loggedError(records.otherShape), 'The mirror is not served until it is upgraded.');
-    const onRefused = ({ method, ip }: { readonly method: string; readonly ip: string }) => {
-      served.metrics.tokenRefused();
-      logger.warn({ method, client: ip }, 'A request gave a wrong token.');
-    };
-    const hooks = { token: bearer, readToken, onRefused, onAnswer, onFault };
-    const server = await startServer({ ...served, ...hooks, host: host.trim(), port });
+    const logger = createLogger(context.config, context);
+    try {
+      readMirror(database, () => undefined);
+    } catch (error) {
+      if (!(error instanceof OtherShapeError)) throw error;
+      logger.warn(loggedError(error), 'The mirror is not served until it is upgraded.');
+    }
+    const server = await startServer({
+      database,
+      labels,
+      maxAgeMs: maxAge,
+      host: host.trim(),
+      port,
+      token: bearer,
+      async readToken() {
+        if (tokenFile === null) return null;
+        return readTokenFile('--token-file', tokenFile).catch((error: unknown) => {
+          logger.warn(loggedError(error), 'The token file can not be read; the token stays as it was.');
+          return null;
+        });
+      },
+      onRefused: ({ method, ip }) => logger.warn({ method, client: ip }, 'A request gave a wrong token.'),
+      onAnswer: answer => logger.info(answer, 'request answered'),
+      onFault: error => logger.error(loggedError(error), 'A request failed.'),
+    });
     context.stdout.write(`docmirror serves ${server.url}\n`);
     context.stderr.write(welcome(server.url, chosen === null ? bearer : null));
     await aborted(signal).finally(() => server.close());
@@ -85,38 +78,6 @@ export const serve = command({
 });
 
 const tokenBytes = 24;
-
-type Served = Pick<ServerOptions, 'source' | 'filtered' | 'changes' | 'health' | 'pages'> & {
-  readonly metrics: ServeMetrics;
-} & Disposable;
-
-/** Everything that is served. One connection to the mirror reads its numbers, another its records. */
-async function whatIsServed(
-  { database, labels }: Pick<Config, 'database' | 'labels'>,
-  records: Reopening<MirrorReader>,
-  maxAgeMs: number | null,
-): Promise<Served> {
-  const { ReportReader } = await import('../store/read/report-reader.ts');
-  const { serveMetrics } = await import('../serve/metrics.ts');
-  const reader = new Reopening(database, () => new ReportReader(database));
-  const figures = cachedForOneSecond(() => reader.current().figures());
-  const revision = () => reader.current().revision();
-  const browsing = new Browsing(database);
-  return {
-    source: { page: (list, offset, limit) => records.current().page(list, offset, limit), revision },
-    filtered: filteredRecords(browsing),
-    changes: servedChanges(() => records.current(), browsing),
-    health: { maxAgeMs, ages: () => figures().lists },
-    metrics: serveMetrics({ version, labels }, figures),
-    pages: await servedPages({
-      browsing,
-      report: servedReport(database, { revision, figures, maxAgeMs }),
-      revision,
-      reader: () => records.current(),
-    }),
-    [Symbol.dispose]: () => reader[Symbol.dispose](),
-  };
-}
 
 /** Hints on how to try the server; a token that the user chose is never shown. */
 function welcome(url: string, madeToken: string | null): string {

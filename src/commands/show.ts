@@ -2,7 +2,8 @@ import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-story.ts';
-import { MirrorReader } from '../store/read/mirror-reader.ts';
+import { readMirror } from '../store/read/browse.ts';
+import { findByReference, readStory } from '../store/read/record-story.ts';
 import { command } from './command.ts';
 import { choice, required, text } from './flags.ts';
 import { mirrorSettings } from './shared-flags.ts';
@@ -29,9 +30,7 @@ export const show = command({
   ],
   exitCodes: '1 the record does not exist, and never did.',
   run({ resource, id }, { config }) {
-    using reader = new MirrorReader(config.database);
-    reader.holdStill();
-    return find(reader, resource, id);
+    return readMirror(config.database, sqlite => find(sqlite, resource, id));
   },
   output: showOutputOf,
   text: textOf,
@@ -44,7 +43,7 @@ export const show = command({
  * @throws UsageError if it can't be an id of that list.
  * @throws DocmirrorError if the record never existed.
  */
-function find(reader: MirrorReader, resource: string, wanted: string): FoundRecords {
+function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted: string): FoundRecords {
   const hasReferences = resource === 'document-exports';
   const isId = (hasReferences ? /^(?:0|-?[1-9]\d*)$/ : /^-?\d+$/).test(wanted);
   const id = isId ? Number(wanted) : Number.NaN;
@@ -53,8 +52,8 @@ function find(reader: MirrorReader, resource: string, wanted: string): FoundReco
       `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`,
     );
   }
-  const story = Number.isSafeInteger(id) ? reader.story(resource, id, versionsMax) : null;
-  const matches = hasReferences ? reader.withReference(wanted, matchesMax) : { recordIds: [], count: 0 };
+  const story = Number.isSafeInteger(id) ? readStory(sqlite, resource, id, versionsMax) : null;
+  const matches = hasReferences ? findByReference(sqlite, wanted, matchesMax) : { recordIds: [], count: 0 };
   if (story !== null) {
     // The record with that id comes first, and the other matches are named.
     const alsoReferenceOf = matches.recordIds.filter(each => each !== id);
@@ -62,7 +61,7 @@ function find(reader: MirrorReader, resource: string, wanted: string): FoundReco
   }
   if (matches.count === 0) throw unknown(resource, wanted, hasReferences);
   const versionsOfEach = matches.count === 1 ? versionsMax : Math.ceil(versionsMax / matches.count);
-  const stories = matches.recordIds.flatMap(each => reader.story(resource, each, versionsOfEach) ?? []);
+  const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsOfEach) ?? []);
   const { count } = matches;
   return { resource, wanted, matchedBy: 'reference', matchCount: count, stories, alsoReferenceOf: [] };
 }

@@ -78,12 +78,11 @@ async function printMetrics(
   areNamed: boolean,
   { stdout, config: { labels } }: Context,
 ): Promise<undefined> {
-  const { metricsText } = await import('./metrics-text.ts');
-  const labelled = rows.map(({ database, facts }) => ({
-    database,
-    labels: areNamed ? { ...labels, ...labelsOf(facts), mirror: database } : labels,
-  }));
-  stdout.write(await metricsText(labelled));
+  const { labelledFigures, metricsText } = await import('../serve/metrics.ts');
+  const mirrors = rows.map(({ database, facts }) =>
+    labelledFigures(database, areNamed ? { ...labels, ...labelsOf(facts), mirror: database } : labels),
+  );
+  stdout.write(metricsText(mirrors));
 }
 
 function readRow(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {

@@ -37,7 +37,7 @@ interface TextBounds {
 }
 
 /** For a record among others. */
-const brief: TextBounds = { fieldsMax: 12, textMax: 160, withIds: false };
+export const briefRecord: TextBounds = { fieldsMax: 12, textMax: 160, withIds: false };
 
 /** For a record by itself, if its reader can ask for more. */
 export const wholeRecord: TextBounds = { fieldsMax: 200, textMax: 20_000, withIds: true };
@@ -49,7 +49,7 @@ export const versionOnPage: TextBounds = { fieldsMax: 30, textMax: 1_000, withId
 export const erasedText = 'the text was erased';
 
 /** A record's fields that have a value, as many as fit; `record` is its JSON text, null if it was erased. */
-export function fieldsOf(resource: string, record: string | null, bounds = brief): ShownField[] {
+export function fieldsOf(resource: string, record: string | null, bounds = briefRecord): ShownField[] {
   if (record === null) return [{ name: 'erased', text: erasedText, connections: [] }];
   return Object.entries(valuesOf(record))
     .map(([name, value]) => {
@@ -66,7 +66,7 @@ export function differencesOf(
   resource: string,
   before: string | null,
   after: string | null,
-  bounds = brief,
+  bounds = briefRecord,
 ): ShownDifference[] {
   if (before === null || after === null)
     return [{ name: 'erased', before: '', after: '', note: ` (${erasedText})` }];

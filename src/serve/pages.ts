@@ -1,227 +1,361 @@
 import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import {
   type Browsable,
+  browsableOf,
   browsables,
-  type ChangeFilter,
-  type ListOrder,
+  noFilter,
   parametersOf,
-  type RecordFilter,
   sortsOf,
 } from '../contract/browsable.ts';
-import { isNewestFirst } from './change-page.ts';
-import { isKnownTo } from './etag.ts';
-import type { RequestCheck } from './guards.ts';
-import { HttpError, toHttpError } from './http-error.ts';
+import type { CellValue, Column } from '../contract/cells.ts';
+import { keptResources, lists } from '../contract/lists.ts';
+import { isFresh } from '../freshness.ts';
+import { csvPieces } from '../render/csv.ts';
+import { shownEndpoint } from '../render/endpoint.ts';
+import { flatChanges } from '../render/flat-changes.ts';
+import { changesPage, listPage, searchPage } from '../render/web/lists.ts';
+import { refusalPage, type ServedRoot, searchTextMax, servedPolicy } from '../render/web/page.ts';
+import { reportPeriod, usualLengthMs, Zone } from '../render/web/period.ts';
+import { recordPage } from '../render/web/records.ts';
+import { reportPage } from '../render/web/report.ts';
+import {
+  filterChoices,
+  findRecords,
+  iterateMirror,
+  readMirror,
+  recordColumns,
+  recordRows,
+  searchRecords,
+} from '../store/read/browse.ts';
+import type { Change } from '../store/read/change.ts';
+import { changesThatFit } from '../store/read/change-list.ts';
+import { readFigures, revisionOf } from '../store/read/figures.ts';
+import {
+  exportCounts,
+  monthsOf,
+  otherVersions,
+  type RecordStory,
+  readStory,
+  webhooksOf,
+} from '../store/read/record-story.ts';
+import { readReport } from '../store/read/report-data.ts';
+import { version } from '../version.ts';
+import { changeKey, readChangeKey } from './api.ts';
+import { HttpError, sendTagged, toHttpError } from './http.ts';
 import {
   assertKnown,
   changeParameters,
+  isNewestFirst,
   type Query,
   readChangeFilter,
   readFilter,
   readOrder,
+  textOf,
+  textsOf,
   usualOrder,
   wholeNumber,
-} from './list-query.ts';
+} from './query.ts';
 
-/** A page for people, complete in itself. */
-interface ServedPage {
-  readonly html: string;
-  /** A policy that allows the page its own content and nothing else. */
-  readonly contentSecurityPolicy: string;
-}
-
-/** Something that can be read as a page and stays the same until its revision changes. */
-export interface ServedReport {
-  /** Changes whenever the page does. */
-  revision(): string;
-  page(): Promise<ServedPage>;
-}
-
-/** The start of a page. `after` and `before` are texts from the links of other pages. */
-interface PagePlace {
-  readonly after: string | null;
-  readonly before: string | null;
-  /** The parameters as they are in the address. */
-  readonly parameters: Readonly<Record<string, string>>;
-}
-
-/** The page of a list that a client asks for. */
-export interface AskedList extends PagePlace {
-  readonly browsable: Browsable;
-  readonly filter: RecordFilter;
-  readonly order: ListOrder;
-}
-
-/** The changes that a client asks for. */
-export interface AskedChanges extends PagePlace {
-  readonly filter: ChangeFilter;
-  readonly isDescending: boolean;
-}
-
-type MaybeFound = ServedPage & { readonly isFound: boolean };
-
-/** The report and the pages that it links to. */
-export interface ServedPages {
-  readonly report: ServedReport;
-  /** Changes whenever a record does. */
-  revision(): string;
-  /** A record's page. `isFound` is false if the mirror never had that record, and the page says so. */
-  record(resource: string, id: string): Promise<MaybeFound>;
-  /** A connection's page, in the same way. */
-  connection(id: string): Promise<MaybeFound>;
-  /** @throws HttpError with status 400 if `after` or `before` is not a place in the list. */
-  list(asked: AskedList): Promise<ServedPage>;
-  changes(asked: AskedChanges): Promise<ServedPage>;
-  /** All records that match, as a file of comma-separated values. */
-  listFile(asked: AskedList): Promise<AsyncIterable<string>>;
-  changesFile(asked: AskedChanges): Promise<AsyncIterable<string>>;
-  /** The page with the results for a text. An empty text gives the empty form. */
-  search(text: string, pageNo: number): Promise<ServedPage>;
-  /** The page that is shown instead of one that can't be served. `depth` is the number of folders in its path. */
-  refusal(message: string, depth: number): Promise<ServedPage>;
-  /** The longest text that can be searched for, in UTF-16 code units. */
-  readonly searchTextMax: number;
-  /** The last page of a search. */
-  readonly searchPagesMax: number;
+/** The mirror whose pages are served. */
+interface Served {
+  readonly database: string;
+  /** A list without a completed run for longer than this is too old, in milliseconds; null if no list ever is. */
+  readonly maxAgeMs: number | null;
 }
 
 type Ask = FastifyRequest<{ Querystring: Query }>;
+type Sqlite = Parameters<typeof findRecords>[0];
 
-/** Adds the pages for a browser. The browser asks for a password and sends the token as that. */
-export function addPageRoutes(app: FastifyInstance, pages: ServedPages, checkToken: RequestCheck): void {
-  app.addHook('onRequest', checkToken);
-  addRefusals(app, pages);
+/** Records, changes or hits on a page. */
+const itemsOnPage = 50;
+const pageNoMax = 2 ** 31;
+/** The last page of a search that can be opened. */
+const searchPagesMax = 20;
+/** Most versions of a record on its page. */
+const versionsMax = 50;
+/** Records of each kind on the page of another one. */
+const belongingMax = 10;
+
+const htmlType = 'text/html; charset=utf-8';
+
+/** Adds the pages for a browser. The caller has checked the token. */
+export function addPages(app: FastifyInstance, served: Served): void {
+  const { database } = served;
+  // Set before anything else, so that an answer of 304 has it, too.
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('content-security-policy', servedPolicy);
+  });
+  addRefusals(app);
+  const report = reportKeeper(served);
+  const get = (path: string, make: (request: Ask, sqlite: Sqlite) => string) =>
+    app.get<{ Querystring: Query }>(path, async (request, reply) => {
+      const [body, revision] = readMirror(
+        database,
+        sqlite => [make(request, sqlite), tagOf(sqlite)] as const,
+      );
+      return sendTagged(request, reply, { revision, type: htmlType, body });
+    });
   app.get<{ Querystring: Query }>('/', async (request, reply) => {
     assertKnown(request.query, []);
-    const { report } = pages;
-    if (isKnownTo(request.headers['if-none-match'], reply, report.revision())) return reply.send();
-    return show(reply, await report.page());
+    return sendTagged(request, reply, { ...report(), type: htmlType });
   });
-  app.get<{ Params: { resource: string; id: string }; Querystring: Query }>(
-    '/records/:resource/:id',
-    async (request, reply) => {
-      const { resource, id } = request.params;
-      assertKnown(request.query, []);
-      if (resource === 'connections') return reply.redirect(`../../connections/${encodeURIComponent(id)}`);
-      return showIfFound(request, reply, pages, await pages.record(resource, id));
-    },
+  get('/records/:resource/:id', (request, sqlite) => recordBody(sqlite, request, '../../'));
+  get('/connections/:id', (request, sqlite) => recordBody(sqlite, request, '../'));
+  app.get<{ Params: { id: string } }>('/records/connections/:id', async ({ params }, reply) =>
+    reply.redirect(`../../connections/${encodeURIComponent(params.id)}`),
   );
-  app.get<{ Params: { id: string }; Querystring: Query }>('/connections/:id', async (request, reply) => {
-    assertKnown(request.query, []);
-    return showIfFound(request, reply, pages, await pages.connection(request.params.id));
-  });
-  for (const browsable of browsables) addListRoutes(app, pages, browsable);
-  addChangeRoutes(app, pages);
-  app.get<{ Querystring: Query }>('/search', async (request, reply) => {
-    assertKnown(request.query, ['q', 'page']);
-    const text = searchText(request.query.q ?? '', pages.searchTextMax);
-    const pageNo = wholeNumber(request.query, 'page', 1, pages.searchPagesMax) ?? 1;
-    return show(reply, await pages.search(text, pageNo));
+  get('/search', ({ query }, sqlite) => searchBody(sqlite, query));
+  for (const browsable of browsables) {
+    const { resource } = browsable;
+    const names = parametersOf(browsable);
+    withoutEmpty(app, `/${resource}`, [...names, 'page']);
+    get(`/${resource}`, ({ query }, sqlite) => listBody(sqlite, browsable, query));
+    app.get<{ Querystring: Query }>(`/${resource}.csv`, async ({ query }, reply) => {
+      const asked = askedList(browsable, query, names);
+      return sendFile(reply, resource, recordFile(served, browsable, asked));
+    });
+  }
+  withoutEmpty(app, '/changes', [...changeParameters, 'after', 'before']);
+  get('/changes', ({ query }, sqlite) => changesBody(sqlite, query));
+  app.get<{ Querystring: Query }>('/changes.csv', async ({ query }, reply) => {
+    assertKnown(query, changeParameters);
+    const filter = readChangeFilter(query);
+    return sendFile(reply, 'changes', changeFile(served, filter, isNewestFirst(query, true)));
   });
 }
 
+/** Changes with each run, and with each version of the program, which can have another style. */
+function tagOf(sqlite: Sqlite): string {
+  return `${version}-${revisionOf(sqlite)}`;
+}
+
 /** Refusals are pages, too. Only 401 and server errors are answered as everywhere else. */
-function addRefusals(app: FastifyInstance, pages: ServedPages): void {
+function addRefusals(app: FastifyInstance): void {
   const root = app.errorHandler;
   app.setErrorHandler(async (error, request, reply) => {
     const { statusCode, headers, message } = toHttpError(error);
     if (statusCode === 401 || statusCode >= 500) return root(error as never, request, reply);
     const depth = (request.url.split('?')[0] ?? '').split('/').length - 2;
-    reply.code(statusCode).headers(headers);
-    return reply.send(show(reply, await pages.refusal(message, depth)));
+    const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
+    const above: ServedRoot = (['./', '../', '../../'] as const)[depth] ?? './';
+    return reply
+      .code(statusCode)
+      .headers(headers)
+      .type(htmlType)
+      .send(refusalPage(heading, message, above));
   });
 }
 
-function addListRoutes(app: FastifyInstance, pages: ServedPages, browsable: Browsable): void {
-  const asked = ({ query }: Ask, places: readonly string[]): AskedList => ({
-    ...placeOf(query, [...parametersOf(browsable), ...places]),
-    browsable,
-    filter: readFilter(query),
-    order: readOrder(query, sortsOf(browsable), usualOrder(browsable)),
+/** A form sends its empty fields, too. They are left out of the address. */
+function withoutEmpty(app: FastifyInstance, path: string, names: readonly string[]): void {
+  app.addHook<{ Querystring: Query }>('preHandler', async ({ routeOptions, query }, reply) => {
+    if (routeOptions.url !== path || !Object.values(query).includes('')) return;
+    assertKnown(query, names);
+    const kept = Object.entries(textsOf(query)).filter(([, value]) => value !== '');
+    if (Object.values(query).some(Array.isArray)) return;
+    const text = kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
+    reply.redirect(`.${path}${text}`);
   });
-  const { resource } = browsable;
-  app.get<{ Querystring: Query }>(`/${resource}`, async (request, reply) => {
-    const clean = withoutEmpty(request.query, parametersOf(browsable));
-    if (clean !== null) return reply.redirect(`./${resource}${clean}`);
-    // The revision is taken before the page. The page is made even for a 304, so that wrong parameters are refused.
-    const revision = pages.revision();
-    const page = await pages.list(asked(request, placeNames));
-    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
-    return show(reply, page);
-  });
-  app.get<{ Querystring: Query }>(`/${resource}.csv`, async (request, reply) =>
-    sendFile(reply, resource, await pages.listFile(asked(request, []))),
-  );
 }
 
-function addChangeRoutes(app: FastifyInstance, pages: ServedPages): void {
-  const asked = ({ query }: Ask, places: readonly string[]): AskedChanges => ({
-    ...placeOf(query, [...changeParameters, ...places]),
-    filter: readChangeFilter(query),
-    isDescending: isNewestFirst(query, true),
-  });
-  app.get<{ Querystring: Query }>('/changes', async (request, reply) => {
-    const clean = withoutEmpty(request.query, changeParameters);
-    if (clean !== null) return reply.redirect(`./changes${clean}`);
-    // The revision is taken before the page. The page is made even for a 304, so that wrong parameters are refused.
-    const revision = pages.revision();
-    const page = await pages.changes(asked(request, placeNames));
-    if (isKnownTo(request.headers['if-none-match'], reply, revision)) return reply.send();
-    return show(reply, page);
-  });
-  app.get<{ Querystring: Query }>('/changes.csv', async (request, reply) =>
-    sendFile(reply, 'changes', await pages.changesFile(asked(request, []))),
-  );
+/**
+ * Makes the report of the last 30 days when it is first asked for after a run. It is kept until the next run, the next day, or until
+ * a list becomes too old.
+ */
+function reportKeeper({ database, maxAgeMs }: Served): () => { revision: string; body: string } {
+  let kept: { readonly revision: string; readonly body: string } | undefined;
+  return () => {
+    const nowMs = Date.now();
+    const stale =
+      maxAgeMs === null
+        ? []
+        : readFigures(database).lists.map(list => Number(!isFresh(list.lastCompletedAt, nowMs, maxAgeMs)));
+    const day = new Date(nowMs).toISOString().slice(0, 10);
+    const revision = [readMirror(database, tagOf), day, ...stale].join('-');
+    if (kept?.revision === revision) return kept;
+    const period = reportPeriod(new Zone('UTC'), {
+      untilMs: nowMs,
+      since: { lengthMs: usualLengthMs },
+      nowMs,
+    });
+    const options = { nowMs, maxAgeMs, version, root: './', title: null } as const;
+    kept = { revision, body: reportPage(readReport(database, period), options) };
+    return kept;
+  };
 }
 
-/** The parameters of paging. A file has no pages, so it accepts none of these. */
-const placeNames = ['after', 'before'];
+function recordBody(sqlite: Sqlite, { params, query }: Ask, root: '../' | '../../'): string {
+  assertKnown(query, []);
+  const { resource = 'connections', id = '' } = params as { resource?: string; id?: string };
+  const recordId = /^-?\d+$/.test(id) ? Number(id) : Number.NaN;
+  const isKnown = keptResources.some(each => each === resource) && Number.isSafeInteger(recordId);
+  const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;
+  if (story === null)
+    throw new HttpError(
+      404,
+      'The mirror has no such record, and its history has none. Its title or reference may find it.',
+    );
+  return recordPage(root === '../' ? connectionView(sqlite, story) : recordView(sqlite, story));
+}
 
-function placeOf(query: Query, names: readonly string[]): PagePlace {
+function recordView(sqlite: Sqlite, story: RecordStory) {
+  const { resource, recordId } = story;
+  const items = resource === 'document-exports' ? otherVersions(sqlite, recordId, belongingMax) : [];
+  const title = 'Other versions of this document';
+  const belonging = items.length === 0 ? [] : [{ title, resource, items, count: items.length, path: null }];
+  return { story, belonging, months: null };
+}
+
+/** Everything that belongs to a connection. */
+function connectionView(sqlite: Sqlite, story: RecordStory) {
+  const { recordId } = story;
+  const counts = exportCounts(sqlite, recordId);
+  const part = (title: string, resource: string, side: 'source' | 'destination', isEmpty = false) => {
+    const browsable = browsableOf(resource);
+    const filter = { ...noFilter, [side]: String(recordId) };
+    const found = { filter, order: usualOrder(browsable), offset: 0, limit: belongingMax };
+    // A search that finds nothing reads all exports.
+    const { items, count } = isEmpty ? { items: [], count: 0 } : findRecords(sqlite, { resource, ...found });
+    return { title, resource, items, count, path: `${resource}?${side}=${recordId}` };
+  };
+  return {
+    story,
+    months: monthsOf(sqlite, recordId),
+    belonging: [
+      part('Newest exports from here', 'document-exports', 'source', counts.exported === 0),
+      part('Newest exports to here', 'document-exports', 'destination', counts.received === 0),
+      part('Collections from here', 'collections', 'source'),
+      part('Collections to here', 'collections', 'destination'),
+      { title: 'Webhooks', resource: 'webhooks', ...webhooksOf(sqlite, recordId, belongingMax), path: null },
+    ],
+  };
+}
+
+function searchBody(sqlite: Sqlite, query: Query): string {
+  assertKnown(query, ['q', 'page']);
+  const wanted = (textOf(query, 'q', searchTextMax) ?? '').trim();
+  const pageNo = wholeNumber(query, 'page', 1, searchPagesMax) ?? 1;
+  const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
+  const found = searchRecords(sqlite, wanted, place);
+  const hasNext = found.length > itemsOnPage && pageNo < searchPagesMax;
+  return searchPage({ wanted, pageNo, hits: found.slice(0, itemsOnPage), hasNext });
+}
+
+/** The list that a query string asks for. */
+function askedList(browsable: Browsable, query: Query, names: readonly string[]) {
   assertKnown(query, names);
-  const [after = null, before = null] = placeNames.map(name => {
-    const value = query[name] ?? null;
-    if (value === null || typeof value === 'string') return value;
-    throw new HttpError(400, `${name} must be given at most once.`);
+  const order = readOrder(query, sortsOf(browsable), usualOrder(browsable));
+  return { resource: browsable.resource, filter: readFilter(query), order };
+}
+
+function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
+  const asked = askedList(browsable, query, [...parametersOf(browsable), 'page']);
+  const pageNo = wholeNumber(query, 'page', 1, pageNoMax) ?? 1;
+  const offset = (pageNo - 1) * itemsOnPage;
+  const { items, count } = findRecords(sqlite, { ...asked, offset, limit: itemsOnPage });
+  const isOfConnections = browsable.resource === 'connections';
+  return listPage({
+    browsable,
+    items: isOfConnections
+      ? items.map(item => ({ ...item, exportCounts: exportCounts(sqlite, item.id) }))
+      : items,
+    count,
+    order: asked.order,
+    parameters: textsOf(query),
+    choices: filterChoices(sqlite),
+    before: pageNo === 1 ? null : { page: String(pageNo - 1) },
+    after: offset + items.length < count ? { page: String(pageNo + 1) } : null,
   });
-  if (after !== null && before !== null) throw new HttpError(400, 'after must not be given beside before.');
-  return { after, before, parameters: Object.fromEntries(stringsOf(query)) };
 }
 
-function stringsOf(query: Query): [string, string][] {
-  return Object.entries(query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : []));
+function changesBody(sqlite: Sqlite, query: Query): string {
+  assertKnown(query, [...changeParameters, 'after', 'before']);
+  const filter = readChangeFilter(query);
+  const isDescending = isNewestFirst(query, true);
+  const isBackwards = query.before !== undefined;
+  const name = isBackwards ? 'before' : 'after';
+  const place = textOf(query, name);
+  const start = place === null ? null : readChangeKey(place);
+  if (place !== null && start === null)
+    throw new HttpError(400, `${name} is no place of this list. Begin at its first page.`);
+  const found = changesThatFit(sqlite, {
+    filter,
+    sinceRunId: 0,
+    isDescending: isDescending !== isBackwards,
+    after: start,
+  })
+    .filter(change => change !== null)
+    .take(itemsOnPage + 1)
+    .toArray();
+  const kept = found.slice(0, itemsOnPage);
+  const changes = isBackwards ? kept.toReversed() : kept;
+  const hasMore = found.length > itemsOnPage;
+  const [first, last] = [changes[0], changes.at(-1)];
+  const [hasBefore, hasAfter] = isBackwards ? [hasMore, true] : [start !== null, hasMore];
+  return changesPage({
+    changes,
+    names: changeParameters,
+    parameters: textsOf(query),
+    choices: filterChoices(sqlite),
+    before: first !== undefined && hasBefore ? { before: changeKey(first) } : null,
+    after: last !== undefined && hasAfter ? { after: changeKey(last) } : null,
+  });
 }
 
-/** The query without the empty fields that a form sends, or null if there are none. */
-function withoutEmpty(query: Query, names: readonly string[]): string | null {
-  assertKnown(query, [...names, ...placeNames]);
-  const values = Object.values(query);
-  if (!values.includes('') || values.some(Array.isArray)) return null;
-  const kept = stringsOf(query).filter(([, value]) => value !== '');
-  return kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
+/** All records that match, as a file for a spreadsheet, without the secrets that pages hide. */
+function recordFile(
+  { database }: Served,
+  browsable: Browsable,
+  asked: ReturnType<typeof askedList>,
+): AsyncGenerator<string> {
+  const columns = recordColumns(browsable);
+  const rows = iterateMirror(database, sqlite => recordRows(sqlite, asked));
+  const isSecret = columns.map(column => column.isSecret);
+  return inTurns(columns, isSecret.includes(true) ? rows.map(row => hidden(row, isSecret)) : rows);
 }
 
-function searchText(value: unknown, max: number): string {
-  if (typeof value === 'string' && value.length <= max) return value.trim();
-  throw new HttpError(400, `q must be a text of at most ${max} characters, given at most once.`);
+/** All changes that match, in the same way: each field before and after. */
+function changeFile(
+  { database }: Served,
+  filter: ReturnType<typeof readChangeFilter>,
+  isDescending: boolean,
+): AsyncGenerator<string> {
+  const { columns, rowOf } = flatChanges();
+  const secrets = lists.flatMap(({ fields }) =>
+    fields.flatMap(field => (field.isSecret ? [field.column] : [])),
+  );
+  const isOf = (some: readonly string[]) =>
+    columns.map(({ name }) => some.some(each => name === `before_${each}` || name === `after_${each}`));
+  const [isSecret, isExtra] = [isOf(secrets), isOf(['extra'])];
+  const kept = <T>(values: readonly T[]) => values.filter((_, at) => !isExtra[at]);
+  const changes = iterateMirror(database, sqlite =>
+    changesThatFit(sqlite, { filter, sinceRunId: 0, isDescending }),
+  );
+  const rows = changes
+    .filter(change => change !== null)
+    .map((change: Change) => kept(hidden(rowOf(change), isSecret)));
+  return inTurns(kept(columns), rows);
 }
 
-function showIfFound(request: FastifyRequest, reply: FastifyReply, pages: ServedPages, page: MaybeFound) {
-  // All pages have the same revision, so the client might know it from another page although this record does not exist.
-  if (!page.isFound) reply.code(404);
-  else if (isKnownTo(request.headers['if-none-match'], reply, pages.revision())) return reply.send();
-  return show(reply, page);
+/** A row of which secret addresses are cut to what pages show of them. */
+function hidden(row: readonly CellValue[], isSecret: readonly boolean[]): CellValue[] {
+  return row.map((value, at) => (isSecret[at] && value !== null ? shownEndpoint(String(value)) : value));
 }
 
-function show(reply: FastifyReply, { html, contentSecurityPolicy }: ServedPage): string {
-  reply
-    .type('text/html; charset=utf-8')
-    .header('content-security-policy', `${contentSecurityPolicy}; frame-ancestors 'none'`);
-  return html;
+/** The pieces of a file for a spreadsheet. Others are answered between two pieces. */
+async function* inTurns(
+  columns: readonly Column[],
+  rows: Iterable<readonly CellValue[]>,
+): AsyncGenerator<string> {
+  for (const piece of csvPieces(columns, rows, true)) {
+    yield piece;
+    await nextTurn();
+  }
 }
 
-function sendFile(reply: FastifyReply, name: string, text: AsyncIterable<string>): FastifyReply {
+function sendFile(reply: FastifyReply, name: string, text: AsyncGenerator<string>): FastifyReply {
   return reply
     .type('text/csv; charset=utf-8')
     .header('content-disposition', `attachment; filename="${name}.csv"`)

@@ -1,18 +1,46 @@
 import { lookup } from 'node:dns/promises';
-import type { FastifyInstance } from 'fastify';
-import { codeOf, DocmirrorError } from '../errors.ts';
-import { type AppOptions, buildApp, buildMonitorApp, type MonitorOptions } from './app.ts';
-import { defaultLimits } from './limits.ts';
+import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
+import { ageMs, isFresh } from '../freshness.ts';
+import { addApi } from './api.ts';
+import { type TokenOptions, tokenChecks } from './auth.ts';
+import { HttpError, sendError, toHttpError } from './http.ts';
+import { type Family, type LabelledFigures, labelledFigures, metricsText, metricsType } from './metrics.ts';
+import type { HealthAnswer } from './openapi.ts';
+import { addPages } from './pages.ts';
 
-/** The address at which a server listens. */
-export interface Listening {
+/** The mirror that is served, and the address. */
+export interface ServerOptions {
+  readonly database: string;
+  /** Of all metrics; if there are none, those of the mirror's newest run. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The trigger of future runs, if it is neither `manual` nor `schedule`. */
+  readonly trigger?: string | null;
+  /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
+  readonly maxAgeMs: number | null;
+  /** Further metrics. */
+  readonly metrics?: readonly Family<LabelledFigures>[];
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
+  /** Called with each error that was answered with status 500 or higher. The client does not see its details. */
+  readonly onFault?: (error: unknown) => void;
+  /** Called for each request after it was answered. */
+  readonly onAnswer?: (answer: Answered) => void;
+  /** How long closing waits for requests that are being answered, in milliseconds. */
+  readonly closeGraceMs?: number;
 }
 
-/** The content of a server and its address. */
-export type ServerOptions = AppOptions & Listening;
+/** A request that was answered. */
+export interface Answered {
+  readonly method: string;
+  /** The address without its query, because the query can contain what a person searched for. */
+  readonly path: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** The IP address of the client. */
+  readonly client: string;
+}
 
 /** A server that takes requests until it is closed. */
 export interface RunningServer {
@@ -23,45 +51,155 @@ export interface RunningServer {
 }
 
 /**
- * Serves a source of records over HTTP until it is closed.
+ * Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics.
  *
  * @throws DocmirrorError if it can't listen at that address, for example because the port is in use.
  */
-export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  return listen(await buildApp(options), options);
+export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
+  let refused = 0;
+  const onRefused: TokenOptions['onRefused'] = request => {
+    refused++;
+    options.onRefused?.(request);
+  };
+  const metrics: readonly Family<LabelledFigures>[] = [
+    {
+      name: 'docmirror_serve_refused_tokens_total',
+      type: 'counter',
+      help: 'Requests that gave a wrong token, since the server started.',
+      samples: () => [[refused]],
+    },
+  ];
+  const checks = tokenChecks({ ...options, onRefused });
+  const app = monitorApp({ ...options, metrics });
+  app.get('/openapi.json', async (_request, reply) => {
+    const { openApiDocument } = await import('./openapi.ts');
+    reply.type('application/json; charset=utf-8');
+    return JSON.stringify(openApiDocument());
+  });
+  await app.register(async scope => {
+    scope.addHook('onRequest', checks.bearer);
+    addApi(scope, options.database);
+  });
+  await app.register(async scope => {
+    scope.addHook('onRequest', checks.basicOrBearer);
+    addPages(scope, options);
+  });
+  return listen(app, options);
 }
 
 /** Serves health checks and metrics, and no records, over HTTP until it is closed. It throws as `startServer` does. */
-export async function startMonitorServer(options: MonitorOptions & Listening): Promise<RunningServer> {
-  return listen(await buildMonitorApp(options), options);
+export async function startMonitorServer(options: ServerOptions): Promise<RunningServer> {
+  return listen(monitorApp(options), options);
+}
+
+const protection = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'x-frame-options': 'DENY',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/** From a request's first byte to its last, in milliseconds. */
+const requestTimeoutMs = 15_000;
+/** How long a connection can be silent during an exchange, for example because the client stopped reading. */
+const idleTimeoutMs = 30_000;
+
+function monitorApp(options: ServerOptions): FastifyInstance {
+  const { database, labels, trigger = null, metrics, onFault, onAnswer } = options;
+  const protect = (reply: FastifyReply) => reply.headers(protection);
+  const app: FastifyInstance = fastify({
+    requestTimeout: requestTimeoutMs,
+    connectionTimeout: idleTimeoutMs,
+    // The router refuses some addresses before any hook runs.
+    frameworkErrors: (error, _request, reply) => sendError(protect(reply), toHttpError(error)),
+  });
+  app.addHook('onRequest', async ({ method, raw }, reply) => {
+    protect(reply);
+    if (method !== 'GET' && method !== 'HEAD')
+      throw new HttpError(405, 'Only GET and HEAD are served here.', { allow: 'GET, HEAD' });
+    if (!isWellFormed(raw.url ?? ''))
+      throw new HttpError(
+        400,
+        'The address contains a percent-encoding that is not well-formed UTF-8, or a null character.',
+      );
+  });
+  if (onAnswer !== undefined)
+    app.addHook('onResponse', async ({ method, url, ip }, { statusCode, elapsedTime }) => {
+      const [path = ''] = url.split('?');
+      onAnswer({ method, path, status: statusCode, durationMs: Math.round(elapsedTime), client: ip });
+    });
+  app.setErrorHandler((error, _request, reply) => {
+    const answer = toHttpError(error);
+    if (answer.statusCode >= 500) onFault?.(error);
+    return sendError(reply, answer);
+  });
+  app.setNotFoundHandler((_request, reply) =>
+    sendError(reply, new HttpError(404, 'There is nothing at this address.')),
+  );
+  app.get('/livez', async () => ({ status: 'ok' }));
+  app.get('/healthz', async (_request, reply) => {
+    const answer = healthOf(options, Date.now());
+    reply.code(answer.status === 'ok' ? 200 : 503);
+    return answer;
+  });
+  app.get('/metrics', async (_request, reply) => {
+    reply.type(metricsType);
+    return metricsText([labelledFigures(database, labels, trigger)], metrics);
+  });
+  return app;
+}
+
+function isWellFormed(target: string): boolean {
+  try {
+    return !decodeURIComponent(target).includes('\0');
+  } catch {
+    return false;
+  }
+}
+
+/** Whether the mirror is fresh enough. */
+export function healthOf(
+  { database, maxAgeMs }: Pick<ServerOptions, 'database' | 'maxAgeMs'>,
+  nowMs: number,
+): HealthAnswer {
+  const { error, lists: all } = labelledFigures(database, {});
+  if (error !== null)
+    return {
+      status: 'unreadable',
+      ...(error instanceof OtherShapeError && { message: error.withoutPath }),
+    };
+  const lists = all.map(({ resource, lastCompletedAt }) => {
+    const age = ageMs(lastCompletedAt, nowMs);
+    return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };
+  });
+  const isStale = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
+  return { status: isStale ? 'stale' : 'ok', lists };
 }
 
 async function listen(
   app: FastifyInstance,
-  { host, port, limits }: Listening & MonitorOptions,
+  { host, port, closeGraceMs = 3_000 }: ServerOptions,
 ): Promise<RunningServer> {
   try {
-    // Only one address is bound, even if the name has several, because the limits are for one listener.
+    // Only one address is bound, even if the name has several.
     const { address } = await lookup(host);
     await app.listen({ host: address, port });
   } catch (error) {
     await app.close();
     throw explain(error, host, port);
   }
-  const graceMs = limits?.closeGraceMs ?? defaultLimits.closeGraceMs;
-  return { url: urlOf(app), close: () => close(app, graceMs) };
-}
-
-async function close(app: FastifyInstance, graceMs: number): Promise<void> {
-  const cutOff = setTimeout(() => app.server.closeAllConnections(), graceMs);
-  await app.close().finally(() => clearTimeout(cutOff));
-}
-
-function urlOf({ server }: FastifyInstance): string {
-  const address = server.address();
+  const address = app.server.address();
   if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `http://${host}:${address.port}`;
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return {
+    url: `http://${name}:${address.port}`,
+    async close() {
+      const cutOff = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
+      await app.close().finally(() => clearTimeout(cutOff));
+    },
+  };
 }
 
 const reasons: Readonly<Record<string, string>> = {

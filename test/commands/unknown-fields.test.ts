@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mirrorMetrics } from '../../src/serve/metrics.ts';
-import { ReportReader } from '../../src/store/read/report-reader.ts';
+import { labelledFigures, metricsText } from '../../src/serve/metrics.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
@@ -59,11 +58,7 @@ describe('fields that no column exists for', () => {
     const page = join(scene.folder, 'report.html');
     await scene.run('report', '--out', page);
     expect(readFileSync(page, 'utf8')).toMatch(/isActive \(boolean\)/);
-    const numbers = () => {
-      using reader = new ReportReader(scene.database);
-      return reader.figures();
-    };
-    const metrics = await mirrorMetrics({ version: '0', labels: {} }, numbers).text();
+    const metrics = metricsText([labelledFigures(scene.database, {})]);
     expect(metrics).toContain('docmirror_unknown_fields{resource="collections"} 3');
   });
 

@@ -1,122 +1,36 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { reportPeriod } from '../../src/commands/report-period.ts';
 import { instantMs } from '../../src/contract/time.ts';
-import { reportPage } from '../../src/render/report/page.ts';
-import { openInMemory } from '../../src/store/file/open-to-write.ts';
-import type { ExportTally } from '../../src/store/read/export-tally.ts';
-import {
-  type ReportData,
-  type ReportList,
-  type ReportListRun,
-  readReport,
-} from '../../src/store/read/report-data.ts';
-
-const last: ReportListRun = {
-  runId: 2,
-  status: 'completed',
-  completeness: 'proven',
-  rejected: 0,
-  removalsWithheld: 0,
-  undecided: 0,
-  reason: null,
-  errorCode: null,
-  errorMessage: null,
-};
-
-const list: ReportList = {
-  resource: 'webhooks',
-  title: 'Webhooks',
-  recordCount: 3,
-  lastCompletedAt: '2026-11-20T10:00:00.000Z',
-  lastFullAt: null,
-  lastProvenAt: null,
-  last,
-  unknownFields: [],
-  rejections: [],
-};
+import { reportPeriod, Zone } from '../../src/render/web/period.ts';
+import { reportPage } from '../../src/render/web/report.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
+import { readReport } from '../../src/store/read/report-data.ts';
+import { temporaryFolder } from '../support/run-cli.ts';
 
 const nowMs = Date.parse('2026-11-22T08:30:00.000Z');
-const period = reportPeriod({ since: '2026-04-01', timezone: 'UTC' }, nowMs);
-const none = { entries: [], others: { now: 0, before: 0 } };
-const emptyTally: ExportTally = {
-  knownMs: nowMs,
-  compared: period.spanBefore,
-  counts: period.stretches.map(() => 0),
-  countsBefore: period.stretchesBefore.map(() => 0),
-  all: { now: 0, before: 0, earlier: 0, lastMs: null, usualGapMs: null },
-  undated: 0,
-  sources: none,
-  destinations: none,
-  kinds: none,
-  routes: none,
-};
-
-async function pageOf(lists: readonly ReportList[]): Promise<string> {
-  const data: ReportData = {
-    baseUrl: 'https://service.example',
-    lists,
-    runCount: 2,
-    runs: [],
-    exports: emptyTally,
-    connectionNames: new Map(),
-    changes: [],
-    period,
-  };
-  return htmlOf(data);
-}
-
-async function htmlOf(data: ReportData): Promise<string> {
-  return reportPage(data, { nowMs, maxAgeMs: null, version: '0', root: null }).html;
-}
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 
 /** The section of the report on exports over time, without its tags and charts. */
 async function exportsOverTime(times: readonly (string | null)[]): Promise<string> {
-  const { sqlite, close } = openInMemory();
-  try {
-    sqlite.pragma('foreign_keys = OFF');
-    const insert = sqlite.prepare(
-      'INSERT INTO document_exports (exported_at, exported_at_ms, _first_seen_run_id, _changed_run_id, _content) VALUES (?, ?, 1, 1, randomblob(16))',
-    );
-    for (const time of times) insert.run(time, time === null ? null : instantMs(time));
-    const reading = readReport(
-      sqlite,
-      null,
-      reportPeriod({ since: '2026-04-15', until: '2026-05-20', timezone: 'UTC' }, nowMs),
-    );
-    let step = reading.next();
-    while (!step.done) step = reading.next();
-    const section =
-      /<h2 id="exports">.*?(<div class="pair">|<h2 id="changes">)/s.exec(await htmlOf(step.value))?.[0] ?? '';
-    return section
-      .replace(/<svg.*?<\/svg>/gs, '')
-      .replace(/<[^>]*>/g, ' ')
-      .replace(/\s+/g, ' ');
-  } finally {
-    close();
-  }
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const { sqlite, close } = openForWriting(path);
+  const insert = sqlite.prepare(
+    'INSERT INTO document_exports (exported_at, exported_at_ms, _first_seen_run_id, _changed_run_id, _content) VALUES (?, ?, 1, 1, randomblob(16))',
+  );
+  for (const time of times) insert.run(time, time === null ? null : instantMs(time));
+  close();
+  const [since, until] = ['2026-04-15', '2026-05-20'].map(day => Date.parse(day)) as [number, number];
+  const period = reportPeriod(new Zone('UTC'), { untilMs: until, since: { ms: since }, nowMs });
+  const options = { nowMs, maxAgeMs: null, version: '0', root: null, title: null };
+  const html = reportPage(readReport(path, period), options);
+  const section = /<h2 id="exports">.*?(<div class="pair">|<h2 id="changes">)/s.exec(html)?.[0] ?? '';
+  return section
+    .replace(/<svg.*?<\/svg>/gs, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ');
 }
-
-/** The text below the title, without its tags. */
-function headOf(page: string): string {
-  return (/<h1>.*?<\/h1>(.*?)<\/header>/s.exec(page)?.[1] ?? '')
-    .replace('</p><p>', '. ')
-    .replace(/<[^>]*>/g, '')
-    .trim();
-}
-
-describe('the report', () => {
-  test('says when the mirror was last completed, and when the report was made', async () => {
-    const older = { ...list, lastCompletedAt: '2026-11-19T07:00:00.000Z' };
-    expect(headOf(await pageOf([list, older]))).toBe(
-      '1 Apr 2026 to 22 Nov 2026. From https://service.example, last completed 19 Nov 2026 07:00. This report was made 22 Nov 2026 08:30.',
-    );
-  });
-
-  test('says so if a list was never completed', async () => {
-    const never = { ...list, lastCompletedAt: null };
-    expect(headOf(await pageOf([list, never]))).toContain(', not completed yet. This report');
-  });
-});
 
 describe('the exports over time', () => {
   test.each([
@@ -148,5 +62,43 @@ describe('the exports over time', () => {
     ],
   ])('%s', async (_, times, words) => {
     expect(await exportsOverTime(times)).toContain(words);
+  });
+});
+
+describe('a period', () => {
+  test.each([
+    [6 * hourMs, 6],
+    [24 * hourMs, 24],
+    [48 * hourMs, 48],
+  ])('of %i ms has %i whole hours, in every zone', (lengthMs, hours) => {
+    for (const timezone of ['UTC', 'Europe/Zurich', 'Asia/Kolkata']) {
+      const now = Date.parse('2026-11-25T13:30:00Z');
+      const asked = { untilMs: now, since: { lengthMs }, nowMs: now };
+      const { span, stretches } = reportPeriod(new Zone(timezone), asked);
+      expect((span.toMs - span.fromMs) / hourMs, timezone).toBe(hours);
+      expect(stretches).toHaveLength(hours);
+    }
+  });
+
+  test('has days of 23 and 25 hours when clocks are put forward and back, and as many days before', () => {
+    const zone = new Zone('Europe/Zurich');
+    for (const [day, hours] of [
+      ['2026-03-29', 23],
+      ['2026-10-25', 25],
+    ] as const) {
+      const from = zone.moment(Date.parse(day));
+      expect((zone.begin('day', from, 1) - from) / hourMs).toBe(hours);
+      const untilMs = zone.begin('day', from, 3);
+      const { stretches, spanBefore } = reportPeriod(zone, {
+        untilMs,
+        since: { ms: from - 2 * dayMs },
+        nowMs,
+      });
+      expect(stretches.every(({ isWhole }) => isWhole)).toBe(true);
+      expect(zone.span(spanBefore)).not.toContain(':');
+    }
+    // These clocks skip midnight: the day begins at 01:00.
+    const beirut = new Zone('Asia/Beirut');
+    expect(beirut.dayAndTime(beirut.begin('day', Date.parse('2026-03-29T12:00Z')))).toBe('29 Mar 2026 01:00');
   });
 });

@@ -99,8 +99,8 @@ describe('a report', () => {
 
   test('shows the changes with what was before and after', () => {
     expect(html).toMatch(/<del>Document 1<\/del>.*<ins>&lt;script>/s);
-    expect(html).toMatch(/<h3>Removed<\/h3><h4><span class="badge bad">1<\/span> Document exports/);
-    expect(html).toMatch(/<h3>New<\/h3><h4><span class="badge good">1<\/span> Connections/);
+    expect(html).toMatch(/<h3>Removed<\/h3>\s*<h4><span class="badge bad">1<\/span> Document exports/);
+    expect(html).toMatch(/<h3>New<\/h3>\s*<h4><span class="badge good">1<\/span> Connections/);
   });
 
   test('points out lists that are older than the age that is set', async () => {
@@ -136,12 +136,8 @@ describe('a report', () => {
     expect(many).toContain('Exports per year');
     expect(many).toMatch(/\d+ have no date/);
     // The tail is text: the longest of the named bars takes the whole width.
-    expect(many).toMatch(/All 29\d others together: [\d,]+ \(9\d\.\d/);
-    expect(
-      Math.max(
-        ...[...many.matchAll(/<rect x="0" y="20" width="([\d.]+)"/g)].map(([, width]) => Number(width)),
-      ),
-    ).toBeGreaterThan(300);
+    expect(many).toMatch(/All others together: [\d,]+ \(9\d\.\d/);
+    expect(many).toContain('<rect width="99%"');
     expect(tookMs).toBeLessThan(6_000);
   });
 });
@@ -218,24 +214,23 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
       expect(await page.title()).toBe('Document exports');
       const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
       expect(widths).toEqual([look.width, look.width]);
-      expect(await page.locator('.chart:visible > svg').count()).toBe(6);
-      for (const chart of await page.locator('.chart:visible').all()) {
-        expect(await chart.getAttribute('role')).toBe('img');
-        expect(((await chart.getAttribute('aria-label')) ?? '').length).toBeGreaterThan(20);
-        expect((await chart.locator('> svg').boundingBox())?.width).toBeGreaterThan(200);
-        expect(await chart.locator('text').count()).toBeGreaterThan(3);
-      }
-      expect(await smallestText(page)).toBeGreaterThanOrEqual(9.5);
+      const chart = page.locator('svg.chart');
+      expect(await chart.count()).toBe(1);
+      expect(await chart.getAttribute('role')).toBe('img');
+      expect(((await chart.getAttribute('aria-label')) ?? '').length).toBeGreaterThan(20);
+      expect((await chart.boundingBox())?.width).toBeGreaterThan(200);
+      expect(await chart.locator('text').count()).toBeGreaterThan(3);
+      expect(await page.locator('.ranks').count()).toBe(4);
+      expect(await smallestText(page)).toBeGreaterThanOrEqual(11);
       await page.evaluate(axe.source);
       const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-      expect(serious.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
+      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
     });
   });
 
   test('shows the same without JavaScript, and its numbers on demand', async () => {
     await withPage({ width: 1280, javaScriptEnabled: false }, async page => {
-      expect(await page.locator('.chart:visible > svg').count()).toBe(6);
+      expect(await page.locator('svg:visible').count()).toBeGreaterThan(5);
       const numbers = page.locator('details').first();
       expect(await numbers.locator('table').isVisible()).toBe(false);
       await numbers.locator('summary').click();
@@ -246,11 +241,7 @@ describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
 
 /** The size of the smallest text that is seen, in pixels of the screen. */
 function smallestText(page: Page): Promise<number> {
-  return page.evaluate(`Math.min(...[...document.querySelectorAll('p, dd, dt, small, td, th, .badge, .chart text')]
+  return page.evaluate(`Math.min(...[...document.querySelectorAll('p, dd, dt, small, td, th, .badge, svg text')]
     .filter(each => each.getClientRects().length > 0 && each.textContent.trim() !== '')
-    .map(each => {
-      const svg = each.closest('.chart')?.firstElementChild ?? null;
-      const scale = svg === null ? 1 : svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-      return parseFloat(getComputedStyle(each).fontSize) * scale;
-    }))`);
+    .map(each => parseFloat(getComputedStyle(each).fontSize)))`);
 }

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { healthOf } from '../../src/serve/health.ts';
-import { mirrorMetrics, watchMetrics } from '../../src/serve/metrics.ts';
-import type { MirrorNumbers } from '../../src/store/read/report-reader.ts';
-import { ReportReader } from '../../src/store/read/report-reader.ts';
+import { ageMs, isFresh } from '../../src/freshness.ts';
+import { isStale } from '../../src/render/web/concerns.ts';
+import { labelledFigures, metricsText } from '../../src/serve/metrics.ts';
+import { healthOf } from '../../src/serve/server.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport } from '../support/stand-in.ts';
 
@@ -13,22 +15,12 @@ interface Family {
   readonly metrics: readonly { readonly value: string; readonly labels?: Record<string, string> }[];
 }
 
-async function scrape(read: () => MirrorNumbers | null): Promise<Map<string, Family>> {
-  const text = await mirrorMetrics({ version: '1.2.3', labels: {} }, read).text();
-  return new Map((parsePrometheus(text) as Family[]).map(family => [family.name, family]));
-}
-
-function valuesOf(families: Map<string, Family>, name: string): Record<string, number> {
-  const family = families.get(name);
-  if (family === undefined) throw new Error(`There is no metric ${name}.`);
-  return Object.fromEntries(
-    family.metrics.map(({ labels, value }) => [Object.values(labels ?? {}).join(' '), Number(value)]),
-  );
-}
+let scene: Scene;
+const textOf = (database: string, labels = {}, trigger: string | null = null) =>
+  metricsText([labelledFigures(database, labels, trigger)]);
 
 describe('the metrics of a mirror', () => {
-  let scene: Scene;
-  let reader: ReportReader;
+  let families: ReadonlyMap<string, Family>;
   const startedAt = Date.now() / 1000;
 
   beforeAll(async () => {
@@ -40,161 +32,129 @@ describe('the metrics of a mirror', () => {
     await scene.sync();
     scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
     await scene.sync('--give-up-after', '1500ms');
-    reader = new ReportReader(scene.database);
+    const parsed = parsePrometheus(textOf(scene.database)) as Family[];
+    families = new Map(parsed.map(family => [family.name, family]));
   });
+  afterAll(() => scene[Symbol.asyncDispose]());
 
-  afterAll(async () => {
-    reader[Symbol.dispose]();
-    await scene[Symbol.asyncDispose]();
-  });
-
-  test('are accepted by a parser of Prometheus text, each with help and a type', async () => {
-    const families = await scrape(() => reader.figures());
-    expect(families.size).toBeGreaterThan(20);
-    expect(
-      [...families.values()].filter(({ type }) => !['COUNTER', 'GAUGE', 'HISTOGRAM'].includes(type)),
-    ).toEqual([]);
-  });
-
-  test('count runs by how they ended', async () => {
-    const families = await scrape(() => reader.figures());
-    expect(valuesOf(families, 'docmirror_runs_total')).toEqual({
-      'cancelled manual': 0,
-      'completed manual': 2,
-      'failed manual': 1,
-      'interrupted manual': 0,
-      'partial manual': 0,
-      'cancelled schedule': 0,
-      'completed schedule': 0,
-      'failed schedule': 0,
-      'interrupted schedule': 0,
-      'partial schedule': 0,
-    });
-    expect(valuesOf(families, 'docmirror_runs_in_progress')).toEqual({ '': 0 });
-  });
-
-  test("give each list's records, changes, traffic and completeness", async () => {
-    const families = await scrape(() => reader.figures());
-    expect(valuesOf(families, 'docmirror_list_records')).toEqual({
-      'document-exports': 129,
-      collections: 8,
-      webhooks: 3,
-    });
-    expect(valuesOf(families, 'docmirror_list_inserted_total')).toEqual({
-      'document-exports': 130,
-      collections: 8,
-      webhooks: 3,
-    });
-    expect(valuesOf(families, 'docmirror_list_updated_total')['document-exports']).toBe(1);
-    expect(valuesOf(families, 'docmirror_list_removed_total')['document-exports']).toBe(1);
-    expect(valuesOf(families, 'docmirror_list_retries_total').collections).toBeGreaterThan(0);
-    expect(valuesOf(families, 'docmirror_list_requests_total').collections).toBeGreaterThanOrEqual(4);
-    expect(valuesOf(families, 'docmirror_list_received_bytes_total')['document-exports']).toBeGreaterThan(
-      10_000,
+  function valuesOf(name: string): Record<string, number> {
+    const family = families.get(name);
+    if (family === undefined) throw new Error(`There is no metric ${name}.`);
+    return Object.fromEntries(
+      family.metrics.map(({ labels, value }) => [Object.values(labels ?? {}).join(' '), Number(value)]),
     );
-    const completeness = valuesOf(families, 'docmirror_list_completeness');
-    expect(Object.keys(completeness)).toHaveLength(9);
-    expect(Object.values(completeness).every(value => value === 0)).toBe(true);
+  }
+
+  test('are accepted by a parser of Prometheus text, each with help and a type', () => {
+    expect(families.size).toBeGreaterThan(20);
+    expect([...families.values()].filter(({ type }) => !['COUNTER', 'GAUGE'].includes(type))).toEqual([]);
   });
 
-  test('give the last completed run, not the failed one after it', async () => {
-    const families = await scrape(() => reader.figures());
-    const times = valuesOf(families, 'docmirror_list_last_completed_timestamp_seconds');
-    for (const time of Object.values(times)) {
+  test('count runs by how they ended', () => {
+    const runs = valuesOf('docmirror_runs_total');
+    expect(Object.keys(runs)).toHaveLength(10);
+    const counted = Object.fromEntries(Object.entries(runs).filter(([, count]) => count > 0));
+    expect(counted).toEqual({ 'completed manual': 2, 'failed manual': 1 });
+    expect(valuesOf('docmirror_runs_in_progress')).toEqual({ '': 0 });
+  });
+
+  test("give each list's records, changes, traffic and completeness", () => {
+    const lists = (exports: number, collections: number) => ({
+      'document-exports': exports,
+      collections,
+      webhooks: 3,
+    });
+    expect(valuesOf('docmirror_list_records')).toEqual(lists(129, 8));
+    expect(valuesOf('docmirror_list_inserted_total')).toEqual(lists(130, 8));
+    for (const name of ['updated', 'removed'])
+      expect(valuesOf(`docmirror_list_${name}_total`)['document-exports']).toBe(1);
+    expect(valuesOf('docmirror_list_retries_total').collections).toBeGreaterThan(0);
+    expect(valuesOf('docmirror_list_received_bytes_total')['document-exports']).toBeGreaterThan(10_000);
+    expect(Object.values(valuesOf('docmirror_list_completeness'))).toEqual(Array(9).fill(0));
+    expect(valuesOf('docmirror_list_last_run_duration_seconds').webhooks).toBeGreaterThan(0);
+    // The last completed run, not the failed one after it.
+    for (const time of Object.values(valuesOf('docmirror_list_last_completed_timestamp_seconds'))) {
       expect(time).toBeGreaterThan(startedAt - 1);
       expect(time).toBeLessThan(Date.now() / 1000);
     }
-    expect(valuesOf(families, 'docmirror_list_last_run_duration_seconds').webhooks).toBeGreaterThan(0);
   });
 
-  test('say so if there is no mirror yet, and are right again when there is one', async () => {
-    let numbers: MirrorNumbers | null = null;
-    const metrics = mirrorMetrics({ version: '1.2.3', labels: {} }, () => numbers);
-    expect(await metrics.text()).toMatch(/^docmirror_mirror_readable 0$/m);
-    numbers = reader.figures();
-    const text = await metrics.text();
-    expect(text).toMatch(/^docmirror_mirror_readable 1$/m);
-    expect(await metrics.text()).toContain('docmirror_runs_total{status="completed",trigger="manual"} 2');
-    numbers = null;
-    expect(await metrics.text()).not.toMatch(/^docmirror_list_records\{/m);
-  });
-
-  test('have each series before the first failure, and before the first run', async () => {
-    const seriesOf = async (read: () => MirrorNumbers | null) => {
-      const metrics = mirrorMetrics({ version: '1.2.3', labels: { tenant: 'acme' }, trigger: 'cron' }, read);
-      const lines = (await metrics.text()).split('\n').filter(line => line.startsWith('docmirror_'));
-      return new Map(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), line.split(' ').at(-1)]));
+  test('have each series before the first run, and none if the mirror can not be read', async () => {
+    const seriesOf = (database: string) => {
+      const lines = textOf(database, { tenant: 'acme' }, 'cron').split('\n');
+      const samples = lines.filter(line => line.startsWith('docmirror_'));
+      return new Map(samples.map(line => [line.slice(0, line.lastIndexOf(' ')), line.split(' ').at(-1)]));
     };
     await using fresh = await setScene();
     await fresh.sync();
-    using one = new ReportReader(fresh.database);
-    const afterFailures = await seriesOf(() => reader.figures());
-    const afterOneRun = await seriesOf(() => one.figures());
-    const before = await seriesOf(() => null);
-    const namesOf = (series: Map<string, unknown>) => [...series.keys()].sort();
-    expect(namesOf(afterOneRun)).toEqual(namesOf(afterFailures));
-    expect(namesOf(afterOneRun).filter(name => name.includes('"cron"'))).toHaveLength(5);
+    const before = seriesOf(join(fresh.folder, 'missing.sqlite'));
+    const afterOne = [...seriesOf(fresh.database).keys()].sort();
+    expect(afterOne).toEqual([...seriesOf(scene.database).keys()].sort());
+    expect(afterOne.filter(name => name.includes('"cron"'))).toHaveLength(5);
     // These have no number yet: a 0 would be wrong.
     const unknown =
       /_(records|last_completed_timestamp_seconds|last_run_(duration_seconds|pages_per_second))\{/;
-    expect(namesOf(before)).toEqual(namesOf(afterOneRun).filter(name => !unknown.test(name)));
+    expect([...before.keys()].sort()).toEqual(afterOne.filter(name => !unknown.test(name)));
     const values = [...before].filter(([name]) => !name.startsWith('docmirror_build_info'));
     expect(new Set(values.map(([, value]) => value))).toEqual(new Set(['0']));
-    expect(before.size).toBeGreaterThan(50);
-    const unreadable = await seriesOf(() => {
-      throw new Error('damaged');
+    const damaged = join(fresh.folder, 'damaged.sqlite');
+    writeFileSync(damaged, 'no mirror');
+    expect([...seriesOf(damaged).keys()].map(name => name.split('{')[0])).toEqual([
+      'docmirror_build_info',
+      'docmirror_mirror_readable',
+      'docmirror_runs_in_progress',
+      'docmirror_runs_died',
+    ]);
+  });
+
+  test('have their own labels or, without any, those of the newest run', async () => {
+    await using labelled = await setScene();
+    await labelled.sync('--labels', 'tenant=acme');
+    expect(textOf(labelled.database)).toContain('docmirror_mirror_readable{tenant="acme"} 1');
+    const own = textOf(labelled.database, { env: 'a "b"' });
+    expect(own).toContain('docmirror_mirror_readable{env="a \\"b\\""} 1');
+    expect(own).not.toContain('acme');
+  });
+
+  test('contain no record, no address of the service and no token', () => {
+    expect(textOf(scene.database)).not.toMatch(/Document \d|Connection|hooks\.example|127\.0\.0\.1|secret/);
+  });
+
+  test('are judged by the probe: fresh, stale, or unreadable without a detail', () => {
+    const { database } = scene;
+    expect(healthOf({ database, maxAgeMs: 60_000 }, Date.now())).toMatchObject({
+      status: 'ok',
+      lists: [{}, {}, {}],
     });
-    expect(namesOf(unreadable).filter(name => /_total/.test(name))).toEqual([]);
-  });
-
-  test('contain no record, no address of the service and no token', async () => {
-    const text = await mirrorMetrics({ version: '1.2.3', labels: {} }, () => reader.figures()).text();
-    expect(text).not.toMatch(/Document \d|Connection|hooks\.example|127\.0\.0\.1|secret/);
-  });
-
-  test('of a watch give its clock, too', async () => {
-    const metrics = watchMetrics({ version: '1.2.3', labels: {} }, () => null);
-    metrics.tickSkipped();
-    metrics.tickSkipped();
-    metrics.nextTick(new Date(1_800_000_000_000));
-    const text = await metrics.text();
-    expect(text).toMatch(/^docmirror_watch_ticks_skipped_total 2$/m);
-    expect(text).toMatch(/^docmirror_watch_next_run_timestamp_seconds 1800000000$/m);
+    expect(healthOf({ database, maxAgeMs: 1_000 }, Date.now() + 120_000).status).toBe('stale');
+    expect(healthOf({ database, maxAgeMs: null }, Date.now() + 120_000).status).toBe('ok');
+    const missing = join(scene.folder, 'none.sqlite');
+    expect(healthOf({ database: missing, maxAgeMs: 1e12 }, Date.now()).status).toBe('stale');
+    writeFileSync(missing, 'no mirror');
+    expect(healthOf({ database: missing, maxAgeMs: null }, Date.now())).toEqual({ status: 'unreadable' });
   });
 });
 
-describe('the health of a mirror', () => {
+describe('the age of a list', () => {
   const nowMs = Date.parse('2026-11-20T12:00:00Z');
-  const ages = [
-    { resource: 'webhooks', lastCompletedAt: '2026-11-20T11:00:00.000Z' },
-    { resource: 'collections', lastCompletedAt: '2026-11-20T11:30:00.000Z' },
-  ];
+  const hourMs = 3_600_000;
 
   test.each([
-    [3_600_001, 200, 'ok'],
-    [3_600_000, 200, 'ok'],
-    [3_599_999, 503, 'stale'],
-    [0, 503, 'stale'],
-    [null, 200, 'ok'],
-  ])('with a greatest age of %j ms is %i, %s', (maxAgeMs, statusCode, status) => {
-    const health = healthOf({ maxAgeMs, ages: () => ages }, nowMs);
-    expect(health).toMatchObject({ statusCode, body: { status } });
-    expect(health.body.lists?.map(({ ageSeconds }) => ageSeconds)).toEqual([3600, 1800]);
+    ['just now', 0, true],
+    ['an hour ago', -hourMs, true],
+    ['longer ago', -hourMs - 1, false],
+    ['a minute ahead, as clocks differ', 60_000, true],
+    ['in the future', 60_001, false],
+  ])('of a run that ended %s is fresh or not, to the status and to the report', (_, offsetMs, isSo) => {
+    const lastCompletedAt = new Date(nowMs + offsetMs).toISOString();
+    expect(isFresh(lastCompletedAt, nowMs, hourMs)).toBe(isSo);
+    const list = { lastCompletedAt } as Parameters<typeof isStale>[0];
+    expect(isStale(list, { nowMs, maxAgeMs: hourMs })).toBe(!isSo);
   });
 
-  test('is stale if a list has never completed', () => {
-    const never = [{ resource: 'webhooks', lastCompletedAt: null }];
-    expect(healthOf({ maxAgeMs: 1e12, ages: () => never }, nowMs).statusCode).toBe(503);
-    expect(healthOf({ maxAgeMs: null, ages: () => never }, nowMs).statusCode).toBe(200);
-  });
-
-  test('is bad, without a detail, if the mirror can not be read', () => {
-    const failing = () => {
-      throw new Error('secret detail');
-    };
-    expect(healthOf({ maxAgeMs: null, ages: failing }, nowMs)).toEqual({
-      statusCode: 503,
-      body: { status: 'unreadable' },
-    });
+  test('is none if it never ended, or in the future', () => {
+    expect(ageMs(null, nowMs)).toBe(null);
+    expect(ageMs(new Date(nowMs + hourMs).toISOString(), nowMs)).toBe(null);
+    expect(ageMs(new Date(nowMs + 1).toISOString(), nowMs)).toBe(0);
   });
 });

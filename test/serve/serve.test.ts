@@ -1,38 +1,41 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { rmSync, truncateSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/commands/main.ts';
 import { lists } from '../../src/contract/lists.ts';
 import { CancelledError, DocmirrorError } from '../../src/errors.ts';
-import { generateSample } from '../../src/sample/generate.ts';
-import { arraySource, type RecordSource } from '../../src/serve/record-source.ts';
-import { type RunningServer, type ServerOptions, startServer } from '../../src/serve/server.ts';
+import { type RunningServer, startServer } from '../../src/serve/server.ts';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+type Options = Parameters<typeof startServer>[0];
 
 const token = 'a-token';
 const exportsPath = '/v2/document-exports';
-const sample = generateSample({ now: new Date('2026-11-20T12:00:00Z'), documentExports: 1_203 });
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await setScene({}, { exports: 1_203 });
+  await scene.sync();
+});
+afterAll(() => scene[Symbol.asyncDispose]());
 
 const running: RunningServer[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map(server => server.close()));
 });
 
-async function start(options: Partial<ServerOptions> = {}): Promise<string> {
-  const server = await startServer({
-    source: arraySource(() => sample),
-    host: '127.0.0.1',
-    port: 0,
-    token,
-    ...options,
-  });
+function options(more: Partial<Options> = {}): Options {
+  return { database: scene.database, labels: {}, maxAgeMs: null, host: '127.0.0.1', port: 0, token, ...more };
+}
+
+async function start(more: Partial<Options> = {}): Promise<string> {
+  const server = await startServer(options(more));
   running.push(server);
   return server.url;
 }
@@ -74,7 +77,7 @@ describe('a served list', () => {
   let server: RunningServer;
   let url: string;
   beforeAll(async () => {
-    server = await startServer({ source: arraySource(() => sample), host: '127.0.0.1', port: 0, token });
+    server = await startServer(options());
     url = server.url;
   });
   afterAll(() => server.close());
@@ -82,7 +85,7 @@ describe('a served list', () => {
   it.each(lists)(
     'gives its records and nothing else, page by page: $resource',
     async ({ path, resource }) => {
-      const all = sample[resource];
+      const all = scene.service.lists[resource];
       const pageCount = Math.ceil(all.length / 500);
       const items: unknown[] = [];
       for (let pageNo = 1; pageNo <= pageCount; pageNo++) {
@@ -91,13 +94,17 @@ describe('a served list', () => {
         expect(page.pagination).toEqual({ pageCount, pageNo, pageSize: 500, totalRecordCount: all.length });
         items.push(...page.items);
       }
-      expect(items).toEqual(all);
+      const plain = items.map(item =>
+        resource === 'document-exports' ? { ...(item as object), _id: undefined } : item,
+      );
+      const text = (item: unknown) => JSON.stringify(item, Object.keys(all[0] as object).sort());
+      expect(plain.map(text).sort()).toEqual(all.map(text).sort());
     },
   );
 
   it('begins with page 1 of 50 records if nothing is asked for', async () => {
     const { items, pagination } = await bodyOf(await get(url + exportsPath));
-    expect(items).toEqual(sample['document-exports'].slice(0, 50));
+    expect(items).toHaveLength(50);
     expect(pagination).toEqual({ pageCount: 25, pageNo: 1, pageSize: 50, totalRecordCount: 1_203 });
   });
 
@@ -137,18 +144,6 @@ describe('a served list', () => {
     );
   });
 
-  it.each(['page=7', '__proto__=x', 'sort', 'source=1'])(
-    'refuses the parameter of ?%s, by its name',
-    async query => {
-      const answer = await get(`${url}${exportsPath}?pageSize=1&${query}`);
-      expect(answer.status).toBe(400);
-      const name = query.split('=')[0];
-      expect((await bodyOf(answer)).error.message).toBe(
-        `There is no parameter ${name} here, only pageNo, pageSize.`,
-      );
-    },
-  );
-
   it.each([
     '/v2/document-exports?pageNo=%zz',
     '/v2/document-exports?other=%zz',
@@ -167,14 +162,12 @@ describe('a served list', () => {
   });
 
   it.each([
-    '/',
     '/v2',
     '/v2/document-exports/',
     '/V2/webhooks',
     '/v2/../v2/webhooks',
     '//v2/webhooks',
     '/v2/webhooks/1',
-    '*',
   ])('answers the unknown path %s with a JSON 404', async target => {
     const answer = await sendRawGet(url, target);
     expect(answer).toMatch(/^HTTP\/1\.1 404 /);
@@ -209,20 +202,9 @@ describe('a served list', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it('compresses with gzip if the client takes it, and only then', async () => {
-    const address = `${url}${exportsPath}?pageSize=1000`;
-    const zipped = await get(address, { 'accept-encoding': 'gzip' });
-    expect(zipped.headers.get('content-encoding')).toBe('gzip');
-    for (const encoding of ['identity', 'br', 'gzip;q=0']) {
-      const plain = await get(address, { 'accept-encoding': encoding });
-      expect(plain.headers.get('content-encoding')).toBeNull();
-      expect(await plain.json()).toEqual(await zipped.clone().json());
-    }
-  });
-
-  it('is never cached and never sniffed', async () => {
+  it('is cached for its client alone, and never sniffed', async () => {
     const { headers } = await get(url + exportsPath);
-    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('cache-control')).toBe('private, no-cache');
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
@@ -255,7 +237,7 @@ describe('a served list', () => {
   it('says that it is well, without a token', async () => {
     const answer = await fetch(`${url}/healthz`);
     expect(answer.status).toBe(200);
-    expect(await answer.text()).toBe('{"status":"ok"}');
+    expect(await answer.json()).toMatchObject({ status: 'ok', lists: [{}, {}, {}] });
   });
 
   it('is not confused by headers that other servers give a meaning to', async () => {
@@ -265,116 +247,27 @@ describe('a served list', () => {
 });
 
 describe('a server', () => {
-  it('sends the records as the very bytes that the source gave', async () => {
-    const records = ['{"id":9007199254740993, "name":"ü"}', '{"id":1.0}'];
-    const url = await start({ source: { page: () => ({ records, totalRecordCount: 2 }) } });
-    expect(await (await get(`${url}/v2/collections`)).text()).toBe(
-      `{"items":[${records.join(',')}],"pagination":{"pageCount":1,"pageNo":1,"pageSize":50,"totalRecordCount":2}}`,
-    );
-  });
-
-  it('counts no pages of an empty list', async () => {
-    const url = await start({ source: { page: () => ({ records: [], totalRecordCount: 0 }) } });
-    expect(await (await get(`${url}/v2/webhooks`)).json()).toEqual({
-      items: [],
-      pagination: { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 },
-    });
-  });
-
-  it('answers 500 without a detail if the source fails, informs the owner, and goes on', async () => {
+  it('answers 500 without a detail if the mirror can not be read, informs the owner, and goes on', async () => {
+    await using spoilt = await setScene();
+    await spoilt.sync();
     const faults: unknown[] = [];
-    const failure = new Error('secret detail of the disk');
-    const source: RecordSource = {
-      page: () => {
-        throw failure;
-      },
-    };
-    const url = await start({ source, onFault: error => faults.push(error) });
+    const url = await start({ database: spoilt.database, onFault: error => faults.push(error) });
+    expect((await get(url + exportsPath)).status).toBe(200);
+    rmSync(`${spoilt.database}-wal`, { force: true });
+    truncateSync(spoilt.database);
     const answer = await get(url + exportsPath);
     expect(answer.status).toBe(500);
-    expect(await answer.text()).not.toContain('secret');
-    expect(faults).toEqual([failure]);
-    expect((await fetch(`${url}/healthz`)).status).toBe(200);
-  });
-
-  it('refuses headers of more than 16 KiB with 431', async () => {
-    const url = await start();
-    const answer = await sendRaw(
-      url,
-      `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(17_000)}\r\n\r\n`,
-    );
-    expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await answer.text()).not.toContain(spoilt.folder);
+    expect(faults).toHaveLength(1);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 
   it('refuses what is not HTTP with 400', async () => {
     expect(await sendRaw(await start(), 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('gives up on a request that does not end', async () => {
-    const url = await start({ limits: { requestTimeoutMs: 100, requestCheckMs: 20 } });
-    expect(await sendRaw(url, 'GET /healthz HTTP/1.1\r\nHost: x\r\n')).toMatch(/^HTTP\/1\.1 408 /);
-  });
-
-  it('takes a new connection in the place of the one that has been idle longest', async () => {
-    const url = await start({ limits: { connectionsMax: 2 } });
-    const idle = [1, 2].map(() => connect(Number(new URL(url).port), '127.0.0.1'));
-    await Promise.all(idle.map(socket => once(socket, 'connect')));
-    const dropped = once(idle[0] as Socket, 'close');
-    expect((await fetch(`${url}/livez`)).status).toBe(200);
-    await dropped;
-    expect(idle[1]?.destroyed).toBe(false);
-    idle[1]?.destroy();
-  });
-
-  it('drops a new connection while all others are being answered', async () => {
-    let release: () => void = () => undefined;
-    const filtered = () =>
-      new Promise<{ records: string[]; totalRecordCount: number }>(resolve => {
-        release = () => resolve({ records: [], totalRecordCount: 0 });
-      });
-    const url = await start({ filtered, limits: { connectionsMax: 1 } });
-    const going = get(`${url}/v2/connections`);
-    await wait(100);
-    await expect(fetch(`${url}/livez`)).rejects.toThrow();
-    release();
-    expect((await going).status).toBe(200);
-  });
-
-  it('answers while 600 connections do nothing', async () => {
-    const url = await start();
-    const idle = Array.from({ length: 600 }, () => connect(Number(new URL(url).port), '127.0.0.1'));
-    for (const socket of idle) socket.on('error', () => undefined);
-    await Promise.all(idle.map(socket => once(socket, 'connect')));
-    await wait(200);
-    for (let time = 0; time < 3; time++)
-      expect((await fetch(`${url}/livez`, { headers: { connection: 'close' } })).status).toBe(200);
-    for (const socket of idle) socket.destroy();
-  });
-
-  it('closes soon although a client stopped reading', async () => {
-    // More, once compressed, than the buffers of both ends can take.
-    const record = JSON.stringify({ name: randomBytes(300_000).toString('base64') });
-    const source: RecordSource = {
-      page: () => ({ records: Array(100).fill(record), totalRecordCount: 100 }),
-    };
-    const limits = { closeGraceMs: 100 };
-    const server = await startServer({ source, host: '127.0.0.1', port: 0, token, limits });
-    const headers = { authorization: `Bearer ${token}`, 'accept-encoding': 'gzip' };
-    const stuck = request(server.url + exportsPath, { headers }).end();
-    const [answer] = await once(stuck, 'response');
-    answer.on('error', () => undefined);
-    const startedAtMs = performance.now();
-    await server.close();
-    expect(performance.now() - startedAtMs).toBeLessThan(2_000);
-  });
-
   it('closes at once although a client keeps its connection', async () => {
-    const server = await startServer({
-      source: arraySource(() => sample),
-      host: '127.0.0.1',
-      port: 0,
-      token,
-    });
+    const server = await startServer(options());
     await (await fetch(`${server.url}/healthz`)).text();
     const startedAtMs = performance.now();
     await server.close();

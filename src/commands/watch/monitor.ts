@@ -1,17 +1,14 @@
-import { existsSync } from 'node:fs';
 import type { Labels } from '../../config/parse.ts';
 import { wholeNumber } from '../../config/resolve.ts';
-import { resourceNames } from '../../contract/lists.ts';
 import { UsageError } from '../../errors.ts';
-import type { WatchMetrics } from '../../serve/metrics.ts';
 import type { RunningServer } from '../../serve/server.ts';
-import type { MirrorNumbers } from '../../store/read/report-reader.ts';
-import { version } from '../../version.ts';
-import { cachedForOneSecond } from '../cached-for-one-second.ts';
 import { type Logger, loggedError } from '../logging.ts';
 
 /** Answers `/healthz` and `/metrics` for a watch. */
-export type Monitor = RunningServer & Pick<WatchMetrics, 'tickSkipped' | 'nextTick'>;
+export interface Monitor extends RunningServer {
+  tickSkipped(): void;
+  nextTick(at: Date): void;
+}
 
 /** The address and the subject of the `/healthz` and `/metrics` of `watch`. */
 interface MonitorPlan {
@@ -25,25 +22,44 @@ interface MonitorPlan {
 const portMax = 65_535;
 
 /**
- * Starts to answer. The server and the metrics are loaded only now: a watch that answers nobody does without them.
+ * Starts to answer. The server is loaded only now: a watch that answers nobody does without it.
  *
  * @throws DocmirrorError if it can't listen there.
  */
-export async function startMonitor(plan: MonitorPlan): Promise<Monitor> {
+export async function startMonitor({ host, port, config, maxAgeMs, logger }: MonitorPlan): Promise<Monitor> {
   const { startMonitorServer } = await import('../../serve/server.ts');
-  const { watchMetrics } = await import('../../serve/metrics.ts');
-  const { host, port, config, maxAgeMs, logger } = plan;
-  const read = await figuresReader(config.database);
-  const metrics = watchMetrics({ version, labels: config.labels, trigger: config.trigger }, read);
-  const neverSynced = resourceNames.map(resource => ({ resource, lastCompletedAt: null }));
+  let skipped = 0;
+  let nextAtMs: number | null = null;
   const server = await startMonitorServer({
+    ...config,
     host,
     port,
-    metrics,
-    health: { maxAgeMs, ages: () => read()?.lists ?? neverSynced },
+    maxAgeMs,
+    metrics: [
+      {
+        name: 'docmirror_watch_ticks_skipped_total',
+        type: 'counter',
+        help: 'Ticks that were left out because the run before them was still going, since the watch started.',
+        samples: () => [[skipped]],
+      },
+      {
+        name: 'docmirror_watch_next_run_timestamp_seconds',
+        type: 'gauge',
+        help: 'When the next run is due, in seconds since 1970.',
+        samples: () => [[nextAtMs === null ? 0 : nextAtMs / 1000]],
+      },
+    ],
     onFault: error => logger.error(loggedError(error), 'A request failed.'),
   });
-  return { ...metrics, ...server };
+  return {
+    ...server,
+    tickSkipped: () => {
+      skipped++;
+    },
+    nextTick: at => {
+      nextAtMs = at.getTime();
+    },
+  };
 }
 
 /**
@@ -58,14 +74,4 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
     throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
   }
   return { host, port: wholeNumber(flag, match?.[3] ?? '', 0, portMax) };
-}
-
-/** Opens the mirror for each look at it: before the first run there is none, and it can be replaced from a backup. */
-async function figuresReader(database: string): Promise<() => MirrorNumbers | null> {
-  const { ReportReader } = await import('../../store/read/report-reader.ts');
-  return cachedForOneSecond(() => {
-    if (!existsSync(database)) return null;
-    using reader = new ReportReader(database);
-    return reader.figures();
-  });
 }

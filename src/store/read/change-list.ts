@@ -3,6 +3,7 @@ import { browsableOf, type ChangeFilter } from '../../contract/browsable.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { timeOfRun } from '../tables/view-sql.ts';
+import { allOf, type Condition, conditionsOf, wordConditions } from './browse.ts';
 import type { Change } from './change.ts';
 import {
   type ChangeCursor,
@@ -13,8 +14,6 @@ import {
   lossOf,
   placeOf,
 } from './change-cursor.ts';
-import { allOf, conditionsOf, wordConditions } from './record-conditions.ts';
-import type { Condition } from './words.ts';
 
 /** Selects some of the changes of ended runs. */
 export interface ChangeRequest {

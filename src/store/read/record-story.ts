@@ -1,14 +1,7 @@
 import type Database from 'better-sqlite3';
-import { and, count, desc, eq, sql } from 'drizzle-orm';
-import { listOf } from '../../contract/lists.ts';
-import { wireConnection, wireWriter } from '../../contract/wire.ts';
+import { tableOf } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
-import { ListTable } from '../tables/list-table.ts';
-import { firstValue } from '../tables/query.ts';
-import { recordHistory, syncRunResources, syncRuns } from '../tables/schema.ts';
-import type { Provenance } from '../tables/standing-record.ts';
-import { prepare, select } from '../tables/statement.ts';
+import { type FoundRecord, recordReader } from './browse.ts';
 
 /** A run with which a version began or ended. */
 export interface StoryRun {
@@ -60,44 +53,6 @@ interface Row {
   readonly record: string | null;
 }
 
-function endedVersions(resource: string, recordId: number, most: number) {
-  const of = recordHistory;
-  return select({
-    historyId: of.id,
-    fromRunId: of.validFromRunId,
-    toRunId: of.validToRunId,
-    endedBy: of.endedBy,
-    firstSeenRunId: of.firstSeenRunId,
-    record: of.record,
-  })
-    .from(of)
-    .where(isOf(resource, recordId))
-    .orderBy(desc(of.validFromRunId), desc(of.id))
-    .limit(most);
-}
-
-function isOf(resource: string, recordId: number) {
-  return and(eq(recordHistory.resource, resource), eq(recordHistory.recordId, recordId));
-}
-
-function timeOfRun(resource: string, runId: number) {
-  const [run, list] = [syncRuns, syncRunResources];
-  return select({ at: sql<string | null>`coalesce(${list.completedAt}, ${run.completedAt})` })
-    .from(run)
-    .leftJoin(list, and(eq(list.runId, run.id), eq(list.resource, resource)))
-    .where(eq(run.id, runId));
-}
-
-// The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
-// By hand: a reference that is bound once and is used in several places.
-const withReference = `
-  SELECT id FROM document_exports WHERE source_document_reference = @reference
-  UNION
-  SELECT record_id FROM record_history
-  WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
-    AND record ->> '$.sourceDocumentReference' = @reference
-  ORDER BY 1 DESC`;
-
 /**
  * Everything that the mirror knows about one record; null if it never had it.
  *
@@ -112,23 +67,28 @@ export function readStory(
   versionsMax: number,
 ): RecordStory | null {
   return sqlite.transaction(() => {
-    const standing = standingOf(sqlite, resource, recordId);
+    const current = currentVersion(sqlite, resource, recordId);
     // One more than is returned: the oldest one that is returned also needs the version before it.
-    const rows: Row[] = [
-      ...(standing === null ? [] : [standing]),
-      ...prepare(sqlite, endedVersions).all(resource, recordId, versionsMax + 1),
-    ];
+    const ended = sqlite
+      .prepare<[string, number, number], Row>(
+        `SELECT id AS historyId, valid_from_run_id AS fromRunId, valid_to_run_id AS toRunId, ended_by AS endedBy,
+           first_seen_run_id AS firstSeenRunId, record
+         FROM record_history WHERE resource = ? AND record_id = ? ORDER BY valid_from_run_id DESC, id DESC LIMIT ?`,
+      )
+      .all(resource, recordId, versionsMax + 1);
+    const rows = [...current, ...ended];
     if (rows.length === 0) return null;
-    const versions = rows.map((row, at) => versionOf(sqlite, resource, row, rows[at + 1]));
-    const countOfEnded = (of: string, id: number) =>
-      select({ count: count() }).from(recordHistory).where(isOf(of, id));
-    const ended = firstValue(sqlite, countOfEnded, resource, recordId);
+    const count = sqlite
+      .prepare<[string, number], number>(
+        'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?',
+      )
+      .pluck();
     return {
       resource,
       recordId,
       firstSeen: runOf(sqlite, resource, rows[0]?.firstSeenRunId ?? 0),
-      versions: versions.slice(0, versionsMax),
-      versionCount: (ended ?? 0) + (standing === null ? 0 : 1),
+      versions: rows.slice(0, versionsMax).map((row, at) => versionOf(sqlite, resource, row, rows[at + 1])),
+      versionCount: (count.get(resource, recordId) ?? 0) + current.length,
     };
   })();
 }
@@ -139,29 +99,30 @@ export function findByReference(
   reference: string,
   matchesMax: number,
 ): ReferenceMatches {
+  // The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
   const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;
   const ids = sqlite
-    .prepare<{ reference: string; member: string }, number>(withReference)
+    .prepare<{ reference: string; member: string }, number>(
+      `SELECT id FROM document_exports WHERE source_document_reference = @reference
+       UNION SELECT record_id FROM record_history
+       WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
+         AND record ->> '$.sourceDocumentReference' = @reference
+       ORDER BY 1 DESC`,
+    )
     .pluck()
     .all({ reference, member });
   return { recordIds: ids.slice(0, matchesMax), count: ids.length };
 }
 
-function standingOf(sqlite: Database.Database, resource: string, recordId: number): Row | null {
-  const connections = new ConnectionTable(sqlite);
-  if (resource === 'connections') {
-    const row = connections.read(recordId);
-    return row === undefined ? null : rowOf(row, wireConnection(row));
-  }
-  const list = listOf(resource);
-  const table = new ListTable(sqlite, list);
-  if (!table.has(recordId)) return null;
-  const row = table.read(recordId);
-  return rowOf(row, wireWriter(list, id => connections.read(id))(row.record));
-}
-
-function rowOf({ firstSeenRunId, changedRunId }: Provenance, record: string): Row {
-  return { historyId: null, fromRunId: changedRunId, toRunId: null, endedBy: null, firstSeenRunId, record };
+/** The current version; none if the record is gone. */
+function currentVersion(sqlite: Database.Database, resource: string, recordId: number): Row[] {
+  return sqlite
+    .prepare<[number], Omit<Row, 'record'>>(
+      `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
+         _first_seen_run_id AS firstSeenRunId FROM ${tableOf(resource)} WHERE id = ?`,
+    )
+    .all(recordId)
+    .map(row => ({ ...row, record: recordReader(sqlite, resource)(recordId).record }));
 }
 
 function versionOf(
@@ -184,7 +145,13 @@ function versionOf(
 }
 
 function runOf(sqlite: Database.Database, resource: string, runId: number): StoryRun {
-  return { runId, at: firstValue(sqlite, timeOfRun, resource, runId) ?? null };
+  const at = sqlite
+    .prepare<[string, number], string | null>(
+      `SELECT coalesce(l.completed_at, r.completed_at) FROM sync_runs r
+       LEFT JOIN sync_run_resources l ON l.run_id = r.id AND l.resource = ? WHERE r.id = ?`,
+    )
+    .pluck();
+  return { runId, at: at.get(resource, runId) ?? null };
 }
 
 function assertIsRecord({ historyId, record }: Row): void {
@@ -196,4 +163,70 @@ function assertIsRecord({ historyId, record }: Row): void {
       { cause },
     );
   }
+}
+
+/** Other exports of the same document, the newest first: those with the same source and reference. */
+export function otherVersions(sqlite: Database.Database, exportId: number, limit: number): FoundRecord[] {
+  return sqlite
+    .prepare<[number, number], number>(
+      `SELECT o.id FROM document_exports t CROSS JOIN document_exports o
+         ON o.source_connection_id IS t.source_connection_id
+       WHERE t.id = ? AND o.source_document_reference = t.source_document_reference AND o.id <> t.id
+       ORDER BY o.exported_at_ms DESC, o.id DESC LIMIT ?`,
+    )
+    .pluck()
+    .all(exportId, limit)
+    .map(recordReader(sqlite, 'document-exports'));
+}
+
+/** Exports of a connection in one month, in UTC. */
+export interface MonthOfConnection {
+  /** `2026-11` */
+  readonly month: string;
+  readonly exported: number;
+  readonly received: number;
+}
+
+const monthsMax = 24;
+
+/** The exports of a connection in the last months in which it had any, the newest first. */
+export function monthsOf(sqlite: Database.Database, connectionId: number): MonthOfConnection[] {
+  // With the pluses, SQLite reads the index by time, which has all columns of the query.
+  return sqlite
+    .prepare<{ id: number }, MonthOfConnection>(
+      `SELECT strftime('%Y-%m', exported_at_ms / 1000, 'unixepoch') AS month, sum(+source_connection_id IS @id) AS exported,
+         sum(+destination_connection_id IS @id) AS received
+       FROM document_exports
+       WHERE (+source_connection_id = @id OR +destination_connection_id = @id) AND exported_at_ms IS NOT NULL
+       GROUP BY 1 ORDER BY 1 DESC LIMIT ${monthsMax}`,
+    )
+    .all({ id: connectionId });
+}
+
+/** How many exports a connection is the source of, and the destination of. */
+export function exportCounts(
+  sqlite: Database.Database,
+  id: number,
+): { readonly exported: number; readonly received: number } {
+  return sqlite
+    .prepare<{ id: number }, { exported: number; received: number }>(
+      `SELECT (SELECT count(*) FROM document_exports WHERE source_connection_id = @id) AS exported,
+         (SELECT count(*) FROM document_exports WHERE destination_connection_id = @id) AS received`,
+    )
+    .get({ id }) as { exported: number; received: number };
+}
+
+/** The webhooks that name a connection, the newest first, and how many there are. */
+export function webhooksOf(
+  sqlite: Database.Database,
+  connectionId: number,
+  limit: number,
+): { readonly items: readonly FoundRecord[]; readonly count: number } {
+  const ids = sqlite
+    .prepare<[number], number>(
+      'SELECT DISTINCT webhook_id FROM webhook_connections WHERE connection_id = ? ORDER BY 1 DESC',
+    )
+    .pluck()
+    .all(connectionId);
+  return { items: ids.slice(0, limit).map(recordReader(sqlite, 'webhooks')), count: ids.length };
 }

@@ -1,0 +1,380 @@
+// The texts are SQL, because a filter chooses the table, the conditions and the order.
+import type Database from 'better-sqlite3';
+import {
+  type Browsable,
+  browsableOf,
+  browsables,
+  type ListOrder,
+  type RecordFilter,
+} from '../../contract/browsable.ts';
+import { type Column, cellsOf } from '../../contract/cells.ts';
+import { type Field, listOf } from '../../contract/lists.ts';
+import { instantMs } from '../../contract/time.ts';
+import { wireConnection, wireWriter } from '../../contract/wire.ts';
+import { openForReading } from '../file/open.ts';
+import { ConnectionTable } from '../tables/connection-table.ts';
+import { ListTable, registerInstant } from '../tables/list-table.ts';
+
+/** A record of a list or a connection, as it is in the mirror. */
+export interface FoundRecord {
+  readonly resource: string;
+  readonly id: number;
+  /** The id that the service gave it; null if it gave none. */
+  readonly ownId: number | null;
+  /** JSON text in the service's own shape; null if it was erased. */
+  readonly record: string | null;
+}
+
+/** Selects some records of a list. */
+export interface ListRequest {
+  readonly resource: string;
+  readonly filter: RecordFilter;
+  readonly order: ListOrder;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Some records, and how many match the filter in all. */
+export interface FoundRecords {
+  readonly items: readonly FoundRecord[];
+  readonly count: number;
+}
+
+/** A condition in SQL, and the values that it binds. */
+export interface Condition {
+  readonly sql: string;
+  readonly values: readonly (string | number)[];
+}
+
+type Bound = string | number;
+
+/** Reads a mirror from one state of the file, even if a run writes meanwhile. */
+export function readMirror<T>(path: string, read: (sqlite: Database.Database) => T): T {
+  using file = openForReading(path);
+  registerFold(file.sqlite);
+  return file.sqlite.transaction(() => read(file.sqlite))();
+}
+
+/** Reads rows one at a time, from one state of the file. It is closed when the last is taken, or nobody takes more. */
+export function* iterateMirror<T>(
+  path: string,
+  read: (sqlite: Database.Database) => Iterable<T>,
+): Generator<T> {
+  using file = openForReading(path);
+  registerFold(file.sqlite);
+  file.sqlite.exec('BEGIN');
+  yield* read(file.sqlite);
+}
+
+/** The records of one page of a list. */
+export function findRecords(
+  sqlite: Database.Database,
+  { resource, filter, order, offset, limit }: ListRequest,
+): FoundRecords {
+  const browsable = browsableOf(resource);
+  const { table } = browsable;
+  const words = wordConditions(browsable, filter.q, 'row');
+  const isByTime = words.length === 0 && order.sort === browsable.filters.time?.name;
+  const conditions = conditionsOf(sqlite, browsable, filter, 'row', isByTime);
+  if (conditions === null) return { items: [], count: 0 };
+  const { sql, values } = allOf([...conditions, ...words]);
+  const by = orderBy(browsable, order);
+  const read = recordReader(sqlite, resource);
+  const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT ? OFFSET ?`;
+  if (words.length === 0) {
+    const ids = sqlite.prepare<Bound[], number>(page(`${table} t WHERE ${sql}`)).pluck();
+    return { items: ids.all(...values, limit, offset).map(read), count: countOf(sqlite, browsable, filter) };
+  }
+  // Rows are searched once for the count and the page.
+  const found = sqlite
+    .prepare<Bound[], { count: number; ids: string }>(
+      `WITH found AS MATERIALIZED (SELECT t.id FROM ${table} t NOT INDEXED WHERE ${sql})
+       SELECT (SELECT count(*) FROM found) AS count,
+         (SELECT json_group_array(id) FROM (${page(`found CROSS JOIN ${table} t USING (id)`)})) AS ids`,
+    )
+    .get(...values, limit, offset) as { count: number; ids: string };
+  return { items: (JSON.parse(found.ids) as number[]).map(read), count: found.count };
+}
+
+/** Reads records of a list, or connections, by their ids. */
+export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
+  const connections = new ConnectionTable(sqlite);
+  if (resource === 'connections')
+    return id => {
+      const row = connections.read(id) ?? { id, name: null, extra: null };
+      return { resource, id, ownId: id, record: wireConnection(row) };
+    };
+  const list = listOf(resource);
+  const table = new ListTable(sqlite, list);
+  const write = wireWriter(list, id => connections.read(id));
+  return id => {
+    const { record } = table.read(id);
+    return { resource, id, ownId: record.id, record: write(record) };
+  };
+}
+
+/** The columns of a file of records: the id, then those of each field. */
+export function recordColumns({ fields, idName }: Browsable): (Column & { readonly isSecret: boolean })[] {
+  const cells = fields.flatMap(field =>
+    cellsOf(field).map(({ name, kind }) => ({ name, kind, isSecret: field.isSecret === true })),
+  );
+  return [{ name: idName, kind: 'integer', isSecret: false }, ...cells];
+}
+
+/** All records that match, one row of `recordColumns` at a time. */
+export function* recordRows(
+  sqlite: Database.Database,
+  { resource, filter, order }: Pick<ListRequest, 'resource' | 'filter' | 'order'>,
+): Generator<(string | number | null)[]> {
+  const browsable = browsableOf(resource);
+  const isByTime = order.sort === browsable.filters.time?.name;
+  const conditions = conditionsOf(sqlite, browsable, filter, 'row', isByTime);
+  if (conditions === null) return;
+  const { sql, values } = allOf([...conditions, ...wordConditions(browsable, filter.q, 'row')]);
+  const columns = recordColumns(browsable).map(({ name }) => (name === browsable.idName ? 'id' : name));
+  const view = resource === 'connections' ? 'connections' : `${browsable.table}_named`;
+  // The view has no content to sort by, so it is joined to its table.
+  const text = `SELECT ${columns.map(name => `n.${name}`).join(', ')} FROM ${browsable.table} t CROSS JOIN ${view} n ON n.id = t.id
+    WHERE ${sql} ORDER BY ${orderBy(browsable, order)}`;
+  yield* sqlite
+    .prepare<Bound[], (string | number | null)[]>(text)
+    .raw()
+    .iterate(...values);
+}
+
+/**
+ * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the
+ * filters.
+ */
+function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
+  const given = Object.values({ ...filter, q: null }).filter(value => value !== null);
+  const isByTime = given.length > 1 && browsable.filters.time !== undefined;
+  const { sql, values } = allOf(conditionsOf(sqlite, browsable, filter, 'row', isByTime) ?? []);
+  const where = given.length === 0 ? '' : `WHERE ${sql}`;
+  const count = sqlite.prepare<Bound[], number>(`SELECT count(*) FROM ${browsable.table} t ${where}`);
+  return count.pluck().get(...values) ?? 0;
+}
+
+function orderBy({ sorts, filters }: Browsable, { sort, isDescending }: ListOrder): string {
+  const field = sorts.find(({ name }) => name === sort);
+  // The order of time is that of the index, so SQLite does not sort the rows.
+  const keys =
+    field === undefined
+      ? ['t.id']
+      : field === filters.time
+        ? [`t.${field.column}_ms`, 't._content', 't.id']
+        : [`lower(t.${field.column})`, 't.id'];
+  return keys.map(key => (isDescending ? `${key} DESC` : key)).join(', ');
+}
+
+/** What is searched: rows of a list as `t`, or ended versions as `h`. */
+type Side = 'row' | 'history';
+
+/** The SQL expression of a field; for a connection, its id. */
+function expressionOf({ kind, name, column }: Field, side: Side): string {
+  if (side === 'row') return `t.${column}`;
+  return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
+}
+
+/** No time is later, or earlier by its negative. */
+const lastMs = 8.64e15;
+const dateLength = 'YYYY-MM-DD'.length;
+
+/**
+ * The conditions of a filter for the records of a list, without its words; null if no record can match.
+ *
+ * @param isByTime true to use no other index than the one by time, which has all columns of the filters.
+ */
+export function conditionsOf(
+  sqlite: Database.Database,
+  { filters }: Browsable,
+  filter: Omit<RecordFilter, 'q'>,
+  side: Side,
+  isByTime = false,
+): Condition[] | null {
+  const conditions: Condition[] = [];
+  for (const name of ['source', 'destination', 'kind'] as const) {
+    const wanted = filter[name];
+    if (wanted === null) continue;
+    const field = filters[name];
+    if (field === undefined) return null;
+    const values = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
+    // The plus keeps SQLite from using another index.
+    const column = `${isByTime ? '+' : ''}${expressionOf(field, side)}`;
+    conditions.push({ sql: `${column} IN (${values.map(() => '?').join(', ')})`, values });
+  }
+  const { from, to } = filter;
+  if (from === null && to === null) return conditions;
+  if (filters.time === undefined) return null;
+  const time =
+    side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
+  const endMs = to === null ? lastMs : (instantMs(to) ?? 0) + (to.length === dateLength ? 86_400_000 : 1_000);
+  const values = [from === null ? -lastMs : (instantMs(from) ?? 0), endMs];
+  return [...conditions, { sql: `(${time} >= ? AND ${time} < ?)`, values }];
+}
+
+/** If more connections have the same name, the rest is left out. */
+const sameNameMax = 100;
+
+/** The connections that a filter names: one by its id, or all with a name. */
+function connectionsNamed(sqlite: Database.Database, wanted: string): number[] {
+  if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
+  const { sql, values } = alike(['name'], fold(wanted));
+  return sqlite
+    .prepare<Bound[], number>(`SELECT id FROM connections WHERE ${sql} LIMIT ${sameNameMax}`)
+    .pluck()
+    .all(...values);
+}
+
+/** All conditions as one; true if there are none. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
+    values: conditions.flatMap(({ values }) => values),
+  };
+}
+
+/** How many words are searched. Further ones are left out. */
+const wordsMax = 8;
+
+/** A condition for each word of a text: it is in one of the record's texts, or in the name of one of its connections. */
+export function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side): Condition[] {
+  const all = texts.map(field => expressionOf(field, side));
+  if (side === 'history') all.push(...fields.flatMap(namesInVersion));
+  const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);
+  return words.map(word => {
+    const own = alike(all, word, '%');
+    if (side === 'history') return own;
+    const name = alike(['name'], word, '%');
+    const named = `(SELECT id FROM connections WHERE ${name.sql})`;
+    const ofConnections = fields.flatMap(({ kind, column, ...field }) => {
+      if (kind === 'connection') return [`t.${column} IN ${named}`];
+      if (kind !== 'connections' || !('table' in field)) return [];
+      const owner = listOf(resource).ownerColumn;
+      return [`t.id IN (SELECT ${owner} FROM ${field.table} WHERE ${column} IN ${named})`];
+    });
+    return {
+      sql: `(${[own.sql, ...ofConnections].join(' OR ')})`,
+      values: [...own.values, ...ofConnections.flatMap(() => name.values)],
+    };
+  });
+}
+
+/** The names of connections that an ended version gives. */
+function namesInVersion({ kind, name }: Field): string[] {
+  if (kind === 'connection') return [`json_extract(h.record, '$.${name}.name')`];
+  if (kind !== 'connections') return [];
+  return [`(SELECT group_concat(value ->> 'name', char(10)) FROM json_each(h.record, '$.${name}'))`];
+}
+
+/**
+ * A text without its case, in any script. It goes through the small letters, because only these make `ẞ` and `ß` equal. Letters and
+ * their accents are composed, because files from a Mac have them apart.
+ */
+export function fold(text: string): string {
+  return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
+}
+
+const mark = /\p{M}|[\u1100-\u11ff]/u;
+
+/** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
+export function registerFold(sqlite: Database.Database): void {
+  registerInstant(sqlite);
+  sqlite.function('fold', { deterministic: true }, text => (typeof text === 'string' ? fold(text) : null));
+}
+
+/**
+ * A condition: one of some texts is equal to another without its case. SQLite itself compares texts that are ASCII, because a call
+ * out of it takes longer.
+ *
+ * @param texts SQL expressions.
+ * @param wanted what `fold` returned.
+ * @param around `%` if a text can have more before and after.
+ */
+export function alike(texts: readonly string[], wanted: string, around: '%' | '' = ''): Condition {
+  const pattern = `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`;
+  const each = texts.map(
+    text => `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text})) LIKE ? ESCAPE '\\'`,
+  );
+  return { sql: `coalesce(${each.join(' OR ') || '0'}, 0)`, values: texts.map(() => pattern) };
+}
+
+/** A record that was found by a search. */
+export interface SearchHit extends FoundRecord {
+  /** True if the service no longer lists it; `record` is then what it last said. */
+  readonly isRemoved: boolean;
+}
+
+/**
+ * Records with all words of a text in their texts or connections' names. Records with exactly this reference come first. Then come
+ * connections, webhooks, collections and exports, the newest first, and at the end removed records. It reads all rows, because an
+ * index of words would slow down each sync.
+ */
+export function searchRecords(
+  sqlite: Database.Database,
+  text: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): SearchHit[] {
+  const wanted = fold(text.trim());
+  if (wanted === '') return [];
+  const parts = browsables.toReversed().flatMap((browsable, place) => {
+    const { resource, table, references, filters } = browsable;
+    const [rows, gone] = (['row', 'history'] as const).map(side => {
+      const exact = alike(
+        references.map(field => expressionOf(field, side)),
+        wanted,
+      );
+      const words = allOf(wordConditions(browsable, text, side));
+      return { exact: exact.sql, words: words.sql, values: [...exact.values, ...words.values] };
+    });
+    const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
+    return [
+      {
+        sql: `SELECT ${rows?.exact} AS isExact, ${place} AS place, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${rows?.words}`,
+        values: rows?.values ?? [],
+      },
+      {
+        sql: `SELECT ${gone?.exact}, ${browsables.length + place}, h.valid_to_run_id, h.record_id, h.record FROM record_history h
+          WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
+            AND NOT EXISTS (SELECT 1 FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
+              AND (n.valid_from_run_id, n.id) > (h.valid_from_run_id, h.id)) AND ${gone?.words}`,
+        values: gone?.values ?? [],
+      },
+    ];
+  });
+  const hits = sqlite
+    .prepare<Bound[], { place: number; id: number; record: string | null }>(
+      `SELECT place, id, record FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')})
+       ORDER BY isExact DESC, place, time DESC, id DESC LIMIT ? OFFSET ?`,
+    )
+    .all(...parts.flatMap(({ values }) => values), limit, offset);
+  return hits.map(({ place, id, record }) => {
+    const { resource } = browsables.at(-1 - (place % browsables.length)) as Browsable;
+    if (place < browsables.length) return { ...recordReader(sqlite, resource)(id), isRemoved: false };
+    return { resource, id, ownId: null, record, isRemoved: true };
+  });
+}
+
+/** The choices of a filter form. */
+export interface Choices {
+  /** By their names; null if there are too many to choose from. */
+  readonly connections: readonly { readonly id: number; readonly name: string | null }[] | null;
+  /** Kinds of the exports that were made last. */
+  readonly kinds: readonly string[];
+}
+
+/** If there are more connections than this, users type an id or a name. */
+const choicesMax = 300;
+
+/** The connections and kinds by which a list can be filtered. */
+export function filterChoices(sqlite: Database.Database): Choices {
+  const connections = sqlite
+    .prepare<[number], { id: number; name: string | null }>(
+      'SELECT id, name FROM connections ORDER BY lower(name), id LIMIT ?',
+    )
+    .all(choicesMax + 1);
+  const kinds = sqlite.prepare<[], string>(`SELECT DISTINCT kind FROM (
+      SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
+    WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`);
+  return { connections: connections.length > choicesMax ? null : connections, kinds: kinds.pluck().all() };
+}
