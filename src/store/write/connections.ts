@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
-import type { ConnectionMention } from '../../contract/record.ts';
+import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { connectionJson } from '../tables/changes-view.ts';
 import {
@@ -46,7 +46,7 @@ export class SaidNames {
 
   /** @param entries those of remembered pages. */
   constructor(entries: readonly NameEntry[]) {
-    for (const [id, name, extra] of entries) this.numberOf({ id, name, extra });
+    for (const [id, name, extra] of entries) this.#numberOf({ id, name, extra });
   }
 
   beginRound(): void {
@@ -54,7 +54,7 @@ export class SaidNames {
   }
 
   /** The number of an entry; a new one gets the next number. */
-  numberOf({ id, name, extra }: ConnectionMention): number {
+  #numberOf({ id, name, extra }: ConnectionMention): number {
     const known = this.#numbers.get(id) ?? [];
     for (const number of known) {
       const entry = this.entries[number] as NameEntry;
@@ -63,6 +63,26 @@ export class SaidNames {
     this.#numbers.set(id, [...known, this.entries.length]);
     this.entries.push([id, name, extra]);
     return this.entries.length - 1;
+  }
+
+  /** Enters what a page's records say, and returns it, as `enter` takes it. */
+  read(
+    records: readonly MirrorRecord[],
+    places: readonly number[],
+    timeAt: (place: number) => number,
+  ): Int32Array {
+    const newest = new Map<number, number>();
+    for (const [at, { mentions }] of records.entries()) {
+      const place = places[at] as number;
+      for (const mention of mentions) {
+        const number = this.#numberOf(mention);
+        const known = newest.get(number);
+        if (known === undefined || timeAt(place) > timeAt(known)) newest.set(number, place);
+      }
+    }
+    const pairs = Int32Array.from([...newest].flat());
+    this.enter(pairs, timeAt);
+    return pairs;
   }
 
   /**

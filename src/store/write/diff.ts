@@ -64,27 +64,24 @@ export function diffOf(stage: Stage, total: number, isFull: boolean): Diff {
     const [before, now] = [moments.get(content), momentOf(n)];
     return before !== undefined && now !== undefined && before.last < now.first; // guard: two versions in one run
   };
-  const replaceRow = (row: number, n: number) => {
-    edits.push({ row, n });
-    takenRows.add(row);
-    take(n);
-  };
-  const replaceStaged = (older: number) => {
-    dropped.push(older);
-    take(older);
-  };
   const newest = [...pairs.keys()].sort((a, b) => (momentOf(b)?.first ?? 0) - (momentOf(a)?.first ?? 0));
   for (const n of newest) {
-    let isInserted = false;
+    let left = copies(n);
     for (const isOlder of [isReplaced, givesWay])
       for (const version of pairs.get(n) as Version[]) {
-        if (copies(n) <= 0 || isInserted) break;
         const { row, n: older } = version;
         const isFree = row === null ? copies(older as number) > 0 : !takenRows.has(row);
-        if (!isFree || !isOlder(version, n)) continue;
-        isInserted = row === null;
-        if (row === null) replaceStaged(older as number);
-        else replaceRow(row, n);
+        if (left <= 0 || !isFree || !isOlder(version, n)) continue;
+        if (row === null) {
+          dropped.push(older as number);
+          take(older as number);
+          left = 0;
+        } else {
+          edits.push({ row, n });
+          takenRows.add(row);
+          take(n);
+          left--;
+        }
       }
   }
   return { ...none, unshown: unshown.filter(({ id }) => !takenRows.has(id)) };
@@ -96,14 +93,9 @@ function candidates(
   unshown: readonly UnshownRow[],
   hasDoubles: boolean,
 ): Map<number, Version[]> {
-  const pairs = new Map<number, Version[]>();
-  const find = (text: string) => {
-    type Found = readonly [staged: number, row: number | null, n: number | null, content: string];
-    for (const [staged, row, n, content] of sqlite.prepare<[], Found>(text).raw().iterate()) {
-      const others = pairs.get(staged) ?? [];
-      others.push({ row, n, content });
-      pairs.set(staged, others);
-    }
+  let found: (Version & { readonly staged: number })[] = [];
+  const find = (query: string) => {
+    found = found.concat(sqlite.prepare<[], (typeof found)[0]>(query).all());
   };
   if (hasDoubles || stagedSum.count <= fewStaged) find(sql.edits);
   else if (unshown.length > 0) {
@@ -112,7 +104,7 @@ function candidates(
     find(sql.editsOfUnshown);
   }
   if (hasDoubles) find(sql.versions);
-  return pairs;
+  return Map.groupBy(found, ({ staged }) => staged);
 }
 
 /** The answers that have shown some contents. */

@@ -32,7 +32,7 @@ export function listSql(list: ListDefinition) {
     : [time, ...identity.fields.map(name => scalars.find(field => field.name === name)?.column)];
   const same = (a: string, b: string) =>
     identifying.map(column => `${column === time ? '' : '+'}${a}.${column} IS ${b}.${column}`).join(' AND ');
-  const found = 'lower(hex(r._content))';
+  const content = 'lower(hex(r._content)) AS content';
   const insertRows = (id: string, from: string) =>
     `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
      SELECT ${id}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from} ORDER BY n`;
@@ -63,12 +63,12 @@ export function listSql(list: ListDefinition) {
     /** Staged records of a list with ids that are new versions of rows. */
     editsOfIds: `SELECT i.n FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
     /** New versions of rows that no answer has shown. */
-    editsOfUnshown: `SELECT i.n, r.id, NULL, ${found} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
+    editsOfUnshown: `SELECT i.n AS staged, r.id AS row, NULL AS n, ${content} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
       JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
     /** New versions of rows, shown or not. */
-    edits: `SELECT i.n, r.id, NULL, ${found} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
+    edits: `SELECT i.n AS staged, r.id AS row, NULL AS n, ${content} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
     /** New versions of new records. */
-    versions: `SELECT i.n, NULL, r.n, ${found} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
+    versions: `SELECT i.n AS staged, NULL AS row, r.n, ${content} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
       WHERE r.n <> i.n ORDER BY r.n, i.n`,
     /** The first identity field in which the unshown rows differ from as many newer records; the service seems to write it otherwise. */
     changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {

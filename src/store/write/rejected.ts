@@ -91,21 +91,14 @@ export function writeRejected(
     `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  // The rows of earlier runs, by the contents of their texts; the last one is the oldest.
-  const before = new Map<string, number[]>();
-  const rows = sqlite.prepare<[string, number], [id: number, content: Buffer]>(
+  const known = sqlite.prepare<[string, number], { id: number; content: Buffer }>(
     'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
   );
-  for (const [id, content] of rows.raw().iterate(resource, runId)) {
-    const name = content.toString('latin1');
-    const known = before.get(name);
-    if (known === undefined) before.set(name, [id]);
-    else known.push(id);
-  }
+  const before = Map.groupBy(known.all(resource, runId), ({ content }) => content.toString('latin1'));
   for (const { place, reason, text, content, count } of records)
     for (let time = 0; time < count; time++) {
-      const known = before.get(content.toString('latin1'))?.pop();
-      if (known !== undefined) moveOn.run(runId, known);
+      const oldest = before.get(content.toString('latin1'))?.pop();
+      if (oldest !== undefined) moveOn.run(runId, oldest.id);
       else insert.run(runId, runId, resource, ...placeOf(place), reason, text, content);
     }
 }

@@ -139,35 +139,14 @@ export class Stage {
     this.sqlite.transaction(() =>
       this.isOfIds ? this.#stageIds(records, found, places) : this.#stageContents(records, found, places),
     )();
-    const names = this.#namesOn(records, places);
-    this.#enterNames(names, keys);
+    const names = this.names.read(records, positions, this.#timesOf(keys));
     const items = new PageItems(page.itemsDigest, keys, contents, this.list.identity.by);
     return { items, rows, names, first: 0, last: 0 };
   }
 
-  /** What a page says of connections: pairs of an entry's number and the place of the newest record that says it. */
-  #namesOn(records: readonly MirrorRecord[], { positions, keys }: Places): Int32Array {
-    const newest = new Map<number, number>();
-    for (const [at, { mentions }] of records.entries()) {
-      const position = positions[at] as number;
-      for (const mention of mentions) {
-        const number = this.names.numberOf(mention);
-        const known = newest.get(number);
-        const isNewer =
-          known === undefined || this.#timeAtPlace(keys, position) > this.#timeAtPlace(keys, known);
-        if (isNewer) newest.set(number, position);
-      }
-    }
-    return Int32Array.from([...newest].flat());
-  }
-
-  #enterNames(names: Int32Array, keys: Float64Array): void {
-    this.names.enter(names, place => this.#timeAtPlace(keys, place));
-  }
-
   /** Names are as old as their records; in a list with ids nobody knows how old. */
-  #timeAtPlace(keys: Float64Array, place: number): number {
-    return this.isOfIds ? Number.NEGATIVE_INFINITY : comparable(keys[place] as number);
+  #timesOf(keys: Float64Array): (place: number) => number {
+    return this.isOfIds ? () => Number.NEGATIVE_INFINITY : place => comparable(keys[place] as number);
   }
 
   /** Shows the rows that match records with ids, and stages the others. If an id is twice on a page, the first one counts. */
@@ -281,7 +260,7 @@ export class Stage {
     const isNamed = page?.names.every((number, at) => at % 2 === 1 || number < this.names.entries.length);
     if (page === null || isNamed !== true) return false;
     const { contents, count, keys } = page.items;
-    this.#enterNames(page.names, keys);
+    this.names.enter(page.names, this.#timesOf(keys));
     for (let at = 0; at < count; at++) this.show(page.rows[at] as number, contents, at * contentBytes);
     this.pages.set(digest, page);
     return true;
