@@ -15,10 +15,10 @@ import { readPruned } from '../store/receipts/pruned.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, moment, text, type ValuesOf } from './flags.ts';
+import { changesWidth, widthOf } from './io.ts';
 import { writeNamed } from './named-file.ts';
 import { mirrorSettings, resourceFlag } from './shared-flags.ts';
 import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
-import { changesWidth, widthOf } from './widths.ts';
 
 const flags = {
   sinceRun: text('N', 'changes of later runs than this one', { conflicts: ['--since'] }),

@@ -3,8 +3,8 @@ import { resolveService } from '../config/resolve.ts';
 import { TokenUnavailableError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { Context } from './command.ts';
+import { widthOf } from './io.ts';
 import { readToken } from './token.ts';
-import { widthOf } from './widths.ts';
 
 /** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
 export async function defaultCommand([name]: readonly unknown[], context: Context): Promise<void> {

@@ -18,11 +18,11 @@ import { changesThatFit } from '../store/read/change-list.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, number, pathIn } from './flags.ts';
+import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { Progress, showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
-import { changesWidth, summaryWidth, widthOf } from './widths.ts';
 
 const demoFile = 'docmirror-demo.sqlite';
 const demoShare = 'docmirror-demo-share.sqlite';

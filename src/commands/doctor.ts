@@ -17,12 +17,12 @@ import { getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
 import { assertPagesMax } from '../sync/read.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
+import { widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, openService, readExtraCa } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
-import { widthOf } from './widths.ts';
 
 /** `docmirror doctor` */
 export const doctor = command({

@@ -23,9 +23,9 @@ import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
 import { runOf } from './changes.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, instantOf, required, text, yes } from './flags.ts';
+import { widthOf } from './io.ts';
 import { StatusLine } from './progress.ts';
 import { mirrorSettings, resourceFlag } from './shared-flags.ts';
-import { widthOf } from './widths.ts';
 
 /** `docmirror export` */
 export const exportMirror = command({

@@ -6,7 +6,7 @@ import { type Command, flagsOf, type NamedFlag, ownFlags } from './command.ts';
 import type { Flag } from './flags.ts';
 import { commands, groups, purpose } from './index.ts';
 import type { Io } from './io.ts';
-import { widthOf } from './widths.ts';
+import { widthOf } from './io.ts';
 
 /** The name of an argument in the help: `recordId` is `RECORD-ID`, in brackets if it can be left out. */
 export function argumentWord({

@@ -4,9 +4,9 @@ import { printableJson } from '../printable.ts';
 import { type Command, type Context, flagName } from './command.ts';
 import { type Flags, pathIn } from './flags.ts';
 import type { Io } from './io.ts';
+import { widthOf } from './io.ts';
 import type { Chosen, Typed } from './parser.ts';
 import { streamOut } from './stream-out.ts';
-import { widthOf } from './widths.ts';
 
 /** Runs a command to its end: reads what was typed for it, prints its result, and reports how it ended. */
 export async function perform(name: string, command: Command, typed: Typed, context: Context): Promise<void> {

@@ -5,9 +5,9 @@ import { type QueryFormat, queryFormats, queryPieces } from '../render/query-res
 import { type Place, Query, StatementError } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, text, texts } from './flags.ts';
+import { widthOf } from './io.ts';
 import { mirrorSettings } from './shared-flags.ts';
 import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
-import { widthOf } from './widths.ts';
 
 /** `docmirror query` */
 export const query = command({

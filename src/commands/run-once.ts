@@ -1,7 +1,8 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Trigger } from '../contract/run.ts';
+import type { Page } from '../contract/page.ts';
+import type { PageRequest, PageSource, Traffic, Trigger } from '../contract/run.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
@@ -12,7 +13,6 @@ import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListObserver } from '../sync/read.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
-import { LazySource } from './lazy-source.ts';
 import { type Logger, loggedError } from './logging.ts';
 import type { Progress } from './progress.ts';
 import { shareAfterRun } from './share.ts';
@@ -206,4 +206,45 @@ export async function readExtraCa({
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
   }
   return text;
+}
+
+const noTraffic: Traffic = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
+
+/** The service, opened when a run first asks for a page: a run whose token can't be had is recorded, too, and each list says why. */
+class LazySource implements PageSource {
+  readonly baseUrl: string;
+  readonly #open: () => Promise<Service>;
+  readonly #concurrency: number;
+  #opening: Promise<Service> | undefined;
+  #service: Service | undefined;
+
+  /** @param concurrency the number of concurrent requests at first. */
+  constructor(baseUrl: string, concurrency: number, open: () => Promise<Service>) {
+    this.baseUrl = baseUrl;
+    this.#concurrency = concurrency;
+    this.#open = open;
+  }
+
+  get traffic(): Traffic {
+    return this.#service?.traffic ?? noTraffic;
+  }
+
+  get concurrency(): number {
+    return this.#service?.concurrency ?? this.#concurrency;
+  }
+
+  async getPage(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    isKnown?: (itemsDigest: string) => boolean,
+  ): Promise<Page> {
+    this.#opening ??= this.#open();
+    this.#service ??= await this.#opening;
+    return this.#service.getPage(list, request, signal, isKnown);
+  }
+
+  async close(): Promise<void> {
+    await this.#service?.close();
+  }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { isLoopback } from '../config/parse.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, OtherShapeError, UsageError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
 import { readMirror } from '../store/read/browse.ts';
-import { aborted } from './aborted.ts';
 import { command } from './command.ts';
 import { defaulting, duration, file, number, text, token } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';
@@ -72,7 +72,8 @@ export const serve = command({
     });
     context.stdout.write(`docmirror serves ${server.url}\n`);
     context.stderr.write(welcome(server.url, chosen === null ? bearer : null));
-    await aborted(signal).finally(() => server.close());
+    if (!signal.aborted) await once(signal, 'abort');
+    await server.close();
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
   },
 });

@@ -5,12 +5,12 @@ import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-s
 import { RejectedReader } from '../store/read/rejected-reader.ts';
 import { type Context, command } from './command.ts';
 import { yes } from './flags.ts';
+import { changesWidth, summaryWidth } from './io.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { listFlag, mirrorSettings, runSettings } from './shared-flags.ts';
-import { changesWidth, summaryWidth } from './widths.ts';
 
 /** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
