@@ -7,8 +7,8 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { MalformedError } from './malformed-error.ts';
-import { merkleHashBytes } from './merkle.ts';
+import { merkleHashBytes } from './hashes.ts';
+import { MalformedError } from './receipt.ts';
 
 // Checkpoints (C2SP tlog-checkpoint) are signed notes (C2SP signed-note), and the keys are Ed25519.
 

@@ -14,7 +14,6 @@ import {
   whole,
 } from '../contract/shapes.ts';
 import { compile, exact } from '../contract/validate.ts';
-import { MalformedError } from './malformed-error.ts';
 
 const mirrorId = text('which mirror it is: a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
 const version = (description: string) => text(description, '.');
@@ -130,27 +129,29 @@ const erase = object(
 /** The declaration of each kind of receipt. A reader finds how each hash is made in docs/audit.md. */
 export const receiptShapes = { run, prune, upgrade, rebuild, erase };
 
-type Shapes = typeof receiptShapes;
-/** The statement of a run about itself and its lists. */
-export type RunReceipt = ValueOf<Shapes['run']>;
-/** The file got another shape. */
-export type UpgradeReceipt = ValueOf<Shapes['upgrade']>;
-/** Versions were deleted. */
-export type PruneReceipt = ValueOf<Shapes['prune']>;
-/** Rows that another program had altered were dropped. */
-export type RebuildReceipt = ValueOf<Shapes['rebuild']>;
-/** Texts were removed for good. */
-export type EraseReceipt = ValueOf<Shapes['erase']>;
 /** One leaf of the log. */
-export type Receipt = RunReceipt | UpgradeReceipt | PruneReceipt | RebuildReceipt | EraseReceipt;
+export type Receipt = ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;
+/** A receipt of a kind. */
+export type ReceiptOf<Kind extends Receipt['kind']> = Extract<Receipt, { kind: Kind }>;
+/** The statement of a run about itself and its lists. */
+export type RunReceipt = ReceiptOf<'run'>;
 /** The result of a run for one list. */
 export type ListReceipt = ValueOf<typeof listReceipt>;
-/** The changes of a run in the connections. */
-export type ConnectionsReceipt = ValueOf<typeof connectionsReceipt>;
 /** The state of a list. */
 export type ListSum = ValueOf<typeof listSum>;
 /** A sum over versions of runs whose hashes can no longer be computed. */
 export type KeptSum = ValueOf<typeof keptSum>;
+
+/**
+ * A text is no receipt, no signed note, no checkpoint or no key, although it should be one. The message says what is wrong in a
+ * sentence. It does not name the file, because only the caller knows its name.
+ */
+export class MalformedError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
 
 /**
  * A receipt as it is stored: canonical JSON (RFC 8785). Its UTF-8 bytes are the leaf of the log.

@@ -7,7 +7,7 @@ import {
   signatureVerdict,
   signedCheckpoint,
 } from '../audit/checkpoint.ts';
-import { MalformedError } from '../audit/malformed-error.ts';
+import { MalformedError } from '../audit/receipt.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';

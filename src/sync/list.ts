@@ -4,7 +4,7 @@ import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { type Proof, prove } from '../proof/prove.ts';
 import { OtherWriters } from '../store/file/other-writers.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
-import { assertSums } from '../store/receipts/altered-lists.ts';
+import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';
 import { diffOf, isProtected } from '../store/write/diff.ts';
 import { KnownPages } from '../store/write/known-pages.ts';
@@ -95,7 +95,7 @@ async function readAndWrite(
   try {
     for (let tries = 0; ; tries++) {
       if (tries === 2) {
-        assertSums(file, [{ resource: list.resource, expected: sum }]);
+        assertSum(file, list.resource, sum);
         state = nothingLearnt;
         stage = null;
       }

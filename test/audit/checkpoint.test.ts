@@ -21,8 +21,8 @@ import {
   signedCheckpoint,
   signNote,
 } from '../../src/audit/checkpoint.ts';
-import { MalformedError } from '../../src/audit/malformed-error.ts';
-import { leafHash } from '../../src/audit/merkle.ts';
+import { leafHash } from '../../src/audit/hashes.ts';
+import { MalformedError } from '../../src/audit/receipt.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 import { rootOfFirst } from './log.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readCheckpoint, readPublicKey, signatureVerdict } from '../../src/audit/checkpoint.ts';
-import { leafHash } from '../../src/audit/merkle.ts';
+import { leafHash } from '../../src/audit/hashes.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';

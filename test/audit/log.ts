@@ -1,4 +1,4 @@
-import { MerkleTree } from '../../src/audit/merkle.ts';
+import { MerkleTree } from '../../src/audit/hashes.ts';
 
 /**
  * The root over the first `size` leaves, by their hashes in order; null if there are fewer. It reads no further than it

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { MalformedError } from '../../src/audit/malformed-error.ts';
 import {
-  type EraseReceipt,
   type ListReceipt,
-  type PruneReceipt,
-  type RebuildReceipt,
+  MalformedError,
+  type ReceiptOf,
   type RunReceipt,
   readReceipt,
   receiptText,
-  type UpgradeReceipt,
 } from '../../src/audit/receipt.ts';
 
 const mirrorId = '0198c0de-5a11-7e57-8000-00c0ffee0042';
@@ -44,7 +41,7 @@ const run: RunReceipt = {
   books,
   lists: [list, { resource: 'connections', recordCount: 12, checksum, changes, ended }],
 };
-const upgrade: UpgradeReceipt = {
+const upgrade: ReceiptOf<'upgrade'> = {
   kind: 'upgrade',
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',
@@ -53,13 +50,13 @@ const upgrade: UpgradeReceipt = {
   lists: [{ resource: 'webhooks', recordCount: 4, checksum }],
   kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
 };
-const prune: PruneReceipt = {
+const prune: ReceiptOf<'prune'> = {
   kind: 'prune',
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',
   before: '2025-10-17T10:00:00.000Z',
 };
-const rebuild: RebuildReceipt = {
+const rebuild: ReceiptOf<'rebuild'> = {
   kind: 'rebuild',
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',
@@ -67,7 +64,7 @@ const rebuild: RebuildReceipt = {
   lists: [{ resource: 'webhooks', recordCount: 4, checksum }],
   kept: [{ resource: 'webhooks', count: 5, sum: checksum }],
 };
-const erase: EraseReceipt = {
+const erase: ReceiptOf<'erase'> = {
   kind: 'erase',
   mirrorId,
   at: '2026-11-21T10:00:00.000Z',

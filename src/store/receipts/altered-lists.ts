@@ -100,16 +100,12 @@ export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSli
 }
 
 /**
- * Makes sure that the content hashes beside the rows still have the expected sums. It does not read the rows.
+ * Makes sure that the content hashes beside the rows still have the expected sum. It does not read the rows.
  *
  * @throws MirrorAlteredError if they do not.
  */
-export function assertSums(
-  { path, sqlite }: OpenFile,
-  states: readonly { readonly resource: Resource; readonly expected: Sum }[],
-): void {
-  for (const { resource, expected } of states)
-    if (!sumOfContents(sqlite, resource).equals(expected)) throw altered(path, resource);
+export function assertSum({ path, sqlite }: OpenFile, resource: Resource, expected: Sum): void {
+  if (!sumOfContents(sqlite, resource).equals(expected)) throw altered(path, resource);
 }
 
 function altered(path: string, resource: Resource): MirrorAlteredError {

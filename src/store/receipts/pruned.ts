@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { type KeptSum, type Receipt, receiptOrNull } from '../../audit/receipt.ts';
+import { type KeptSum, type Receipt, type ReceiptOf, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -33,18 +33,16 @@ export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgr
   return newest === null ? 0 : lastRunAt(sqlite, newest.leafIndex);
 }
 
-/** The hashes of a run's receipt about one list; undefined if the receipt does not have the list. */
-export type StatedHashes = (
-  runId: number,
-  resource: string,
-) => { changes: string; ended: string } | undefined;
-
-/** Reads the hashes of runs' receipts. If versions of a list were erased, the receipt of the erasure has another `ended`. */
-export function statedHashes(sqlite: Database.Database): StatedHashes {
+/**
+ * Reads the hashes of runs' receipts about lists. If versions of a list were erased, the receipt of the erasure has another `ended`.
+ *
+ * @returns a function that gives undefined if the receipt does not have the list.
+ */
+export function statedHashes(sqlite: Database.Database) {
   const erased = erasedHashes(sqlite);
   const receipts = sqlite.prepare<[number], string>('SELECT receipt FROM sync_receipts WHERE run_id = ?');
   receipts.pluck();
-  return (runId, resource) => {
+  return (runId: number, resource: string) => {
     const receipt = receiptOrNull(receipts.get(runId) ?? '');
     const list = receipt?.kind === 'run' ? receipt.lists.find(each => each.resource === resource) : undefined;
     return list && { changes: list.changes, ended: erased.get(`${resource} ${runId}`) ?? list.ended };
@@ -132,7 +130,7 @@ function* ofKind<Kind extends OtherKind>(
 
 type OtherKind = Exclude<Receipt['kind'], 'run'>;
 
-interface Found<Kind> {
+interface Found<Kind extends OtherKind> {
   readonly leafIndex: number;
-  readonly receipt: Extract<Receipt, { kind: Kind }>;
+  readonly receipt: ReceiptOf<Kind>;
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
-import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/merkle.ts';
+import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/hashes.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorFileError } from '../../errors.ts';

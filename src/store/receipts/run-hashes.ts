@@ -1,15 +1,11 @@
 import type Database from 'better-sqlite3';
-import {
-  type ColumnValue,
-  canonicalRow,
-  contentInLine,
-  LinesHash,
-  type Operation,
-  operations,
-} from '../../audit/lines-hash.ts';
+import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/hashes.ts';
 import { tableOf } from '../../contract/lists.ts';
-import { Sum } from '../../contract/sum.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
 
+/** The kinds of change, named as in the view `changes`, in the order in which they are hashed. */
+const operations = ['insert', 'removal', 'update'] as const;
+type Operation = (typeof operations)[number];
 type Row = Record<string, ColumnValue>;
 type OfRun = { readonly run: number };
 
@@ -83,7 +79,7 @@ export class RunHashes {
       const sum = operation === 'removal' ? gone : began;
       for (const line of lines[operation].iterate({ run: runId })) {
         changes.add(line);
-        sum.addHex(contentInLine(line));
+        sum.addHex(line.slice(-2 * contentBytes - 1, -1));
       }
     }
     for (const content of this.#updatedAway.iterate(runId, resource)) gone.add(content);

@@ -1,11 +1,5 @@
 import type Database from 'better-sqlite3';
-import {
-  type ConnectionsReceipt,
-  type ListReceipt,
-  type ListSum,
-  type RunReceipt,
-  receiptOrNull,
-} from '../../audit/receipt.ts';
+import { type ListReceipt, type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ReceiptLog } from './receipt-log.ts';
@@ -45,7 +39,7 @@ export function composeRunReceipt(
          record_count AS recordCount, checksum FROM sync_run_resources WHERE run_id = ?`,
     )
     .all(runId);
-  const stated: (ListReceipt | ConnectionsReceipt)[] = lists.flatMap(({ resource }) =>
+  const stated: RunReceipt['lists'][number][] = lists.flatMap(({ resource }) =>
     rows
       .filter(row => row.resource === resource)
       .map(row => {

@@ -1,7 +1,6 @@
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
-import { MalformedError } from '../../audit/malformed-error.ts';
-import { MerkleTree } from '../../audit/merkle.ts';
-import { type RebuildReceipt, type Receipt, readReceipt, type UpgradeReceipt } from '../../audit/receipt.ts';
+import { MerkleTree } from '../../audit/hashes.ts';
+import { MalformedError, type Receipt, type ReceiptOf, readReceipt } from '../../audit/receipt.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import type { Audit } from './differences.ts';
 
@@ -15,7 +14,7 @@ export interface VerifiedLog {
   readonly count: number;
   /** Receipts that no run wrote and that state what the lists had, each with the last run before it. */
   readonly states: readonly {
-    readonly receipt: UpgradeReceipt | RebuildReceipt;
+    readonly receipt: ReceiptOf<'upgrade' | 'rebuild'>;
     readonly afterRunId: number;
   }[];
 }
@@ -31,7 +30,7 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
   const sizes = new Set(checkpoints.map(({ size }) => size));
   const tree = new MerkleTree();
   const roots = new Map([[0, tree.root()]]);
-  const states: { receipt: UpgradeReceipt | RebuildReceipt; afterRunId: number }[] = [];
+  const states: VerifiedLog['states'][number][] = [];
   const seen = new Set<string>();
   let lastRunId = 0;
   for (const { leafIndex, runId, receipt: text, hash, leafHash } of new ReceiptLog(sqlite).receipts()) {

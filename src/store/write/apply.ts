@@ -4,7 +4,7 @@ import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { OtherWriters } from '../file/other-writers.ts';
-import { assertSums } from '../receipts/altered-lists.ts';
+import { assertSum } from '../receipts/altered-lists.ts';
 import { missingConnections } from '../tables/connection-table.ts';
 import { ConnectionNames, compacted } from './connections.ts';
 import { fieldNews } from './field-news.ts';
@@ -46,7 +46,7 @@ export async function apply(context: ListContext, order: Order): Promise<Written
   try {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (others.haveWritten()) {
-      assertSums(file, [{ resource: list.resource, expected: sum }]);
+      assertSum(file, list.resource, sum);
       plan = planOf(context, order.stage, order.result);
     }
     const written = isNewestGone(order, plan) ? newestGone : await write(context, order, transaction, plan);

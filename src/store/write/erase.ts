@@ -1,4 +1,4 @@
-import type { EraseReceipt } from '../../audit/receipt.ts';
+import type { ReceiptOf } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
@@ -15,7 +15,7 @@ import { tryToRead } from '../tables/readable.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {
-  readonly resource: EraseReceipt['resource'];
+  readonly resource: ReceiptOf<'erase'>['resource'];
   readonly recordId: number;
   readonly actor: string;
   /** The current time, ISO 8601 in UTC. */

@@ -1,0 +1,83 @@
+import { createHash, hash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+
+/** A value of a column, as SQLite returns it. */
+export type ColumnValue = string | number | null | Uint8Array;
+
+/**
+ * A row of a table as canonical JSON (RFC 8785), by the names of its columns. Null columns are left out. A BLOB is written in
+ * lower-case hexadecimal digits. Source: docs/audit.md.
+ */
+export function canonicalRow(row: Readonly<Record<string, ColumnValue>>): string {
+  const members = Object.entries(row)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value]);
+  return canonicalize(Object.fromEntries(members)) as string;
+}
+
+/** The length of text that is hashed at once. */
+const textPerUpdate = 64 * 1024;
+
+/** A SHA-256 over lines, each of which ends with a line feed. No line is kept, so their number is not limited. */
+export class LinesHash {
+  /** How many lines were added. */
+  count = 0;
+  readonly #hash = createHash('sha256');
+  #text = '';
+
+  add(line: string): void {
+    this.count++;
+    this.#text += line;
+    if (this.#text.length < textPerUpdate) return;
+    this.#hash.update(this.#text);
+    this.#text = '';
+  }
+
+  /** The hash in 64 hexadecimal digits, once. Without lines it is the SHA-256 of nothing. */
+  digest(): string {
+    return this.#hash.update(this.#text).digest('hex');
+  }
+}
+
+/** Bytes of the hash of a leaf, a node or the root. */
+export const merkleHashBytes = 32;
+
+const leafPrefix = Buffer.from([0]);
+const nodePrefix = Buffer.from([1]);
+
+/** The hash of a leaf (RFC 6962): the SHA-256 over a zero byte and the leaf's bytes. A text is taken as UTF-8. */
+export function leafHash(leaf: string | Uint8Array): Buffer {
+  return createHash('sha256').update(leafPrefix).update(leaf).digest();
+}
+
+function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer');
+}
+
+/**
+ * A Merkle tree of RFC 6962 to which leaves are appended. It keeps only the roots of its perfect subtrees, the largest first: one
+ * for each 1 in its size as a binary number. So a leaf costs at most log2(size) hashes, and one on average. For the root at a
+ * smaller size, ask when the tree has that size.
+ */
+export class MerkleTree {
+  /** How many leaves there are. */
+  size = 0;
+  readonly #perfect: Buffer[] = [];
+
+  /** Appends a leaf by its hash. */
+  append(hashOfLeaf: Uint8Array): void {
+    let root: Buffer = Buffer.from(hashOfLeaf);
+    // Each trailing 1 of the old size is a perfect tree as large as the new one. Both together make the next one.
+    for (let digits = this.size; digits % 2 === 1; digits = Math.floor(digits / 2))
+      root = nodeHash(this.#perfect.pop() as Buffer, root);
+    this.#perfect.push(root);
+    this.size++;
+  }
+
+  /** The root of the leaves so far. Without leaves it is the SHA-256 of nothing. */
+  root(): Buffer {
+    const last = this.#perfect.at(-1);
+    if (last === undefined) return hash('sha256', '', 'buffer');
+    return this.#perfect.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
+  }
+}
