@@ -4,12 +4,11 @@ import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
-import { FileWriteError } from '../store/file/atomic-file.ts';
+import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
 import { file, required, yes } from './flags.ts';
-import { unwritable, writeNamed } from './named-file.ts';
 import { mirrorSettings } from './shared-flags.ts';
 
 /** `docmirror audit keygen` */
@@ -34,7 +33,7 @@ export const keygen = command({
     } catch (error) {
       if (codeOf(error) === 'EEXIST')
         throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
-      throw unwritable('FILE', path, new FileWriteError(path, error));
+      throw new FileWriteError(path, error);
     }
     return publicPem;
   },
@@ -67,7 +66,7 @@ export const checkpoint = command({
         ? checkpointText(checkpointOf(database))
         : await signedCheckpointOf(database, signingKeyFile);
     if (out === null) return text;
-    writeNamed('--out', out, text);
+    writeWhole(out, text);
     return undefined;
   },
   text: text => text,

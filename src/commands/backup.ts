@@ -9,12 +9,12 @@ import { verificationText, verifyOutputOf } from '../render/verification.ts';
 import { backUp, nameInFolder, rotate } from '../store/copies/backup.ts';
 import { checkpointBeside, type ListedBackup, listBackups, writeManifest } from '../store/copies/manifest.ts';
 import { restore } from '../store/copies/restore.ts';
+import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 import { assertCanSign, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, file, number } from './flags.ts';
-import { writeNamed } from './named-file.ts';
 import { mirrorSettings, notifierSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
@@ -84,7 +84,7 @@ async function makeBackup(destination: string | null, keep: number | null, conte
   if (verification.differenceCount > 0)
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
-  else writeNamed('DEST', checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
+  else writeWhole(checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
   const manifest = await writeManifest(path, { runId, labels, signal });
   const { bytes } = manifest;
   const removed = keep === null ? [] : rotate(destination, path, keep);

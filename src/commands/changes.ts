@@ -6,7 +6,7 @@ import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/change-feed.ts';
-import { assertReplaceable } from '../store/file/atomic-file.ts';
+import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import type { Change } from '../store/read/change.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
@@ -16,7 +16,6 @@ import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, moment, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
-import { writeNamed } from './named-file.ts';
 import { mirrorSettings, resourceFlag } from './shared-flags.ts';
 import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
 
@@ -92,7 +91,7 @@ export const changes = command({
     if (given.next === null) return;
     const { sinceRunId, untilRunId, after } = range;
     const next = untilRunId > sinceRunId ? cursorAt(sqlite, untilRunId) : cursorAt(sqlite, sinceRunId, after);
-    writeNamed('--next', given.next, cursorText(next));
+    writeWhole(given.next, cursorText(next));
   },
 });
 

@@ -14,8 +14,7 @@ import { UsageError } from '../errors.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
-import { AtomicFile } from '../store/file/atomic-file.ts';
-import { makeFolders } from '../store/file/folders.ts';
+import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StateRecord, whyNotAsOf } from '../store/read/as-of.ts';
 import { runsOf } from '../store/read/change-list.ts';
@@ -86,7 +85,7 @@ export const exportMirror = command({
           return row;
         };
         const path = join(out, `${tableOf(resource)}.${format}`);
-        makeFolders('--out', dirname(path));
+        makeFolders(dirname(path));
         const file = new AtomicFile(path);
         const { columns, rowOf } = tableFor(resource, state, names);
         const pieces =

@@ -2,10 +2,10 @@ import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { Zone } from '../render/web/period.ts';
+import { writeWhole } from '../store/file/atomic-file.ts';
 import { version } from '../version.ts';
 import { command } from './command.ts';
 import { defaulting, duration, file, isLength, momentOf, text } from './flags.ts';
-import { writeNamed } from './named-file.ts';
 import { mirrorSettings } from './shared-flags.ts';
 
 /** `docmirror report` */
@@ -55,7 +55,7 @@ export const report = command({
     });
     const options = { nowMs, maxAgeMs: maxAge, version, root: null, title };
     const html = reportPage(readReport(config.database, period), options);
-    writeNamed('--out', out, html);
+    writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },
   text: said => said,

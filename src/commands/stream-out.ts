@@ -7,7 +7,6 @@ import { bytesText, counted } from '../render/numbers.ts';
 import { isBinary } from '../render/table-file.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import type { Output } from './io.ts';
-import { naming } from './named-file.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
@@ -67,7 +66,7 @@ export function writeOut(
   pieces: Iterable<string | Uint8Array>,
   rowCount: () => number,
 ): string {
-  const file = naming('--out', path, () => new AtomicFile(path));
+  const file = new AtomicFile(path);
   try {
     for (const piece of pieces) file.write(piece);
     file.finish();

@@ -2,7 +2,7 @@ import type { Applied, ListOutcome, RunError } from '../contract/run.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { type Proof, prove } from '../proof/prove.ts';
-import { OtherWriters } from '../store/file/other-writers.ts';
+import { OtherWriters } from '../store/file/file-identity.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';

@@ -297,7 +297,7 @@ describe.concurrent('export', () => {
     const blocked = await scene.run('export', '--out', out);
     expect(blocked).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson is a folder\. [^\n]*\n$/),
+      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson is not a regular file\. [^\n]*\n$/),
     });
     // None of the others is in its place, either.
     expect(readdirSync(out)).toEqual(['webhooks.ndjson']);

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openForWriting } from '../../src/store/file/open-to-write.ts';
+import { openForWriting } from '../../src/store/file/open.ts';
 import { fullMirror } from '../store/verify/full-mirror.ts';
 import { syncScene } from '../support/in-process.ts';
 import { onMount } from '../support/mount.ts';
@@ -246,7 +246,7 @@ describe('a share that follows runs', () => {
       scene.service.lists['document-exports'].push(...make(2_000, n => documentExport(100 + n)));
       const { code, summary } = await scene.sync('--share', path);
       expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
-      const message = expect.stringContaining(`The disk of ${path} is full`);
+      const message = expect.stringContaining(`${path} is on a disk that is full`);
       expect(summary.share).toEqual({ path, error: { code: 'disk_full', message } });
       expect(readFileSync(path).equals(before)).toBe(true);
       expect(readdirSync(folder)).toEqual(['share.sqlite']);

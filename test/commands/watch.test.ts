@@ -7,7 +7,7 @@ describe('a watch that could never run ends at once', () => {
   const cases: [what: string, said: RegExp, prepare: (scene: Scene) => unknown][] = [
     [
       'a folder for its mirror',
-      /^DOCMIRROR_DATABASE: .* is a folder/,
+      /^DOCMIRROR_DATABASE: .* is not a regular file/,
       ({ env, folder }) => Object.assign(env, { DOCMIRROR_DATABASE: folder }),
     ],
     [

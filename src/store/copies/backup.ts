@@ -2,22 +2,21 @@ import { existsSync, lstatSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { RefusedFileError, UsageError } from '../../errors.ts';
-import { isSameFile } from '../file/file-identity.ts';
-import { kindOf } from '../file/file-kind.ts';
-import { makeFolders } from '../file/folders.ts';
-import { lockPath } from '../file/lock-file.ts';
-import { differentMirrors, mirrorIdOf } from '../file/mirror-identity.ts';
-import { fileBehind } from '../file/mirror-path.ts';
-import { openMirrorForReading } from '../file/open.ts';
-import { makePrivateFile } from '../file/private-file.ts';
-import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import {
+  makeFolders,
+  makePrivateFile,
   putDatabaseInPlace,
   putInNewPlace,
   removeLeftovers,
   removeUnfinished,
   unfinishedPath,
-} from '../file/unfinished.ts';
+} from '../file/atomic-file.ts';
+import { isSameFile } from '../file/file-identity.ts';
+import { lockPath } from '../file/lock-file.ts';
+import { differentMirrors, mirrorIdOf } from '../file/mirror-identity.ts';
+import { fileBehind, kindOf } from '../file/mirror-path.ts';
+import { openMirrorForReading } from '../file/open.ts';
+import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import { backupsIn, checkpointBeside, manifestBeside, readManifest } from './manifest.ts';
@@ -96,7 +95,7 @@ export function copyInto(sqlite: Database.Database, path: string): void {
 export function nameInFolder(folder: string, database: string, now: Date): string {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new UsageError(`${folder} is not a folder. With --keep the backups go into a folder.`);
-  makeFolders('DEST', folder);
+  makeFolders(folder);
   const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');
   for (let atMs = now.getTime(); ; atMs += 1_000) {
     const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -1,16 +1,14 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { putDatabaseInPlace, removeUnfinished, shareOwner, unfinishedPath } from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
-import { damageOf } from '../file/integrity-check.ts';
 import { holdLock } from '../file/lock-file.ts';
 import { laterShape, type Shape, shapeOf } from '../file/migrate.ts';
 import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { openOfAnyShape } from '../file/open.ts';
-import { shareOwner } from '../file/private-file.ts';
-import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { putDatabaseInPlace, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
+import { damageOf, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import { copyInto } from './backup.ts';

@@ -4,15 +4,20 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { codeOf, DocmirrorError, RefusedFileError, UsageError } from '../../errors.ts';
-import { assertReplaceable, FileWriteError } from '../file/atomic-file.ts';
+import {
+  assertReplaceable,
+  FileWriteError,
+  putDatabaseInPlace,
+  removeLeftovers,
+  removeUnfinished,
+  shareOwner,
+  unfinishedPath,
+} from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
-import { applicationIds } from '../file/file-kind.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
-import { fileBehind } from '../file/mirror-path.ts';
+import { applicationIds, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
-import { shareOwner } from '../file/private-file.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { putDatabaseInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from '../file/unfinished.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { viewNames } from '../tables/views.ts';
 import { copyInto } from './backup.ts';

@@ -1,45 +1,49 @@
+import { randomBytes } from 'node:crypto';
 import {
+  chownSync,
   closeSync,
+  existsSync,
   fchmodSync,
   fsyncSync,
   lstatSync,
+  mkdirSync,
   openSync,
+  readdirSync,
   readSync,
+  realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
-import { type FileKind, kindOf } from './file-kind.ts';
-import { realPath } from './mirror-path.ts';
-import { privateFileMode } from './private-file.ts';
-import { explaining } from './sqlite-errors.ts';
-import { putInPlace, removeLeftovers, unfinishedPath } from './unfinished.ts';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf, DocmirrorError, exitCodes, RefusedFileError } from '../../errors.ts';
+import { applicationIds } from './mirror-path.ts';
+
+/** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
+export const privateFileMode = 0o600;
 
 /** The size of the write buffer, in bytes. */
 const bufferBytes = 1024 * 1024;
 
-const meanings: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full',
-  EROFS: 'it is on a read-only file system',
-};
-
-/** A file can't be written. This is no fault of docmirror: its message is one line. */
+/** An output can't be written. This is no fault of docmirror: its message is one line. */
 export class FileWriteError extends DocmirrorError {
-  /** The system's error code, for example ENOENT. */
-  readonly reason: string;
-
-  /** True if another path might work; false if the disk can't be written. */
-  get isOfPath(): boolean {
-    return !(this.reason in meanings) && this.reason !== 'EIO';
-  }
+  readonly #isOfDisk: boolean;
 
   constructor(path: string, cause: unknown) {
     const reason = codeOf(cause) ?? 'no reason given';
-    const words = `${path} can't be written: ${meanings[reason] ?? reason}. Nothing was put in its place.`;
-    super(reason === 'ENOSPC' ? 'disk_full' : 'output_failed', words, { cause });
-    this.reason = reason;
+    const words = reason === 'ENOSPC' ? 'the disk is full' : reason;
+    super(
+      reason === 'ENOSPC' ? 'disk_full' : 'output_failed',
+      `${path} can't be written: ${words}. Nothing was put in its place.`,
+      { cause },
+    );
+    this.#isOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason);
+  }
+
+  /** If the disk can be written, another path might work. */
+  override get exitCode(): number {
+    return this.#isOfDisk ? exitCodes.failed : exitCodes.usage;
   }
 }
 
@@ -57,25 +61,24 @@ export class AtomicFile {
   #isOpen = true;
 
   /**
-   * Begins the file, in a folder that exists.
+   * Begins the file, in a folder that exists. A symbolic link is followed.
    *
    * @param newMode its mode if there is no file yet.
-   * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
-   * @throws UsageError if it is a symbolic link that leads to no file.
+   * @throws RefusedFileError if a mirror, a lock or a folder is at the path.
    */
   constructor(path: string, newMode = privateFileMode) {
-    const isLink = tried(path, () => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink());
-    this.path = isLink ? realPath(path, 'the file to write') : path;
-    const mode = tried(this.path, () => {
-      assertReplaceable(this.path);
-      return statSync(this.path, { throwIfNoEntry: false })?.mode ?? newMode;
-    });
+    this.path = tried(path, () =>
+      lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path,
+    );
     this.#unfinishedPath = unfinishedPath(this.path);
     this.#file = tried(this.path, () => {
+      assertReplaceable(this.path);
       removeLeftovers(dirname(resolve(this.path)));
-      return openSync(this.#unfinishedPath, 'wx', privateFileMode);
+      const mode = statSync(this.path, { throwIfNoEntry: false })?.mode ?? newMode;
+      const file = openSync(this.#unfinishedPath, 'wx', privateFileMode);
+      fchmodSync(file, mode & 0o777);
+      return file;
     });
-    tried(this.path, () => fchmodSync(this.#file, mode & 0o777));
   }
 
   /** The number of bytes written so far. */
@@ -129,8 +132,7 @@ function tried<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof DocmirrorError) throw error;
-    throw new FileWriteError(path, error);
+    throw error instanceof DocmirrorError ? error : new FileWriteError(path, error);
   }
 }
 
@@ -139,7 +141,7 @@ function tried<T>(path: string, work: () => T): T {
  *
  * @param newMode its mode if there is no file yet; by default only its owner can read it.
  * @throws FileWriteError if it can't be written; the old text is still there.
- * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
+ * @throws RefusedFileError if a mirror, a lock or a folder is at the path.
  */
 export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
   const file = new AtomicFile(path, newMode);
@@ -153,44 +155,124 @@ export function writeWhole(path: string, content: string | Uint8Array, newMode =
 }
 
 /**
- * An output replaces any regular file, but never what can't be made again: a mirror and its log, its lock, a private key.
+ * An output replaces any regular file, but never what can't be made again: a mirror and its log, or its lock.
  *
  * @throws RefusedFileError if one of these is or could be at the path, or something that is not a regular file.
  */
 export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
+  if (path === '') throw new RefusedFileError('The name of the file to write is empty. Name a file.');
   if (/-(wal|shm|journal)$/.test(path)) throw refuse('a name that SQLite uses beside a database');
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
-  if (stat.isDirectory()) throw refuse('a folder');
-  if (!stat.isFile()) throw refuse('no regular file');
-  const kind = kindOrShare(path);
-  if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
-  if (kind === 'lock') throw refuse('the lock of a mirror');
-  if (kind === 'no database' && holdsKey(path)) throw refuse('a private key');
+  if (!stat.isFile()) throw refuse('not a regular file');
+  const id = applicationIdIn(path);
+  if (id === applicationIds.mirror) throw refuse('a mirror, or a backup of one');
+  if (id === applicationIds.lock) throw refuse('the lock of a mirror');
 }
 
-/** A truncated share can't be opened, but it can be made again. */
-function kindOrShare(path: string): FileKind {
+/** The id in the header of an SQLite database, even if the rest of it is damaged; null for any other file. */
+function applicationIdIn(path: string): number | null {
+  const header = Buffer.alloc(72);
+  const file = openSync(path, 'r');
   try {
-    return explaining(path, () => kindOf(path));
-  } catch (error) {
-    if (/^.{68}doch/s.test(beginningOf(path, 72))) return 'share';
-    throw error;
+    const length = readSync(file, header, 0, header.length, 0);
+    return length === header.length && header.toString('latin1', 0, 15) === 'SQLite format 3'
+      ? header.readUInt32BE(68)
+      : null;
+  } finally {
+    closeSync(file);
   }
 }
 
-/** Some programs write parameters or remarks before a key. */
-function holdsKey(path: string): boolean {
-  return /^-----BEGIN [A-Z ]*PRIVATE KEY-----/m.test(beginningOf(path, 16 * 1024));
+/**
+ * Makes an empty file that only its owner can read, from its first moment on, whatever the umask is.
+ *
+ * @throws the file system's error; its code is EEXIST if anything is there, even a symbolic link to nothing.
+ */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'wx', privateFileMode));
 }
 
-function beginningOf(path: string, length: number): string {
+/**
+ * Makes a folder and its missing parents; only their owner can look into them.
+ *
+ * @throws FileWriteError if no folder can be there.
+ */
+export function makeFolders(folder: string): void {
+  tried(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+}
+
+/**
+ * Gives a file the owner of another one, if this process can do so. Root can run docmirror by hand, and the usual owner must still
+ * be able to use its files.
+ */
+export function shareOwner(path: string, other: string): void {
+  const [own, theirs] = [statSync(path), statSync(other, { throwIfNoEntry: false })];
+  if (theirs === undefined || (own.uid === theirs.uid && own.gid === theirs.gid)) return;
+  try {
+    chownSync(path, theirs.uid, theirs.gid);
+  } catch (error) {
+    // Only root can give files away.
+    if (codeOf(error) !== 'EPERM') throw error;
+  }
+}
+
+const isUnfinished = /\.[\da-f]{8}\.docmirror-unfinished$/;
+
+/** An unfinished file this old is from a process that was killed. */
+const leftoverAgeMs = 24 * 60 * 60 * 1000;
+
+/** The path of a file until it is complete: in the same folder, so that it can be renamed, and unique. */
+export function unfinishedPath(path: string): string {
+  return `${path}.${randomBytes(4).toString('hex')}.docmirror-unfinished`;
+}
+
+/** The endings of the files that SQLite leaves beside a database. */
+const besides = ['-journal', '-wal', '-shm'];
+
+/** Gives a finished file its name, in one step that not even a power cut can divide. */
+export function putInPlace(unfinished: string, path: string): void {
+  flush(unfinished);
+  renameSync(unfinished, path);
+  flush(dirname(resolve(path)));
+}
+
+/**
+ * Does the same for a database. It first removes SQLite's files of an earlier one, because SQLite would use them for the new one.
+ */
+export function putDatabaseInPlace(unfinished: string, path: string): void {
+  for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
+  putInPlace(unfinished, path);
+}
+
+/** Gives a finished file a name, unless another file has it already; false if one has. */
+export function putInNewPlace(unfinished: string, path: string): boolean {
+  if (existsSync(path)) return false;
+  putInPlace(unfinished, path);
+  return true;
+}
+
+/** Removes an unfinished file and SQLite's files beside it. */
+export function removeUnfinished(path: string): void {
+  for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
+}
+
+/** Removes what killed processes have left in a folder. */
+export function removeLeftovers(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (!isUnfinished.test(name) || !existsSync(path)) continue;
+    if (Date.now() - statSync(path).mtimeMs > leftoverAgeMs) removeUnfinished(path);
+  }
+}
+
+/** Waits until a file, or the list of names in a folder, is on the disk. */
+function flush(path: string): void {
   const file = openSync(path, 'r');
   try {
-    const bytes = Buffer.alloc(length);
-    return bytes.toString('latin1', 0, readSync(file, bytes, 0, length, 0));
+    fsyncSync(file);
   } finally {
     closeSync(file);
   }

@@ -1,9 +1,9 @@
-import { type BigIntStats, statSync } from 'node:fs';
-import { MirrorFileError } from '../../errors.ts';
+import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 
 /** The device and the inode of the file that a path leads to now; null if there is none. */
 export function fileKey(path: string): string | null {
-  const stat = look(path);
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}-${stat.ino}`;
 }
 
@@ -18,43 +18,31 @@ export function isSameFile(path: string, other: string): boolean {
  * written to the mirror.
  */
 export function markOf(file: string): string {
-  return [file, `${file}-wal`]
-    .map(path => {
-      const stat = look(path);
-      // A reader creates an empty log.
-      if (stat === undefined || stat.size === 0n) return 'none';
-      return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
-    })
-    .join(' ');
+  const marks = [file, `${file}-wal`].map(path => {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    // A reader creates an empty log.
+    if (stat === undefined || stat.size === 0n) return 'none';
+    return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
+  });
+  return marks.join(' ');
 }
 
-function look(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
-}
+/** Finds out whether another program has written to a database since the last question. Writes of this connection do not count. */
+export class OtherWriters {
+  readonly #sqlite: Database.Database;
+  #version: unknown;
 
-/** A file that this process has open, and that others find by its name. */
-export class FilePlace {
-  readonly #path: string;
-  readonly #key: string | null;
-
-  constructor(path: string) {
-    this.#path = path;
-    this.#key = fileKey(path);
-  }
-
-  /** False if the file was moved away, removed or replaced since. */
-  get isKept(): boolean {
-    return this.#key === fileKey(this.#path);
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.haveWritten();
   }
 
   /**
-   * @param words what the file is, and the danger if the run went on.
-   * @throws MirrorFileError if the file was moved away, removed or replaced.
+   * True if others have committed since the last call, or since this object was made; the next call answers for later commits only.
    */
-  assertKept(words: { readonly is: string; readonly danger: string }): void {
-    if (this.isKept) return;
-    throw new MirrorFileError(
-      `${this.#path}, ${words.is} of this run, was moved away, removed or replaced, so ${words.danger}. This run writes nothing more. Run again, and leave that file in its place.`,
-    );
+  haveWritten(): boolean {
+    const before = this.#version;
+    this.#version = this.#sqlite.pragma('data_version', { simple: true });
+    return this.#version !== before;
   }
 }

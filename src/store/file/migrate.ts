@@ -11,11 +11,15 @@ import { completeMirror } from '../tables/initialise-mirror.ts';
 import { registerInstant } from '../tables/list-table.ts';
 import { orm } from '../tables/orm.ts';
 import { createViews } from '../tables/views.ts';
-import { applicationIds, firstShape } from './file-kind.ts';
-import { assertWhole } from './integrity-check.ts';
-import { makePrivateFile } from './private-file.ts';
-import { explaining } from './sqlite-errors.ts';
-import { putInPlace, removeLeftovers, removeUnfinished, unfinishedPath } from './unfinished.ts';
+import {
+  makePrivateFile,
+  putInPlace,
+  removeLeftovers,
+  removeUnfinished,
+  unfinishedPath,
+} from './atomic-file.ts';
+import { applicationIds, firstShape } from './mirror-path.ts';
+import { assertWhole, explaining } from './sqlite-errors.ts';
 
 const migrationsFolder = join(packageFolder, 'migrations');
 
@@ -76,10 +80,11 @@ export function bringUpToDate(sqlite: Database.Database, path: string): void {
   if (shape === 'older') {
     assertWhole(path, sqlite);
     const newest = sqlite
-      .prepare<[], number>('SELECT max(created_at) FROM __drizzle_migrations')
+      .prepare<[], number | null>('SELECT max(created_at) FROM __drizzle_migrations')
       .pluck()
       .get();
-    if (newest !== migrations.at(-1)) copyFirst(sqlite, path);
+    // A run that was killed while it made the mirror, or brought it up to date, leaves nothing to copy.
+    if (newest !== null && newest !== migrations.at(-1)) copyFirst(sqlite, path);
   }
   try {
     migrateTables(sqlite);

@@ -1,8 +1,3 @@
-import { desc } from 'drizzle-orm';
-import { mirrorIds } from '../tables/initialise-mirror.ts';
-import { firstValue } from '../tables/query.ts';
-import { syncRuns } from '../tables/schema.ts';
-import { select } from '../tables/statement.ts';
 import { openOfAnyShape } from './open.ts';
 
 /** The identity of a mirror, as the mirror or a copy of it states it. */
@@ -10,6 +5,20 @@ interface MirrorIdentity {
   readonly mirrorId: string | null;
   /** The address of the service of its newest run; null if there was none. */
   readonly baseUrl: string | null;
+}
+
+/** The identity that a file states; all fields are null if it can't be read. */
+export function identityOf(path: string): MirrorIdentity {
+  try {
+    using file = openOfAnyShape(path, () => undefined);
+    const stated = file.sqlite.prepare<[], MirrorIdentity>(
+      `SELECT (SELECT mirror_id FROM _mirror) AS mirrorId,
+        (SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1) AS baseUrl`,
+    );
+    return stated.get() as MirrorIdentity;
+  } catch {
+    return { mirrorId: null, baseUrl: null };
+  }
 }
 
 /** The id of the mirror that a file is, or is a copy of; null if it has none. */
@@ -26,19 +35,4 @@ export function differentMirrors(one: string, other: string): [string, string] |
   const hasIds = a.mirrorId !== null && b.mirrorId !== null;
   const [nameOfA, nameOfB] = hasIds ? [a.mirrorId, b.mirrorId] : [a.baseUrl, b.baseUrl];
   return nameOfA === null || nameOfB === null || nameOfA === nameOfB ? null : [nameOfA, nameOfB];
-}
-
-/** The identity that a file states; all fields are null if it can't be read. */
-export function identityOf(path: string): MirrorIdentity {
-  try {
-    using file = openOfAnyShape(path, () => undefined);
-    const { id, baseUrl } = syncRuns;
-    const newest = () => select({ baseUrl }).from(syncRuns).orderBy(desc(id)).limit(1);
-    return {
-      mirrorId: mirrorIds(file.sqlite)[0] ?? null,
-      baseUrl: firstValue(file.sqlite, newest) ?? null,
-    };
-  } catch {
-    return { mirrorId: null, baseUrl: null };
-  }
 }

@@ -3,7 +3,7 @@ import { Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import type { OtherWriters } from '../file/other-writers.ts';
+import type { OtherWriters } from '../file/file-identity.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { missingConnections } from '../tables/connection-table.ts';
 import { ConnectionNames, compacted } from './connections.ts';

@@ -8,18 +8,20 @@ import type {
   RunStart,
   RunStatus,
 } from '../../contract/run.ts';
-import { CancelledError, codeOf, type ErrorCode, MirrorBusyError } from '../../errors.ts';
+import { CancelledError, MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { FilePlace, markOf } from '../file/file-identity.ts';
-import { giveRoomBack } from '../file/give-room-back.ts';
-import { assertWhole } from '../file/integrity-check.ts';
+import { markOf, OtherWriters } from '../file/file-identity.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
-import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
-import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
-import { OtherWriters } from '../file/other-writers.ts';
+import {
+  type MirrorFile,
+  openForDryRun,
+  openForWriting,
+  openInMemory,
+  openMirrorForReading,
+} from '../file/open.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
-import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { assertWhole, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
@@ -56,12 +58,10 @@ interface OpenOptions {
 /** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
 export class SqliteMirror {
   readonly #open: OpenMirror;
-  readonly #place: FilePlace;
   readonly #others: OtherWriters;
   readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
   #run: CurrentRun | undefined;
-  #isDiskFull = false;
 
   /**
    * Opens the mirror for a run, and makes the file if there is none.
@@ -106,7 +106,6 @@ export class SqliteMirror {
       }
     } catch (error) {
       lock.release();
-      if (codeOf(error) === diskFull && others.observe === undefined) giveRoomBack(path);
       throw error;
     }
   }
@@ -114,12 +113,8 @@ export class SqliteMirror {
   private constructor(open: OpenMirror) {
     this.#open = open;
     this.#records = new RunRecords(open.file);
-    this.#place = new FilePlace(open.file.path);
     this.#others = new OtherWriters(open.file.sqlite);
-    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path, () => {
-      open.lock?.assertInPlace();
-      this.#place.assertKept({ is: 'the mirror', danger: 'nobody would find what is written to it' });
-    });
+    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
   }
 
   async beginRun(start: RunStart): Promise<RunBegun> {
@@ -201,7 +196,6 @@ export class SqliteMirror {
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
     // A list that fails during writing leaves its transaction open.
     this.#transactions.rollBack();
-    if (outcome.error?.code === diskFull) this.#noteFullDisk();
     const { id, isDry } = this.#current;
     if (isDry) return outcome;
     return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
@@ -216,7 +210,6 @@ export class SqliteMirror {
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
     // A fault during a list leaves its transaction open.
     this.#transactions.rollBack();
-    if (error?.code === diskFull) this.#isDiskFull = true;
     const { id, isDry } = this.#current;
     if (isDry) return null;
     return this.#write(transaction => {
@@ -252,19 +245,7 @@ export class SqliteMirror {
         if (observe === undefined) lock?.setMark(mark);
       } finally {
         lock?.release();
-        if (this.#isDiskFull && observe === undefined) giveRoomBack(file.path);
       }
-    }
-  }
-
-  /** Cuts the log that filled the disk, to make room for recording this failure. */
-  #noteFullDisk(): void {
-    this.#isDiskFull = true;
-    if (this.#current.isDry) return;
-    try {
-      this.#open.file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
-    } catch {
-      // The list failed already, and its own error says more.
     }
   }
 
@@ -274,7 +255,7 @@ export class SqliteMirror {
     if (this.#open.isSuspect && this.#run === undefined) return null;
     const mark = markOf(this.#open.file.path);
     // This comes last: a program that writes after `markOf` changes how the file looks.
-    return this.#others.haveWritten() || !this.#place.isKept ? null : mark;
+    return this.#others.haveWritten() ? null : mark;
   }
 
   /** Writes a few rows. After a signal it waits only briefly: if it fails, the next run records the interruption. */
@@ -308,8 +289,6 @@ function unrecorded(reason: unknown, path: string): unknown {
 
 /** How long a cancelled run waits for another program's lock before it gives up recording its end, in milliseconds. */
 const lastWriteMsMax = 1_000;
-
-const diskFull: ErrorCode = 'disk_full';
 
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;

@@ -169,7 +169,7 @@ describe.concurrent('backup --restore', () => {
         stderr: `docmirror: ${flag}: there is no backup at ${missing}. [mirror_file]\n`,
       });
       expect((await scene.run('backup', flag, scene.folder)).stderr).toContain(
-        `${flag}: ${scene.folder} is a folder`,
+        `${flag}: ${scene.folder} is not a regular file`,
       );
     },
   );

@@ -79,16 +79,6 @@ describe('a mirror that cannot be written', () => {
       chmodSync(scene.folder, 0o755);
     },
   );
-
-  test.each(['/proc/mirror.sqlite', '/sys/mirror.sqlite'])(
-    'because no file can be made there (%s) is one clear line and exit 1',
-    async path => {
-      if (!existsSync(join(path, '..'))) return;
-      await using scene = await setScene();
-      scene.env.DOCMIRROR_DATABASE = path;
-      expectClearLine(await scene.run('sync'), 1, /mirror\.sqlite/);
-    },
-  );
 });
 
 /** The pages after the first one that contain the schema, from 0. */
@@ -119,32 +109,6 @@ describe('a damaged mirror', () => {
       expect(readFileSync(scene.database).equals(bytes)).toBe(true);
     },
   );
-});
-
-describe('a damaged lock', () => {
-  const lockOf = (scene: Scene) => `${scene.database}.lock`;
-
-  const damages: [name: string, harm: (path: string) => void][] = [
-    ['is noise behind its header', path => damage(path, 100, statSync(path).size - 100)],
-    ['is cut short', path => truncateSync(path, Math.floor(statSync(path).size / 2))],
-    ['is empty', path => truncateSync(path, 0)],
-    ['is of another layout', path => other(path, 'PRAGMA user_version = 77; CREATE TABLE pages (x)')],
-  ];
-
-  test.each(damages)('that %s is healed by the next run', async (_name, harm) => {
-    await using scene = await setSyncedScene();
-    harm(lockOf(scene));
-    scene.service.lists[resource].push(documentExport(901));
-    expect(await syncScene(scene)).toMatchObject({ code: 0, status: 'completed' });
-    expectExactMirror(scene.database, scene.service);
-    expect(await syncScene(scene)).toMatchObject({ code: 0 });
-  });
-
-  function other(path: string, sql: string): void {
-    const database = new Database(path);
-    database.exec(sql);
-    database.close();
-  }
 });
 
 describe('a mirror that another program has locked', () => {
@@ -197,7 +161,7 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       const output = result.stdout + result.stderr;
       expect(output).not.toMatch(/^\s+at |fault of docmirror|SqliteError/m);
       expect([0, 1, 3]).toContain(result.code);
-      if (result.code !== 0) expect(output).toMatch(/failed\. Check the disk|is full/);
+      if (result.code !== 0) expect(output).toMatch(/Check the disk|is full/);
       const after = mirrored(scene.database, resource);
       // If only the checkpoint of the log fails at the end, all is written.
       expect([before.length, before.length + 3_000]).toContain(after.length);
@@ -250,45 +214,6 @@ test('a disk that fills up during a run is what the run records, never a fault o
     expect(await scene.sync('--allow-mass-removal')).toMatchObject({ code: 0 });
   });
 });
-
-test.for<[exports: number, kib: number]>([
-  [0, 4_000],
-  [100, 200],
-  [3_000, 8_000],
-])(
-  'a run that fills the disk leaves it as free as before, and the mirror can be verified (%i exports, %i KiB)',
-  { timeout: 180_000 },
-  async ([exports, kib], { skip }) => {
-    await using scene = await setScene({ maxPageSize: 500 }, { exports });
-    await onMount(scene, 'size=24m', skip, async folder => {
-      const [database, filler] = [join(folder, 'mirror.sqlite'), join(folder, 'filler')];
-      scene.env.DOCMIRROR_DATABASE = database;
-      if (exports > 0) expect(await scene.sync()).toMatchObject({ code: 0 });
-      const freeBytes = () => {
-        const { bavail, bsize } = statfsSync(folder);
-        return bavail * bsize;
-      };
-      writeFileSync(filler, Buffer.alloc(freeBytes() - kib * 1024));
-      // A first run makes the tables, and the other lists are written before the disk is full.
-      const keptKib = exports === 0 && kib > 200 ? 300 : 40;
-      scene.service.lists[resource] = make(60_000, n => documentExport(10_000 + n));
-      for (let run = 0; run < 2; run++) {
-        const failed = await scene.run('sync', '--allow-mass-removal');
-        expect([1, 3]).toContain(failed.code);
-        expect(failed.stderr).toMatch(/is full/);
-        expect(freeBytes()).toBeGreaterThan((kib - keptKib) * 1024);
-        for (const beside of ['-wal', '-shm', '.lock-wal'])
-          expect(existsSync(database + beside), beside).toBe(false);
-        if (exports > 0 || kib > 200) expect(await scene.run('verify')).toMatchObject({ code: 0 });
-      }
-      writeFileSync(filler, '');
-      scene.service.lists[resource].splice(4_000);
-      expect(await scene.sync('--allow-mass-removal')).toMatchObject({ code: 0, status: 'completed' });
-      expectExactMirror(database, scene.service);
-      expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    });
-  },
-);
 
 /** Every page of the schema becomes noise. */
 function noiseForSchema(path: string): void {

@@ -1,16 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { MirrorBusyError, MirrorFileError } from '../../../src/errors.ts';
+import { MirrorBusyError } from '../../../src/errors.ts';
 import { holdLock } from '../../../src/store/file/lock-file.ts';
-import { openForReading } from '../../../src/store/file/open.ts';
-import { openForWriting } from '../../../src/store/file/open-to-write.ts';
+import { openForReading, openForWriting } from '../../../src/store/file/open.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
-import { TransactionOwner } from '../../../src/store/write/transaction.ts';
-import { expectExactMirror, expectSound } from '../../support/oracle.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
@@ -160,70 +157,4 @@ test('a run that is stopped while the mirror is locked ends by the signal, and s
   expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
   const { stdout } = await scene.run('runs', '--json');
   expect(stdout).toContain('"interrupted"');
-});
-
-test('a run whose lock was moved away writes nothing any more', async () => {
-  await using scene = await setScene({ latencyMs: 300 });
-  const asked = new Promise(resolve => {
-    scene.service.onRequest = resolve;
-  });
-  await using first = spawnCli(['sync'], { env: scene.env });
-  await asked;
-  renameSync(`${scene.database}.lock`, `${scene.database}.moved`);
-  scene.service.options.latencyMs = 0;
-  const second = await scene.sync();
-  expect(second).toMatchObject({ code: 0, status: 'completed' });
-  const { code, stderr } = await first.done;
-  expect(code).toBe(1);
-  expect(stderr).toContain(`${scene.database}.lock`);
-  expect(stderr).not.toContain('    at ');
-  expectSound(scene.database);
-});
-
-test.each<[what: string, take: (database: string) => void, flags: string[]]>([
-  ['removed', database => rmSync(database), []],
-  ['replaced by an altered one', database => renameSync(`${database}.before`, database), ['--rebuild']],
-])('a run whose mirror was %s fails, and the next one is whole', async (_what, take, flags) => {
-  await using scene = await setScene({ latencyMs: 200 });
-  await scene.sync();
-  copyFileSync(scene.database, `${scene.database}.before`);
-  // A file in the mirror's place must be checked before it is trusted.
-  new Database(`${scene.database}.before`).exec("UPDATE collections SET name = 'other'").close();
-  const asked = new Promise(resolve => {
-    scene.service.onRequest = resolve;
-  });
-  scene.service.lists.collections.push({ ...Object(scene.service.lists.collections[0]), id: 900 });
-  await using run = spawnCli(['sync', '--full'], { env: scene.env });
-  await asked;
-  take(scene.database);
-  const { code, stdout, stderr } = await run.done;
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`${scene.database}, the mirror of this run, was moved away, removed or replaced`);
-  expect(stderr).not.toContain('    at ');
-  if (flags.length > 0) expect(await scene.run('sync')).toMatchObject({ code: 4 });
-  expect(await scene.sync(...flags)).toMatchObject({ code: 0, status: 'completed' });
-  expectExactMirror(scene.database, scene.service);
-  expect(await scene.run('verify')).toMatchObject({ code: 0 });
-});
-
-test('a transaction that was begun under the lock is not committed without it', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  const { sqlite, close } = openForWriting(path);
-  let isLocked = true;
-  const owner = new TransactionOwner(sqlite, path, () => {
-    if (!isLocked) throw new MirrorFileError('the lock is gone');
-  });
-  const { signal } = new AbortController();
-  const writes = owner.write(signal, () => {
-    isLocked = false;
-    sqlite.exec(
-      "INSERT INTO connections (id, name, _content, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', x'', 1, 1)",
-    );
-  });
-  await expect(writes).rejects.toThrow('the lock is gone');
-  expect(sqlite.prepare('SELECT count(*) FROM connections').pluck().get()).toBe(0);
-  await expect(owner.begin(signal)).rejects.toThrow('the lock is gone');
-  expect(sqlite.inTransaction).toBe(false);
-  close();
 });

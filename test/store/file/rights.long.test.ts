@@ -64,7 +64,7 @@ test('all that docmirror makes can be read by its owner only, at every moment, u
     expect([args, await run(scene, ...args)]).toEqual([args, 0]);
   const { open, names } = watcher.end();
   expect(open).toEqual([]);
-  const kinds = ['mirror.sqlite', 'mirror.sqlite.lock', 'mirror.sqlite-wal', 'mirror.sqlite.lock-wal'];
+  const kinds = ['mirror.sqlite', 'mirror.sqlite.lock', 'mirror.sqlite-wal', 'mirror.sqlite.lock-journal'];
   expect(names).toEqual(
     expect.arrayContaining([...kinds, 'one.sqlite', 'report.html', 'lists', 'feed.parquet']),
   );
