@@ -57,34 +57,55 @@ export function labelledFigures(
 
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
-const seconds = (ms: number): number => Math.max(0, ms) / 1000;
 
 type MirrorFamily = Family<LabelledFigures>;
-
-/** A metric with one value for each list. */
-function perList(
-  name: string,
-  help: string,
-  numberOf: (list: ListFigures) => number | null,
-  type: MirrorFamily['type'] = 'gauge',
-): MirrorFamily {
-  const samples = ({ lists }: LabelledFigures) =>
-    lists.map((list): Sample => [numberOf(list), { resource: list.resource }]);
-  return { name, type, help, samples };
-}
-
-/** A sum over all runs of each list. */
-function total(
-  name: string,
-  help: string,
-  numberOf: (totals: ListFigures['totals']) => number,
-): MirrorFamily {
-  return perList(`docmirror_list_${name}_total`, help, ({ totals }) => numberOf(totals), 'counter');
-}
 
 function countOf({ runs }: LabelledFigures, status: string): readonly Sample[] {
   return [[runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)]];
 }
+
+/** The metrics with one value for each list, without `docmirror_list_` before their names. */
+const ofLists: readonly [name: string, help: string, numberOf: (list: ListFigures) => number | null][] = [
+  [
+    'last_completed_timestamp_seconds',
+    "When the list's last completed run ended, in seconds since 1970.",
+    ({ lastCompletedAt }) => (lastCompletedAt === null ? null : Date.parse(lastCompletedAt) / 1000),
+  ],
+  ['records', 'Records of the list in the mirror.', list => list.recordCount],
+  [
+    'last_run_duration_seconds',
+    "How long the list's last run took.",
+    ({ last }) => last && last.durationMs / 1000,
+  ],
+  [
+    'last_run_pages_per_second',
+    "Pages that the list's last run read, a second.",
+    ({ last }) => (last === null || last.durationMs === 0 ? null : (last.pages * 1000) / last.durationMs),
+  ],
+  [
+    'last_run_rejected',
+    "Records that the list's last run could not read.",
+    ({ last }) => last?.rejected ?? 0,
+  ],
+  [
+    'last_run_removals_withheld',
+    "Removals that the list's last run withheld.",
+    ({ last }) => last?.removalsWithheld ?? 0,
+  ],
+  [
+    'last_run_undecided',
+    "Known records whose presence the list's last run could not decide.",
+    ({ last }) => last?.undecided ?? 0,
+  ],
+  ['inserted_total', 'Records inserted by all runs.', ({ totals }) => totals.inserted],
+  ['updated_total', 'Records updated by all runs.', ({ totals }) => totals.updated],
+  ['removed_total', 'Records removed by all runs.', ({ totals }) => totals.removed],
+  ['rejected_total', 'Records that could not be read, by all runs.', ({ totals }) => totals.rejected],
+  ['requests_total', 'Requests sent by all runs, retries included.', ({ totals }) => totals.requests],
+  ['retries_total', 'Requests that were sent again, by all runs.', ({ totals }) => totals.retries],
+  ['received_bytes_total', 'Bytes received by all runs.', ({ totals }) => totals.bytes],
+  ['run_seconds_total', 'Time that all runs took for the list.', ({ totals }) => totals.durationMs / 1000],
+];
 
 const families: readonly MirrorFamily[] = [
   {
@@ -126,40 +147,12 @@ const families: readonly MirrorFamily[] = [
     help: 'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
     samples: figures => countOf(figures, 'died'),
   },
-  perList(
-    'docmirror_unknown_fields',
-    'Fields that the service sends in the list and that have no column.',
-    list => list.unknownFields,
-  ),
-  perList(
-    'docmirror_list_last_completed_timestamp_seconds',
-    "When the list's last completed run ended, in seconds since 1970.",
-    ({ lastCompletedAt }) => (lastCompletedAt === null ? null : Date.parse(lastCompletedAt) / 1000),
-  ),
-  perList('docmirror_list_records', 'Records of the list in the mirror.', list => list.recordCount),
-  perList('docmirror_list_last_run_duration_seconds', "How long the list's last run took.", ({ last }) =>
-    last === null ? null : seconds(last.durationMs),
-  ),
-  perList(
-    'docmirror_list_last_run_pages_per_second',
-    "Pages that the list's last run read, a second.",
-    ({ last }) => (last === null || last.durationMs <= 0 ? null : last.pages / seconds(last.durationMs)),
-  ),
-  perList(
-    'docmirror_list_last_run_rejected',
-    "Records that the list's last run could not read.",
-    ({ last }) => last?.rejected ?? 0,
-  ),
-  perList(
-    'docmirror_list_last_run_removals_withheld',
-    "Removals that the list's last run withheld.",
-    ({ last }) => last?.removalsWithheld ?? 0,
-  ),
-  perList(
-    'docmirror_list_last_run_undecided',
-    "Known records whose presence the list's last run could not decide.",
-    ({ last }) => last?.undecided ?? 0,
-  ),
+  {
+    name: 'docmirror_unknown_fields',
+    type: 'gauge',
+    help: 'Fields that the service sends in the list and that have no column.',
+    samples: ({ lists }) => lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
+  },
   {
     name: 'docmirror_list_completeness',
     type: 'gauge',
@@ -171,14 +164,14 @@ const families: readonly MirrorFamily[] = [
         }),
       ),
   },
-  total('inserted', 'Records inserted by all runs.', totals => totals.inserted),
-  total('updated', 'Records updated by all runs.', totals => totals.updated),
-  total('removed', 'Records removed by all runs.', totals => totals.removed),
-  total('rejected', 'Records that could not be read, by all runs.', totals => totals.rejected),
-  total('requests', 'Requests sent by all runs, retries included.', totals => totals.requests),
-  total('retries', 'Requests that were sent again, by all runs.', totals => totals.retries),
-  total('received_bytes', 'Bytes received by all runs.', totals => totals.bytes),
-  total('run_seconds', 'Time that all runs took for the list.', totals => seconds(totals.durationMs)),
+  ...ofLists.map(
+    ([name, help, numberOf]): MirrorFamily => ({
+      name: `docmirror_list_${name}`,
+      type: name.endsWith('_total') ? 'counter' : 'gauge',
+      help,
+      samples: ({ lists }) => lists.map(list => [numberOf(list), { resource: list.resource }]),
+    }),
+  ),
 ];
 
 /** The metrics of mirrors in the text form of Prometheus: each metric is described once, before the samples of all mirrors. */

@@ -8,18 +8,7 @@ import {
   paginationSchema,
   resourceNames,
 } from '../contract/lists.ts';
-import {
-  list,
-  number,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  text,
-  time,
-  type ValueOf,
-  yesOrNo,
-} from '../contract/shapes.ts';
+import * as shape from '../contract/shapes.ts';
 import { exact } from '../contract/validate.ts';
 import { failureOutput } from '../render/outputs/parts.ts';
 import { changesOutput } from '../render/outputs/records.ts';
@@ -27,27 +16,28 @@ import { version } from '../version.ts';
 import { apiPath, changesLimit, paging } from './api.ts';
 import { changeParameters, changeSort, filterTextMax, operations } from './query.ts';
 
+const { list, object, orNull } = shape;
 const health = object({
-  status: oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
-  message: optional(text('why it is unreadable, if somebody has to upgrade it')),
-  lists: optional(
+  status: shape.oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
+  message: shape.optional(shape.text('why it is unreadable, if somebody has to upgrade it')),
+  lists: shape.optional(
     list(
       object({
-        resource: oneOf<string>(resourceNames, 'the list'),
-        lastCompletedAt: orNull(time('when its last completed run ended; null if none has')),
-        ageSeconds: orNull(number('time since then; null if none has, or it is in the future')),
+        resource: shape.oneOf<string>(resourceNames, 'the list'),
+        lastCompletedAt: orNull(shape.time('when its last completed run ended; null if none has')),
+        ageSeconds: orNull(shape.number('time since then; null if none has, or it is in the future')),
       }),
       'the lists; left out if the mirror can not be read',
     ),
   ),
 });
 /** The answer of `/healthz`. */
-export type HealthAnswer = ValueOf<typeof health>;
+export type HealthAnswer = shape.ValueOf<typeof health>;
 
 const changesPage = object({
   items: list(changesOutput, 'the changes'),
-  cursor: text('where the next ones begin'),
-  isComplete: yesOrNo('whether nothing is left until the next run ends'),
+  cursor: shape.text('where the next ones begin'),
+  isComplete: shape.yesOrNo('whether nothing is left until the next run ends'),
 });
 
 /**
@@ -93,15 +83,7 @@ export function openApiDocument(): object {
     },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      parameters: {
-        ...parameters,
-        ifNoneMatch: {
-          name: 'If-None-Match',
-          in: 'header',
-          description: 'The ETag of an earlier answer.',
-          schema: { type: 'string' },
-        },
-      },
+      parameters: Object.fromEntries(parameters.map(each => [each.name, each])),
       schemas: { Pagination: paginationSchema, Error: exact(failureOutput), Health: exact(health) },
       responses: {
         BadRequest: refusal('The request can not be served; the message says what is wrong with it.'),
@@ -144,62 +126,48 @@ function itemOf({ resource, idName }: Browsable): JsonSchema {
   return { ...schema, properties: { _id, ...(schema.properties as object) } };
 }
 
-const once = 'Given at most once';
-
-function textParameter(name: string, description: string, minLength = 0): object {
-  const schema = { type: 'string', minLength, maxLength: filterTextMax };
-  return { name, in: 'query', description: `${description} ${once}.`, schema };
-}
-
-function choice(name: string, description: string, values: readonly string[]): object {
-  return { name, in: 'query', description: `${description} ${once}.`, schema: { enum: values } };
-}
-
-function whole(
-  name: string,
-  description: string,
-  minimum: number,
-  maximum: number,
-  fallback?: number,
-): object {
-  const schema = { type: 'integer', minimum, maximum, ...(fallback !== undefined && { default: fallback }) };
-  return { name, in: 'query', description: `${description} ${once}, in decimal digits.`, schema };
-}
-
+const parameter = (name: string, description: string, schema: object) => ({
+  name,
+  in: 'query',
+  description: `${description} Given at most once.`,
+  schema,
+});
+const text = (minLength = 0) => ({ type: 'string', minLength, maxLength: filterTextMax });
+const whole = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
 const momentText =
   'A date, or a time in ISO 8601; it counts to the second, and is in UTC if it names no zone.';
+const words =
+  'Words of titles, names and references, and of the names of connections, in any case; all are wanted.';
+const cursorText =
+  'The cursor of the answer before; not beside sinceRun. Without both, it begins at the first run.';
 
-const parameters: Readonly<Record<string, object>> = {
-  pageNo: whole('pageNo', 'The page.', 1, paging.pageNoMax, 1),
-  pageSize: whole('pageSize', 'Records of a page.', 1, paging.pageSizeMax, paging.pageSizeDefault),
-  cursor: {
-    name: 'cursor',
-    in: 'query',
-    description:
-      'The cursor of the answer before; not beside sinceRun. Without both, it begins at the first run.',
-    schema: { type: 'string' },
-  },
-  sinceRun: whole('sinceRun', 'Changes of later runs.', 0, Number.MAX_SAFE_INTEGER, 0),
-  limit: whole('limit', 'Changes of a page.', 1, changesLimit.max, changesLimit.default),
-  source: textParameter('source', 'The source connection: its id, or its name in any case.', 1),
-  destination: textParameter('destination', 'The destination connection, in the same way.', 1),
-  kind: textParameter('kind', 'The kind of the document, to the letter.'),
-  from: textParameter('from', `Not before this. ${momentText}`, 10),
-  to: textParameter('to', `Not after this date or second. ${momentText}`, 10),
-  q: textParameter(
-    'q',
-    'Words of titles, names and references, and of the names of connections, in any case; all are wanted.',
+const parameters = [
+  parameter('pageNo', 'The page; 1 if it is left out.', whole(1, paging.pageNoMax)),
+  parameter(
+    'pageSize',
+    `Records of a page, usually ${paging.pageSizeDefault}.`,
+    whole(1, paging.pageSizeMax),
   ),
-  order: choice('order', 'Descending or not.', ['asc', 'desc']),
-  resource: choice('resource', 'The list.', keptResources),
-  operation: choice('operation', 'What happened.', operations),
-  run: whole('run', 'The run.', 1, Number.MAX_SAFE_INTEGER),
-};
+  parameter('cursor', cursorText, { type: 'string' }),
+  parameter('sinceRun', 'Changes of later runs.', whole(0, Number.MAX_SAFE_INTEGER)),
+  parameter('limit', `Changes of a page, usually ${changesLimit.default}.`, whole(1, changesLimit.max)),
+  parameter('source', 'The source connection: its id, or its name in any case.', text(1)),
+  parameter('destination', 'The destination connection, in the same way.', text(1)),
+  parameter('kind', 'The kind of the document, to the letter.', text()),
+  parameter('from', `Not before this. ${momentText}`, text(10)),
+  parameter('to', `Not after this date or second. ${momentText}`, text(10)),
+  parameter('q', words, text()),
+  parameter('order', 'Descending or not.', { enum: ['asc', 'desc'] }),
+  parameter('resource', 'The list.', { enum: keptResources }),
+  parameter('operation', 'What happened.', { enum: operations }),
+  parameter('run', 'The run.', whole(1, Number.MAX_SAFE_INTEGER)),
+  { ...parameter('If-None-Match', 'The ETag of an earlier answer.', { type: 'string' }), in: 'header' },
+];
 
 /** Each list has its own values for `sort`. */
 function parametersNamed(names: readonly string[], sorts: readonly string[]): object[] {
-  return [...names, 'ifNoneMatch'].map(name =>
-    name === 'sort' ? choice('sort', 'By what it is sorted.', sorts) : ref('parameters', name),
+  return [...names, 'If-None-Match'].map(name =>
+    name === 'sort' ? parameter('sort', 'By what it is sorted.', { enum: sorts }) : ref('parameters', name),
   );
 }
 

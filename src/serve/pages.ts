@@ -128,7 +128,7 @@ export function addPages(app: FastifyInstance, served: Served): void {
 
 /** Changes with each run, and with each version of the program, which can have another style. */
 function tagOf(sqlite: Sqlite): string {
-  return `${version}-${revisionOf(sqlite)}`;
+  return `${version.replaceAll('.', '_')}-${revisionOf(sqlite)}`;
 }
 
 /** Refusals are pages, too. Only 401 and server errors are answered as everywhere else. */

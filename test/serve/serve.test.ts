@@ -115,33 +115,17 @@ describe('a served list', () => {
   });
 
   it.each([
-    'pageSize=1001',
-    'pageSize=0',
-    'pageSize=',
-    'pageSize=ten',
-    'pageSize=5.5',
-    'pageSize=1e1',
-    'pageSize=10&pageSize=10',
-  ])('refuses ?%s with a 400 that names pageSize', async query => {
+    ...['1001', '0', '', 'ten', '5.5', '1e1', '10&pageSize=10'].map(value => `pageSize=${value}`),
+    ...['0', '-1', '+1', '2147483649', '9'.repeat(400), '1;DROP'].map(value => `pageNo=${value}`),
+  ])('refuses ?%s with a 400 that names the parameter', async query => {
     const answer = await get(`${url}${exportsPath}?${query}`);
     expect(answer.status).toBe(400);
-    const message = 'pageSize must be a whole number from 1 to 1000, given at most once.';
-    expect(await answer.json()).toEqual({ error: { code: 'bad_request', message } });
-  });
-
-  it.each([
-    'pageNo=0',
-    'pageNo=-1',
-    'pageNo=+1',
-    'pageNo=2147483649',
-    `pageNo=${'9'.repeat(400)}`,
-    'pageNo=1;DROP',
-  ])('refuses ?%s with a 400 that names pageNo', async query => {
-    const answer = await get(`${url}${exportsPath}?${query}`);
-    expect(answer.status).toBe(400);
-    expect((await bodyOf(answer)).error.message).toMatch(
-      /^pageNo must be a whole number from 1 to 2147483648/,
+    const { code, message } = (await bodyOf(answer)).error;
+    expect(code).toBe('bad_request');
+    expect(message).toMatch(
+      /^page(Size must be a whole number from 1 to 1000|No must be .* 1 to 2147483648)/,
     );
+    expect(message.startsWith(query.split('=')[0] ?? '')).toBe(true);
   });
 
   it.each([
@@ -184,15 +168,6 @@ describe('a served list', () => {
       }
     },
   );
-
-  it('refuses a POST before it reads the body', async () => {
-    const answer = await fetch(url + exportsPath, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{',
-    });
-    expect(answer.status).toBe(405);
-  });
 
   it('answers HEAD as GET, without the body', async () => {
     const answer = await get(url + exportsPath, { 'accept-encoding': 'identity' }, 'HEAD');
@@ -238,11 +213,6 @@ describe('a served list', () => {
     const answer = await fetch(`${url}/healthz`);
     expect(answer.status).toBe(200);
     expect(await answer.json()).toMatchObject({ status: 'ok', lists: [{}, {}, {}] });
-  });
-
-  it('is not confused by headers that other servers give a meaning to', async () => {
-    const headers = { 'accept-version': '9', 'x-http-method-override': 'DELETE', 'x-forwarded-host': 'evil' };
-    expect((await get(url + exportsPath, headers)).status).toBe(200);
   });
 });
 

@@ -1,3 +1,4 @@
+import { adviceOn } from '../../errors.ts';
 import { isFresh, isInFuture } from '../../freshness.ts';
 import { printable } from '../../printable.ts';
 import type { ReportData, ReportList } from '../../store/read/report-data.ts';
@@ -8,14 +9,13 @@ import type { Zone } from './period.ts';
 /** How urgent something is: `good` needs nothing, `warn` needs a look, `bad` needs help. */
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet';
 
-/** Something that asks for attention, and what to do about it. */
+/** Something that asks for attention. */
 export interface Concern {
   readonly tone: Tone;
   readonly title: string;
   readonly detail: string;
+  /** What to do about it; a command has a line of its own. */
   readonly advice: string;
-  /** A command that helps, ready to type. */
-  readonly command?: string;
 }
 
 /** The rule for stale lists. */
@@ -24,6 +24,7 @@ export interface Freshness {
   readonly maxAgeMs: number | null;
 }
 
+const seeRuns = 'See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5';
 const dayMs = 86_400_000;
 const namedMax = 5;
 /** If no limit for the age is set: a mirror is behind if it is older than this, in milliseconds. */
@@ -87,71 +88,55 @@ function behind({ knownMs, period, lists }: ReportData, { nowMs, maxAgeMs }: Fre
       tone: 'warn',
       title: `The mirror is ${days(ageMs)} behind`,
       detail: 'What was exported since its last completed run is not in this report.',
-      advice: 'See why runs fail, or whether any are started at all.',
-      command: 'docmirror runs --limit 5',
+      advice: seeRuns,
     },
   ];
 }
 
 function ofList(list: ReportList, title: string, freshness: Freshness): Concern[] {
   const { resource, lastCompletedAt, lastEnded: last, rejections } = list;
-  const concerns: Concern[] = [];
-  if (isStale(list, freshness))
-    concerns.push({
+  const { status, completeness, rejected = 0, removalsWithheld = 0, errorCode } = last ?? {};
+  const reasons = rejections.map(
+    each => `${each.reason} (${counted(each.count, 'time')}, first on page ${each.firstPageNo}). `,
+  );
+  const concerns: readonly (Concern | false)[] = [
+    isStale(list, freshness) && {
       tone: 'bad',
       title: `${title}: older than allowed`,
       detail: `${ageText(lastCompletedAt, freshness.nowMs)} Allowed are ${duration(freshness.maxAgeMs ?? 0)}.`,
-      advice: 'See why runs fail, or whether any are started at all.',
-      command: 'docmirror runs --limit 5',
-    });
-  if (last === null) return concerns;
-  const { status, completeness, rejected, removalsWithheld, errorCode } = last;
-  if (status !== 'completed' && status !== 'partial')
-    concerns.push({
-      tone: status === 'failed' ? 'bad' : 'warn',
-      title: `${title}: run ${last.runId} ${status === 'failed' ? 'failed' : `was ${status}`}`,
-      detail:
-        last.errorMessage ?? (status === 'interrupted' ? 'Its process died.' : 'No reason is recorded.'),
-      ...(errorCode === 'unauthorized' || errorCode === 'forbidden'
-        ? {
-            advice:
-              'The service refused the token. Replace it in the place that it came from. The mirror keeps what it had.',
-          }
-        : {
-            advice: 'The mirror keeps what it had, and the next run tries again. To try now:',
-            command: `docmirror sync --resource ${resource}`,
-          }),
-    });
-  if (completeness === 'unproven')
-    concerns.push({
+      advice: seeRuns,
+    },
+    status !== undefined &&
+      status !== 'completed' &&
+      status !== 'partial' && {
+        tone: status === 'failed' ? 'bad' : 'warn',
+        title: `${title}: run ${last?.runId} ${status === 'failed' ? 'failed' : `was ${status}`}`,
+        detail: last?.errorMessage ?? 'Its process died.',
+        advice: adviceOn(errorCode ?? '') ?? 'The mirror keeps what it had, and the next run tries again.',
+      },
+    completeness === 'unproven' && {
       tone: 'warn',
       title: `${title}: not proven to be complete`,
-      detail: `The answers do not show that the list is complete: ${last.reason ?? 'no reason is recorded'}. What was seen is stored.`,
-      advice: 'The next run tries again. If this stays, sync the list when it is quiet:',
-      command: `docmirror sync --resource ${resource} --full`,
-    });
-  if (rejected > 0) {
-    const reasons = rejections.map(
-      each => `${each.reason} (${counted(each.count, 'time')}, first on page ${each.firstPageNo}). `,
-    );
-    concerns.push({
+      detail: `The answers do not show that the list is complete: ${last?.reason ?? 'no reason is recorded'}. What was seen is stored.`,
+      advice: `The next run tries again. If this stays, sync the list when it is quiet:\n    docmirror sync --resource ${resource} --full`,
+    },
+    rejected > 0 && {
       tone: 'warn',
       title: `${title}: ${counted(rejected, 'record')} could not be read`,
       detail: `${reasons.join('')}They are not in the mirror; their text is in rejected_records.`,
-      advice: 'Look at them, and tell those who run the service:',
-      command: 'docmirror rejected',
-    });
-  }
-  if (removalsWithheld > 0 && completeness !== 'unproven' && rejected === 0)
-    concerns.push({
-      tone: 'warn',
-      title: `${title}: the removal of ${counted(removalsWithheld, 'record')} was withheld`,
-      detail:
-        'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
-      advice: 'Find out whether they are really gone. If they are:',
-      command: `docmirror sync --resource ${resource} --allow-mass-removal`,
-    });
-  return concerns;
+      advice: 'Look at them, and tell those who run the service:\n    docmirror rejected',
+    },
+    removalsWithheld > 0 &&
+      completeness !== 'unproven' &&
+      rejected === 0 && {
+        tone: 'warn',
+        title: `${title}: the removal of ${counted(removalsWithheld, 'record')} was withheld`,
+        detail:
+          'The service no longer lists them, but they are more than DOCMIRROR_MAX_REMOVALS lets one run remove. They are still in the mirror.',
+        advice: `Find out whether they are really gone. If they are:\n    docmirror sync --resource ${resource} --allow-mass-removal`,
+      },
+  ];
+  return concerns.filter(concern => concern !== false);
 }
 
 function ageText(lastCompletedAt: string | null, nowMs: number): string {

@@ -120,16 +120,9 @@ export interface SearchView {
 
 /** The results of a search, as a page. */
 export function searchPage({ wanted, pageNo, hits, hasNext }: SearchView): string {
-  const heading =
-    wanted === ''
-      ? 'Find a record'
-      : hits.length === 0
-        ? 'Nothing found'
-        : hasNext || pageNo > 1
-          ? `Page ${pageNo}`
-          : hits.length === 1
-            ? 'One record'
-            : counted(hits.length, 'record');
+  const all = counted(hits.length, 'record');
+  const found = hasNext && pageNo === 1 ? `The first ${all}` : pageNo > 1 ? `Page ${pageNo}` : all;
+  const heading = wanted === '' ? 'Find a record' : hits.length === 0 ? 'Nothing found' : found;
   const hint =
     hits.length === 0
       ? 'All words must be in a title, name or reference of a record, or in the names of its connections, in capital or small letters.'

@@ -85,14 +85,7 @@ function attention(
   if (concerns.length > 0)
     return html`<section class="plain" aria-labelledby="attention">
 <h2 id="attention">${concerns.length === 1 ? '1 thing needs' : `${concerns.length} things need`} a look</h2>
-${concerns
-  .slice(0, concernsMax)
-  .map(
-    ({ tone, title, detail, advice, command }) =>
-      html`<article class="concern ${tone}"><h3>${title}</h3><p>${detail}</p><p>${advice}</p>${
-        command !== undefined && html`<pre tabindex="0"><code>${command}</code></pre>`
-      }</article>`,
-  )}
+${concerns.slice(0, concernsMax).map(concernCard)}
 ${concerns.length > concernsMax && html`<p>And ${concerns.length - concernsMax} more: <code>docmirror status</code> shows them.</p>`}
 </section>`;
   if (runCount === 0 || all.some(({ lastEnded }) => lastEnded === null))
@@ -104,6 +97,11 @@ ${concerns.length > concernsMax && html`<p>And ${concerns.length - concernsMax} 
     lastMs === null ? 'There is no export yet.' : `The newest export is of ${zone.dayAndTime(lastMs)}.`;
   return html`<section class="plain"><p class="concern good">
 <strong>All is well.</strong> ${newest} The last run of each list completed; nothing is withheld, rejected or unproven.</p></section>`;
+}
+
+function concernCard({ tone, title, detail, advice }: Concern): Html {
+  const [words, command] = advice.split('\n    ');
+  return html`<article class="concern ${tone}"><h3>${title}</h3><p>${detail}</p><p>${words}</p>${command !== undefined && html`<pre tabindex="0"><code>${command}</code></pre>`}</article>`;
 }
 
 /** The period in a few numbers, each with that of the period before. */

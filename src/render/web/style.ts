@@ -34,7 +34,7 @@ button{cursor:pointer}
 .filters label{font-size:14px;color:var(--muted)}
 .filters :is(input,select){display:block;width:100%;margin-top:2px;color:var(--text)}
 .links{display:flex;flex-wrap:wrap;gap:4px 24px;margin:0 0 12px}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(200px,1fr));gap:16px}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:16px}
 .card{padding:16px 20px;background:var(--card);border:1px solid var(--line);border-radius:12px;min-width:0}
 .card h3{margin:0;font-weight:500;color:var(--muted)}
 .card p{margin:0}

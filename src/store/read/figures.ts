@@ -25,13 +25,10 @@ export interface ListFigures {
   readonly totals: Totals;
 }
 
+const summed = ['inserted', 'updated', 'removed', 'rejected', 'requests', 'retries', 'bytes'] as const;
+
 /** Sums over runs. */
-type Totals = Readonly<
-  Record<
-    'inserted' | 'updated' | 'removed' | 'rejected' | 'requests' | 'retries' | 'bytes' | 'durationMs',
-    number
-  >
->;
+type Totals = Readonly<Record<(typeof summed)[number] | 'durationMs', number>>;
 
 /** The numbers of a mirror that are shown as metrics. */
 export interface MirrorFigures {
@@ -51,16 +48,7 @@ export const figuresBeforeFirstRun: MirrorFigures = {
     lastCompletedAt: null,
     last: null,
     unknownFields: 0,
-    totals: {
-      inserted: 0,
-      updated: 0,
-      removed: 0,
-      rejected: 0,
-      requests: 0,
-      retries: 0,
-      bytes: 0,
-      durationMs: 0,
-    },
+    totals: Object.fromEntries([...summed, 'durationMs'].map(name => [name, 0])) as Totals,
   })),
 };
 
@@ -98,9 +86,7 @@ function listFigures(sqlite: Database.Database, resource: string): ListFigures {
       )
       .get(resource);
   const totals = sqlite.prepare<[string], Totals>(
-    `SELECT coalesce(sum(inserted), 0) AS inserted, coalesce(sum(updated), 0) AS updated, coalesce(sum(removed), 0) AS removed,
-       coalesce(sum(rejected), 0) AS rejected, coalesce(sum(requests), 0) AS requests, coalesce(sum(retries), 0) AS retries,
-       coalesce(sum(bytes), 0) AS bytes, coalesce(sum(${durationMs}), 0) AS durationMs
+    `SELECT ${summed.map(name => `total(${name}) AS ${name}`).join(', ')}, total(${durationMs}) AS durationMs
      FROM sync_run_resources WHERE resource = ?`,
   );
   const unknown = sqlite.prepare<[string], number>(

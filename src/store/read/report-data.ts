@@ -253,7 +253,7 @@ function readRanking(
     .all(bounds);
   const [all] = entries;
   // Most have exports in the period before. Only for the others all earlier exports are searched.
-  const isNew = `now > 0 AND firstMs >= @fromMs`;
+  const isNew = `now > 0 AND firstMs >= @fromMs AND ${columns.map(each => `${each} IS NOT NULL`).join(' AND ')}`;
   const first = !hasFirst
     ? []
     : sqlite
@@ -261,8 +261,7 @@ function readRanking(
           `WITH fresh AS MATERIALIZED (SELECT * FROM (${grouped}) WHERE ${isNew} ORDER BY now DESC LIMIT ${firstMax}),
              known AS MATERIALIZED (SELECT DISTINCT ${by} FROM document_exports WHERE EXISTS (SELECT 1 FROM fresh)
                AND exported_at_ms < @beforeMs AND (${by}) IN (SELECT ${by} FROM fresh))
-           SELECT ${label} FROM fresh f WHERE NOT EXISTS (SELECT 1 FROM known k WHERE ${columns.map(each => `k.${each} IS f.${each}`).join(' AND ')})
-           ORDER BY now DESC`,
+           SELECT ${label} FROM fresh WHERE (${by}) NOT IN (SELECT ${by} FROM known) ORDER BY now DESC`,
         )
         .pluck()
         .all(bounds);
