@@ -1,7 +1,9 @@
+import { contentBytes } from '../contract/sum.ts';
+import { ContentNumbers, Groups } from './numbers.ts';
 import { haveSame, type PlainResult, readPlainly } from './plain.ts';
 import { otherSizes } from './plan.ts';
 import { type Asking, type Reading, readAroundFailed, type Verdict } from './reading.ts';
-import { showOneOrder } from './stable.ts';
+import type { Answer, Identity } from './window.ts';
 
 /** Complete readings of which two in a row have to agree. */
 const readingsMax = 4;
@@ -47,9 +49,8 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
       return { rule: 'agreement', isProven: true, reason: null, repeated };
     }
     const whole = results.flatMap(each => (each.whole === null ? [] : [each.whole]));
-    const isEnded = whole.some(answers => answers.some(({ page, size: full }) => page.count < full)); // guard: a page that ends the list
-    const canBeOrder = whole.length >= wholeMin && isEnded && !run.hasOneSize;
-    if (canBeOrder && showOneOrder(whole, identity)) return { rule: 'order', isProven: true, reason: null };
+    if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, identity))
+      return { rule: 'order', isProven: true, reason: null };
   }
   const now = results.at(-1) as PlainResult;
   const areAlike = results.slice(-2).every(each => each.kind === 'contradicted' && each.isAlike);
@@ -70,4 +71,44 @@ function doAgree(results: readonly PlainResult[], { hasOneSize, failed }: Readin
   if (now.repeated.length === 0) return true;
   if (hasOneSize) return false; // guard: records on two pages
   return haveSame(results.at(-3), now);
+}
+
+/**
+ * Whether whole readings show a list in a stable order that nobody sees. Each page then covers all places between its first and its
+ * last record, as a window does, and pages that share records leave none out. A record on two pages of one reading links none: it might
+ * be two that are the same. There are only as many of them as the total says that records came: if there are more, a record was moved,
+ * and another one can be hidden.
+ */
+function showStableOrder(readings: readonly (readonly Answer[])[], identity: Identity): boolean {
+  const contents = new ContentNumbers();
+  const nameOf = ({ page }: Answer, at: number) =>
+    identity === 'id' ? (page.keys[at] as number) : contents.numberOf(page.contents, at * contentBytes);
+  const repeated = new Set<number>();
+  const pages: number[][] = [];
+  for (const answers of readings) {
+    const before = new Set<number>();
+    let [rises, again, total] = [0, 0, Number.POSITIVE_INFINITY];
+    for (const answer of answers) {
+      rises += Math.max(0, answer.total - total);
+      total = answer.total;
+      const page = Array.from(answer.page.keys, (_, at) => nameOf(answer, at));
+      for (const name of page) {
+        if (!before.has(name)) continue;
+        repeated.add(name);
+        again++;
+      }
+      for (const name of page) before.add(name);
+      pages.push(page);
+    }
+    if (again > rises) return false; // guard: only new records shift others to the next page
+  }
+  const groups = new Groups(pages.length);
+  const newest = new Map<number, number>();
+  for (const [at, page] of pages.entries())
+    for (const name of page) {
+      const other = newest.get(name) ?? at;
+      if (!repeated.has(name)) groups.join(other, at);
+      newest.set(name, at);
+    }
+  return pages.every((_, at) => groups.of(at) === groups.of(0)); // guard: linked pages
 }

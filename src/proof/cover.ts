@@ -1,4 +1,5 @@
 import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
+import { Groups } from './numbers.ts';
 import { isInverted, type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import {
   type Answer,
@@ -44,7 +45,7 @@ function windowOf(
   if (answer.page.count === 0 || checkTotal(answer) === 'silent') return null;
   const isFirst = answer.index === 0;
   const areEdgesIn = identity === 'id' && slack === 0 && strays === 0; // guard: ties at the edges
-  const [least, greatest] = answer.page.edges(direction, strays); // guard: strays at the edges
+  const [least, greatest] = answer.page.edges(direction, strays);
   const from = isFirst ? allKeys.from : least + slack; // guard: slack before a page
   const to = ends ? allKeys.to : greatest - slack; // guard: slack after a page
   if (from > to) return null;
@@ -55,12 +56,6 @@ function windowOf(
 export function isWhole({ chains }: KeyWindows): boolean {
   const [first] = chains;
   return first !== undefined && openRanges(first.windows).length === 0;
-}
-
-/** The windows of a second look, or those of before, linked among themselves. */
-export function onlyOf(windows: KeyWindows, isSecondLook: boolean, identity: Identity): KeyWindows {
-  const own = windows.windows.filter(({ answer }) => answer.isSecondLook === isSecondLook);
-  return { ...windows, windows: own, chains: chainsOf(own, identity) };
 }
 
 /** The parts of `within` that no window covers, in their order. */
@@ -110,26 +105,20 @@ const neighboursMax = 6;
 /** The chains of windows, in the order of their first keys. A chain inside the keys of others is left out. */
 function chainsOf(windows: readonly Window[], identity: Identity): Chain[] {
   const sorted = windows.toSorted(byFrom);
-  const parents = Int32Array.from(sorted, (_, at) => at);
-  const groupOf = (at: number): number => {
-    let group = at;
-    while (parents[group] !== group) group = parents[group] as number;
-    parents[at] = group;
-    return group;
-  };
+  const groups = new Groups(sorted.length);
   let furthest = 0;
   for (const [at, window] of sorted.entries()) {
     const join = (other: number) => {
       const earlier = sorted[other] as Window;
-      if (groupOf(other) === groupOf(at)) return;
+      if (groups.of(other) === groups.of(at)) return;
       const areLinked = shareRecord(earlier.answer.page, window.answer.page, identity); // guard: neighbours share a record
-      if (areLinked) parents[groupOf(at)] = groupOf(other);
+      if (areLinked) groups.join(other, at);
     };
     for (let other = Math.max(0, at - neighboursMax); other < at; other++) join(other);
     if (furthest < at) join(furthest);
     if (window.to >= (sorted[furthest] as Window).to) furthest = at;
   }
-  const chains = Map.groupBy(sorted.keys(), groupOf);
+  const chains = Map.groupBy(sorted.keys(), at => groups.of(at));
   const outer: Chain[] = [];
   for (const places of chains.values()) {
     const own = places.map(at => sorted[at] as Window);

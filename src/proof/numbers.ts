@@ -60,3 +60,23 @@ export class ContentNumbers {
       this.#slots[this.#slotOf(contents, number * contentBytes)] = number;
   }
 }
+
+/** Things that are joined into groups; each is named by one of its members. */
+export class Groups {
+  readonly #parents: Int32Array;
+
+  constructor(count: number) {
+    this.#parents = new Int32Array(count).map((_, at) => at);
+  }
+
+  of(at: number): number {
+    let group = at;
+    while (this.#parents[group] !== group) group = this.#parents[group] as number;
+    this.#parents[at] = group;
+    return group;
+  }
+
+  join(a: number, b: number): void {
+    this.#parents[this.of(b)] = this.of(a);
+  }
+}

@@ -145,13 +145,13 @@ function oddityIn(answers: readonly Answer[]): string | null {
   return isMore ? 'a page beyond totalRecordCount has records' : null;
 }
 
-/** The pages up to the end, if all but the last one are full and the last one says that the list ends with it; null if not. */
+/** The pages up to the end, if all of them fit their own totals and the last one says that the list ends with it; null if not. */
 function wholeOf(answers: readonly Answer[]): Answer[] | null {
   const inside = answers.filter(isInside);
   const last = inside.at(-1);
-  if (last === undefined || last.total !== endOf(last) || oddityIn(answers) !== null) return null;
-  const isNext = ({ index, page, size }: Answer, at: number) => index === at && page.count === size;
-  return inside.slice(0, -1).every(isNext) && last.index === inside.length - 1 ? inside : null; // guard: a whole reading
+  const isEnd = last !== undefined && last.total === endOf(last);
+  const isTwice = answers.some(({ page }) => page.isIdTwice);
+  return isEnd && !isTwice && oddityIn(answers) === null ? inside : null;
 }
 
 /** Beyond the end some services send the last page, or the first one, once more. */

@@ -1,8 +1,8 @@
 import { proveByAgreement } from './agreement.ts';
-import { isWhole, type KeyWindows, onlyOf, openRanges, windowsOf } from './cover.ts';
+import { openRanges, windowsOf } from './cover.ts';
 import { checkTotal, countedAnswers } from './ends.ts';
 import { readPlainly } from './plain.ts';
-import { otherSizes, pagesToConfirm } from './plan.ts';
+import { otherSizes, pagesAcross, pagesToConfirm } from './plan.ts';
 import {
   type Asking,
   agreement,
@@ -116,10 +116,12 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   }
 }
 
-/** The size of one more reading; if the list is on one page, one that shows it all if there is any. */
+/** The size of one more reading: one that shows the whole list on its page, or one by addresses that the run has not used, if there is any. */
 function sizeFor(run: Reading, at: number): number {
   const sizes = otherSizes(run.list.largest, run.list.run);
-  return sizes.find(size => size > run.total) ?? run.otherSize(at);
+  const isUnused = (size: number) =>
+    !pagesAcross({ from: 0, to: run.total }, size, run.total).some(run.isUsed);
+  return sizes.find(size => size > run.total) ?? sizes.find(isUnused) ?? run.otherSize(at);
 }
 
 /** What the answers so far prove, with the fates of the rows that none of them has shown. */
@@ -145,20 +147,19 @@ export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): P
   return { verdict, answers: heard, rows, isSuddenlyEmpty, isOfNewest, failed };
 }
 
-/** The keys of a list by windows that are not covered, and those that a second look has not covered, or that it must cover as a whole. */
+/** The keys of a list by windows that are not covered, and those that a second look has not covered. */
 function rangesOf({ list }: Reading, verdict: Verdict & { readonly rule: 'key' }): Evidence['byKey'] {
   const { windows, isProven } = verdict;
   const { direction, slack, strays } = windows;
-  const { learnt, identity } = list;
+  const { learnt } = list;
   // A slack that no run before has seen can still be too small, and a stray can be anywhere: then only a list that is proven as a whole
   // loses rows.
   const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
   const open = isSlackKnown || isProven ? verdict.open : [allKeys]; // guard: removals by a new slack
-  const notCovered = (look: KeyWindows) => {
-    if (strays > 0) return isWhole(look) ? [] : [allKeys]; // guard: a second look for strays
-    return openRanges(look.windows).map(range => keysOf(range, direction));
+  const openIn = (isSecondLook: boolean) => {
+    const own = windows.windows.filter(({ answer }) => answer.isSecondLook === isSecondLook);
+    return openRanges(own).map(range => keysOf(range, direction));
   };
-  const looks = [true, false].map(isSecondLook => onlyOf(windows, isSecondLook, identity));
-  const unconfirmed = looks.flatMap(notCovered); // guard: a second look
+  const unconfirmed = [true, false].flatMap(openIn); // guard: a second look
   return { open, unconfirmed };
 }

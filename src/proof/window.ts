@@ -63,17 +63,16 @@ export class PageItems {
         keyless++;
         continue;
       }
-      isTwice ||= identity === 'id' && key === before; // guard: no id twice on a page
+      isTwice ||= key === before;
       before = key;
       up = Math.max(up, greatest - key);
       down = Math.max(down, key - least);
       least = Math.min(least, key);
       greatest = Math.max(greatest, key);
     }
-    const isSorted = (up === 0 || down === 0) && !isTwice;
-    this.isIdTwice = identity === 'id' && !isSorted && hasTwice(keys); // guard: an id twice
-    const isWrong = isTwice || this.isIdTwice;
-    this.#slacks = isWrong ? { up: [never], down: [never] } : { up: [up], down: [down] };
+    const isSorted = up === 0 || down === 0;
+    this.isIdTwice = identity === 'id' && (isTwice || (!isSorted && hasTwice(keys))); // guard: an id twice
+    this.#slacks = this.isIdTwice ? { up: [never], down: [never] } : { up: [up], down: [down] };
     this.least = least;
     this.greatest = greatest;
     this.keyless = keyless;

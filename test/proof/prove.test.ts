@@ -3,6 +3,7 @@ import { type Growth, proveGrowth } from '../../src/proof/growth.ts';
 import type { KeyOrder } from '../../src/proof/order.ts';
 import { type Proof, prove } from '../../src/proof/prove.ts';
 import type { Asking, ListFacts } from '../../src/proof/reading.ts';
+import { mayRemove } from '../../src/proof/removal.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 import { itemsOf } from './exhaust/records.ts';
 
@@ -149,6 +150,79 @@ test('the readings of a list that grows by a page at each answer come to an end'
   expect(asked.length).toBeLessThanOrEqual(100 + 12 * 11);
 });
 
+test.each([
+  [
+    'leaves by a record that goes before it',
+    (list: Entry[], hidden: Entry, size: number) => {
+      while (list.indexOf(hidden) < size) list.unshift({ key: 1e6 + list.length, content: 0 });
+      return () => void list.shift();
+    },
+  ],
+  [
+    'moves to a page that was read',
+    (list: Entry[], hidden: Entry) => {
+      list.splice(list.indexOf(hidden), 1);
+      list.splice(30, 0, hidden);
+      return () => list.unshift(...list.splice(list.indexOf(hidden), 1));
+    },
+  ],
+] as const)('readings that all hide one record prove nothing: %s', (_, hide) => {
+  const list = counted(60, 1);
+  const hidden = list[20] as Entry;
+  let hideNow = () => {};
+  const onAsk = ({ index, size }: Ask) => {
+    if (index === 0) hideNow = hide(list, hidden, size) as () => void;
+    else if (index === 1) hideNow();
+  };
+  const { result } = proven({ list, identity: 'id', onAsk }, { learnt: 'none' });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: false });
+});
+
+test('a batch that no page can hold is proven by two readings across it that agree', () => {
+  const list = counted(400);
+  for (let at = 200; at < 250; at++) list[at] = { key: 20_000, content: at + 1 };
+  const still = proven({ list: [...list], identity: 'content' });
+  expect(still.result.verdict).toMatchObject({ rule: 'key', isProven: true });
+  let edits = 0;
+  const onAsk = ({ index, size }: Ask) => {
+    if (size === 19 && index === 13 && edits++ === 0) list[248] = { key: 20_000, content: 5_000 };
+  };
+  const changed = proven({ list, identity: 'content', onAsk });
+  expect(edits).toBeGreaterThan(0);
+  expect(changed.asked.length).toBeGreaterThan(still.asked.length);
+});
+
+test('two identical records of a batch that no page can hold are counted by readings that agree', () => {
+  const list = counted(400);
+  for (let at = 200; at < 250; at++) list[at] = { key: 20_000, content: at === 245 ? 206 : at + 1 };
+  const { result } = proven({ list, identity: 'content' });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true, repeated: [{ count: 2 }] });
+});
+
+test('a list without keys is found out at its first page', () => {
+  const list = counted(200).map(({ content }) => ({ key: Number.NaN, content }));
+  const { result, asked } = proven({ list, identity: 'content' });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true });
+  expect(asked.length).toBeLessThanOrEqual(22);
+});
+
+test('a list by name is found out by its first page, and one with an id twice is not proven', () => {
+  const byName = counted(90).sort((a, b) => ((a.content * 7919) % 101) - ((b.content * 7919) % 101));
+  expect(proven({ list: byName, identity: 'id' }).result.verdict.rule).toBe('agreement');
+  for (const at of [5, 6, 50]) {
+    const twice = counted(90);
+    twice[at] = twice[4] as Entry;
+    expect(proven({ list: twice, identity: 'id' }).result.verdict.isProven, `${at}`).toBe(false);
+  }
+});
+
+test('a row stays if no further reading of a list on one page is complete', () => {
+  const unshown = () => [{ id: 55, key: 55 }];
+  const totalOf = ({ size }: Ask) => (size === 20 ? 12 : 13);
+  const { result } = proven({ list: counted(12), identity: 'id', totalOf }, { unshown });
+  expect(result.rows[0]?.fate).toBe('unconfirmed');
+});
+
 test('rows stay if a list is empty all at once, and go if it was so before', () => {
   const unshown = () => [{ id: 1, key: 100 }];
   const fateAfter = (totalBefore: number) =>
@@ -177,4 +251,12 @@ test('a page with more slack than is known makes an incremental sync a full one'
   expect(grow(list, order).kind).toBe('done');
   [list[198], list[202]] = [list[202] as Entry, list[198] as Entry];
   expect(grow(list, order)).toMatchObject({ kind: 'full', reason: 'a page is out of order' });
+});
+
+test('a share of the rows of the last settled run can go, and always twenty', () => {
+  const guard = { shareMax: 0.25, allowAny: false };
+  const most = (settled: number) =>
+    [19, 20, 21, 25, 26].filter(gone => mayRemove(gone, settled, guard)).at(-1);
+  expect([most(0), most(100)]).toEqual([20, 25]);
+  expect(mayRemove(1_000, 100, { ...guard, allowAny: true })).toBe(true);
 });

@@ -2,7 +2,7 @@ import type { Identity, PageAddress } from '../../../src/proof/window.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import { type Mirror, type Plain, playNight } from './night.ts';
-import { copyOf, type Wrong, wrongs } from './oracle.ts';
+import { copyOf, removedByOne, type Wrong, wrongs } from './oracle.ts';
 import { Pages, type WorldRecord } from './records.ts';
 import { hasIds, type SmallOrder, type SmallQuirk, SmallWorld, type Story } from './small-world.ts';
 
@@ -33,8 +33,10 @@ export interface Bound {
   readonly isLearnt?: boolean;
   /** How many records can be anywhere: 0 or 1. */
   readonly strays?: number;
-  /** If it is given, a list is one of those that come by this remainder. */
-  readonly part?: readonly [number, number];
+  /** Whether dead rows are played together only, and not also one at a time: for bounds that are wide in another direction. */
+  readonly areRowsTogether?: boolean;
+  /** If it is given, only each list of that many is played. */
+  readonly every?: number;
 }
 
 /** The results of all worlds within a bound. */
@@ -159,7 +161,9 @@ export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = 
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
       const options = { ...bound, ...script, identity: identityOf(bound.order), run: 1 };
       const night = playNight(core, mirror, world, pages, options);
-      enter(count, night.verdict, wrongs(world, mirror, before, night), world.story);
+      const found = wrongs(world, mirror, before, night);
+      if (bound.anyPages === undefined) found.push(...removedByOne(night, bound.isDown));
+      enter(count, night.verdict, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
     } while (choices.advance());
   }
@@ -207,12 +211,15 @@ function identityOf(order: SmallOrder): Identity {
 
 /** The lists, each once: lists that differ only by names are one. */
 export function listsOf(bound: Bound): WorldRecord[][] {
+  return allListsOf(bound).filter((_, at) => at % (bound.every ?? 1) === 0);
+}
+
+function allListsOf(bound: Bound): WorldRecord[][] {
   const { order, recordsMin, recordsMax, isDown, isPlain, slack, keys } = bound;
-  const [no, of] = bound.part ?? [0, 1];
   if (keys !== undefined)
-    return (bound.strays === 1 ? withStray : (all: number[][]) => all)(ordersOf(keys, slack ?? 0))
-      .filter((_, at) => at % of === no)
-      .map(list => list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)));
+    return (bound.strays === 1 ? withStray : (all: number[][]) => all)(ordersOf(keys, slack ?? 0)).map(list =>
+      list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)),
+    );
   const whole: WorldRecord[][] =
     order === 'name' || order === 'inverted'
       ? listsByName[order].map(list => list.map((key, at) => recordOf(order, key, at + 1)))
@@ -266,7 +273,7 @@ function recordOf(order: SmallOrder, key: number, content: number): WorldRecord 
  * answers and on no other row, so the mirrors that know some of the listed records are played with these.
  */
 function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choices): Mirror {
-  const { order, anyPages, isDown, slack, isLearnt } = bound;
+  const { order, anyPages, isDown, slack, isLearnt, areRowsTogether } = bound;
   const rows: Mirror['rows'] = new Map();
   const mirror: Mirror = {
     rows,
@@ -278,7 +285,7 @@ function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choice
           : null,
     totalBefore: null,
   };
-  const isRowAlone = order !== 'unseen' && anyPages === undefined;
+  const isRowAlone = order !== 'unseen' && anyPages === undefined && areRowsTogether !== true;
   const chosen = choices.next(
     isRowAlone ? (bound.keys === undefined ? deadKeys : deadOf(bound)).length + 2 : 2,
   );

@@ -1,8 +1,9 @@
+import type { Answer } from '../../../src/proof/window.ts';
 import type { Mirror, Night } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
 /** The errors that are possible after a night. */
-export type Wrong = 'lost' | 'wrongly removed' | 'invented' | 'kept although gone';
+export type Wrong = 'lost' | 'wrongly removed' | 'removed by one answer' | 'invented' | 'kept although gone';
 
 /** The records that were really listed. */
 export interface Truth {
@@ -40,6 +41,25 @@ export function wrongs(
     else if (night.isProven) found.push(['kept although gone', name]);
   }
   return found;
+}
+
+/** Removals that rest on one answer: a row goes only if two would have shown it. */
+export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wrong, number][] {
+  return removed.flatMap(({ key, content }) => {
+    let showing = 0;
+    for (const { index, size, page, total } of answers) {
+      const isLast = index * size + page.count === total;
+      const isBefore = isDown ? key > page.greatest : key < page.least;
+      const isBehind = isDown ? key < page.least : key > page.greatest;
+      const isNext = (other: Answer) =>
+        other.index === index + 1 && other.size === size && other.total === total;
+      const isBetween = () =>
+        answers.some(other => isNext(other) && (isDown ? key > other.page.greatest : key < other.page.least));
+      const mayShow = !(isBefore && index > 0) && (!isBehind || isLast || isBetween());
+      if (Number.isNaN(key) || page.count === 0 || mayShow) showing++;
+    }
+    return showing > 1 ? [] : [['removed by one answer', content]];
+  });
 }
 
 function countsBy(truth: Truth, rows: Mirror['rows']): Map<number, number> {
