@@ -8,7 +8,6 @@ import { settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
 import { outputs } from '../src/render/outputs/outputs.ts';
-import { tableMeanings } from './table-meanings.ts';
 
 // Writes docs/reference.md: npm run docs:reference
 
@@ -18,7 +17,7 @@ const intro = `# Reference
 
 <!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
-This page lists all commands with their flags, all settings and all exit codes. \`docmirror COMMAND --help\` says the same. Every command has
+This page lists all commands with their flags and outputs, all settings, exit codes and errors; [tables.md](tables.md) lists the tables. \`docmirror COMMAND --help\` says the same. Every command has
 \`--env-file FILE\`: settings as lines \`NAME=value\`, which count more than the environment. Data goes to standard output, logs and progress
 to standard error.
 
@@ -54,14 +53,7 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 /** The text of docs/reference.md. */
 export async function referenceText(): Promise<string> {
   listed.length = 0;
-  return [
-    intro,
-    await commandSection(),
-    settingSection(),
-    exitSection(),
-    errorSection(),
-    tableSection(),
-  ].join('\n');
+  return [intro, await commandSection(), settingSection(), exitSection(), errorSection()].join('\n');
 }
 
 async function commandSection(): Promise<string> {
@@ -229,13 +221,6 @@ function errorSection(): string {
     return `| \`${code}\` | ${cell(inline)} |`;
   });
   return ['## Errors\n', '| code | what to do |', '|---|---|', ...rows, ''].join('\n');
-}
-
-function tableSection(): string {
-  const rows = Object.entries(tableMeanings)
-    .filter(([name]) => !name.startsWith('_'))
-    .map(([name, { about }]) => `| [\`${name}\`](tables.md#${name}) | ${cell(about)} |`);
-  return ['## Tables and views\n', '| name | contents |', '|---|---|', ...rows, ''].join('\n');
 }
 
 function cell(text: string): string {

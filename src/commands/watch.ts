@@ -124,7 +124,7 @@ async function runAndLog({ notifier, jitterMs, ...opening }: Work): Promise<bool
   const { config, logger, signal } = opening;
   try {
     const delayMs = randomInt(Math.floor(jitterMs) + 1);
-    if (delayMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
+    if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
     const summary = await runOnce({
       ...opening,

@@ -9,7 +9,6 @@ import { asStranger, programOf, rowsForStranger, whyNoStranger } from '../suppor
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'querying.md'), 'utf8');
-const tenQuestions = readFileSync(join(root, 'docs', 'questions.md'), 'utf8');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const hasSqliteCli = spawnSync('sqlite3', ['--version']).status === 0;
 const folder = temporaryFolder();
@@ -31,8 +30,8 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 /** The statements of a language, by the question that each begins with. */
-function statements(language: string, text = page): (readonly [question: string, sql: string])[] {
-  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))];
+function statements(language: string): (readonly [question: string, sql: string])[] {
+  const blocks = [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))];
   return blocks.map(([, sql = '']) => [/^-- (.*)$/m.exec(sql)?.[1] ?? sql.slice(0, 60), sql] as const);
 }
 
@@ -55,11 +54,7 @@ const skipped = whyNoStranger === null ? '' : ` (skipped: ${whyNoStranger})`;
 
 describe.skipIf(whyNoStranger !== null)(`a user who can only read the share${skipped}`, () => {
   const typed = [...typedQueries(readme), ...typedQueries(page)];
-  const asked = [
-    ...typed.map(([, sql]) => [sql, sql] as const),
-    ...statements('sql'),
-    ...statements('sql', tenQuestions),
-  ];
+  const asked = [...typed.map(([, sql]) => [sql, sql] as const), ...statements('sql')];
   // It grows while the programs are asked one after the other.
   const withoutAge = ({ age_seconds, ...row }: Row) => row;
 

@@ -3,37 +3,19 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { settings } from '../../src/config/settings.ts';
-import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const readmePath = join(root, 'README.md');
 const readme = readFileSync(readmePath, 'utf8');
-const questionsPath = join(root, 'docs', 'questions.md');
-const questionsText = readFileSync(questionsPath, 'utf8');
-
-/** A question and its answer: an SQL block and the text block after it. */
-const questions = /(```sql\n(.*?)```\n\n```text\n)(.*?)(```\n)/gs;
 
 describe('the README', () => {
-  test('shows what the demo prints, and the answers that its file gives', async () => {
+  test('shows what the demo prints', async () => {
     await using folder = temporaryFolder();
     const demo = await runCli(['demo', '--until', '2026-11-01T18:00:00Z'], { cwd: folder.path });
     expect(demo).toMatchObject({ code: 0, stderr: '' });
-    const share = join(folder.path, 'docmirror-demo-share.sqlite');
-    const answered = questionsText.replace(
-      questions,
-      (_, before: string, sql: string, _answer, after: string) =>
-        before + inColumns(sqlite(share, sql)) + after,
-    );
-    // `npm test -- test/docs/readme.test.ts -u` writes what differs into both.
+    // `npm test -- test/docs/readme.test.ts -u` writes what differs.
     await expect(withTranscript(readme, demo.stdout)).toMatchFileSnapshot(readmePath);
-    await expect(answered).toMatchFileSnapshot(questionsPath);
-  });
-
-  test('leads to ten questions with their answers', () => {
-    expect(readme).toContain('docs/questions.md');
-    expect([...questionsText.matchAll(questions)]).toHaveLength(10);
-    expect(questionsText.match(/```sql/g)).toHaveLength(10);
   });
 
   test('names no setting that there is not', () => {
@@ -124,24 +106,6 @@ function steady(transcript: string): string[] {
     )
     .split('\n')
     .sort();
-}
-
-/** Rows as `sqlite3 -header -column` shows them. */
-function inColumns(rows: Row[]): string {
-  const names = Object.keys(rows[0] ?? {});
-  const cells = rows.map(row => names.map(name => String(row[name] ?? '')));
-  const widths = names.map((name, at) => Math.max(...[name, ...cells.map(row => row[at])].map(lengthOf)));
-  const lines = [names, widths.map(width => '-'.repeat(width)), ...cells].map(row =>
-    row
-      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - lengthOf(cell)))
-      .join('  ')
-      .trimEnd(),
-  );
-  return lines.map(line => `${line}\n`).join('');
-}
-
-function lengthOf(text = ''): number {
-  return [...text].length;
 }
 
 /** A heading's anchor, as GitHub makes it. */
