@@ -9,7 +9,7 @@ import { missingConnections } from '../tables/connection-table.ts';
 import { ConnectionNames, compacted } from './connections.ts';
 import { fieldNews } from './field-news.ts';
 import { pagesToRemember } from './known-pages.ts';
-import type { ListContext } from './list-context.ts';
+import type { DryRun, ListContext } from './list-context.ts';
 import { type ListState, stateAfter } from './memory.ts';
 import { changesOf, type Plan, planOf, type Result } from './plan.ts';
 import { writeRejected } from './rejected.ts';
@@ -40,7 +40,7 @@ interface Order {
 export async function apply(context: ListContext, order: Order): Promise<Written> {
   const { transactions, file, list, sum, run } = context;
   const { others, signal } = order;
-  if (run.isDry) return tell(context, order);
+  if (run.dry !== null) return tell(context, order, run.dry);
   let plan = planOf(context, order.stage, order.result);
   const transaction = await transactions.begin(signal);
   try {
@@ -71,17 +71,16 @@ function isNewestGone({ stage, state, result }: Order, { edits }: Plan): boolean
 const newestGone: Written = { kind: 'again', reason: 'the newest known record is gone' };
 
 /** Tells what would be written. */
-function tell(context: ListContext, order: Order): Written {
+function tell(context: ListContext, order: Order, dry: DryRun): Written {
   const { stage, result } = order;
-  const { observe, file, list, sum, table } = context;
+  const { list, sum, table } = context;
   const plan = planOf(context, stage, result);
   if (isNewestGone(order, plan)) return newestGone;
   const rows = sum.plus(stage.stagedSum);
   for (const n of plan.dropped) rows.subtractHex(stage.contentOf(n));
   for (const row of [...plan.edits.keys(), ...plan.gone]) rows.subtractHex(table.read(row).content);
-  const names = new ConnectionNames(file.sqlite);
-  names.enter(list.resource, stage.names, result.proof?.verdict.isProven === true);
-  for (const change of changesOf(context, stage, plan, names)) observe?.(change);
+  dry.names.enter(list.resource, stage.names, result.proof?.verdict.isProven === true);
+  for (const change of changesOf(context, stage, plan, dry.names)) dry.tell(change);
   return { kind: 'written', outcome: order.conclude(appliedOf(context, order, plan, rows)) };
 }
 

@@ -32,17 +32,17 @@ export function fieldNews(context: ListContext, written: WrittenFields): FieldNe
   const isIn = (fields: readonly UnknownField[], { field, jsonType }: UnknownField) =>
     fields.some(each => each.field === field && each.jsonType === jsonType);
   const areCounted = known.some(({ recordCount }) => recordCount !== 0);
-  const isAsked = hasFurtherFields || (isFull && !run.isDry && areCounted);
+  const isAsked = hasFurtherFields || (isFull && run.dry === null && areCounted);
   const further = isAsked ? furtherFields(context, isFull) : [];
   const ofAnswers = answerMembers.filter(each => !isIn(known, each) && !isIn(further, each));
-  if (!run.isDry)
+  if (run.dry === null)
     note(context, [...further, ...ofAnswers.map(each => ({ ...each, recordCount: 0 }))], isFull);
   return {
     newFields: [
       ...further.filter(each => !isIn(known, each)).map(({ field, jsonType }) => ({ field, jsonType })),
       ...ofAnswers,
     ],
-    emptiedColumns: isFull && isProven && !run.isDry ? emptiedColumns(context) : [],
+    emptiedColumns: isFull && isProven && run.dry === null ? emptiedColumns(context) : [],
   };
 }
 
@@ -51,8 +51,8 @@ type CountedField = UnknownField & { readonly recordCount: number };
 /** The fields that have no column in the rows, in those that this run wrote or, if it is dry, in the staged records. */
 function furtherFields({ file, list, run }: ListContext, isFull: boolean): CountedField[] {
   const { table, fields } = list;
-  const rows = run.isDry ? 'temp.incoming' : table;
-  const ofRun = isFull || run.isDry ? '' : `AND r._changed_run_id = ${run.id}`;
+  const rows = run.dry !== null ? 'temp.incoming' : table;
+  const ofRun = isFull || run.dry !== null ? '' : `AND r._changed_run_id = ${run.id}`;
   const found = file.sqlite
     .prepare<[], CountedField>(
       `SELECT j.key AS field,

@@ -2,6 +2,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import type { MirrorFile } from '../file/open.ts';
 import type { ListTable } from '../tables/list-table.ts';
+import type { ConnectionNames } from './connections.ts';
 import type { ListMemory } from './memory.ts';
 import type { RunRecords } from './run-records.ts';
 import type { TransactionOwner } from './transaction.ts';
@@ -18,12 +19,21 @@ export interface RecordChange {
 /** Receives each change. */
 export type ChangeObserver = (change: RecordChange) => void;
 
-/** The run that works on the mirror. In a dry run every transaction is rolled back, and `id` is in no table. */
+/** A run that writes nothing. */
+export interface DryRun {
+  /** Receives each change that it would make. */
+  readonly tell: ChangeObserver;
+  /** What the lists would call their connections, as far as they were read. */
+  readonly names: ConnectionNames;
+}
+
+/** The run that works on the mirror. In a dry run `id` is in no table. */
 export interface CurrentRun {
   readonly id: number;
   readonly startedAt: string;
   readonly baseUrl: string;
-  readonly isDry: boolean;
+  /** Null if the run writes. */
+  readonly dry: DryRun | null;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +44,6 @@ export interface ListContext {
   readonly transactions: TransactionOwner;
   readonly records: RunRecords;
   readonly run: CurrentRun;
-  readonly observe: ChangeObserver | undefined;
   readonly table: ListTable;
   readonly memory: ListMemory;
   /** M, the sum of the list's rows according to the newest receipt. */

@@ -21,14 +21,15 @@ import {
   openMirrorForReading,
 } from '../file/open.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
-import { assertWhole, explainSqliteError } from '../file/sqlite-errors.ts';
+import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { settleConnections } from './connections.ts';
+import { ConnectionNames, settleConnections } from './connections.ts';
 import type { ChangeObserver, CurrentRun, ListContext } from './list-context.ts';
 import { ListMemory } from './memory.ts';
+import { renamings } from './plan.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
@@ -42,8 +43,8 @@ interface OpenMirror {
   /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
   readonly isSuspect: boolean;
   readonly options: OpenOptions;
-  /** Receives the changes that a dry run would make; if it is set, the run is dry. */
-  readonly observe: ChangeObserver | undefined;
+  /** Receives the changes that a dry run would make; null if the run is not dry. */
+  readonly tell: ChangeObserver | null;
 }
 
 /** The options of a run. */
@@ -70,7 +71,7 @@ export class SqliteMirror {
    * @throws MirrorFileError if the file can't be used.
    */
   static open(path: string, options: OpenOptions = { signal: new AbortController().signal }): SqliteMirror {
-    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, { options, observe: undefined });
+    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, { options, tell: null });
   }
 
   /** Opens the mirror for a run that changes nothing and creates no file; `tell` receives the changes that it would make. */
@@ -79,18 +80,17 @@ export class SqliteMirror {
     tell: ChangeObserver,
     options: OpenOptions = { signal: new AbortController().signal },
   ): SqliteMirror {
-    const observe = withoutRepeats(tell);
     const file = mirrorToWrite(path);
     if (isYetToMake(file))
-      return new SqliteMirror({ file: openInMemory(), lock: null, isSuspect: false, options, observe });
+      return new SqliteMirror({ file: openInMemory(), lock: null, isSuspect: false, options, tell });
     openMirrorForReading(file).close();
-    return SqliteMirror.#locked(file, openForDryRun, { options, observe });
+    return SqliteMirror.#locked(file, openForDryRun, { options, tell });
   }
 
   static #locked(
     path: string,
     open: (path: string) => MirrorFile,
-    others: Pick<OpenMirror, 'options' | 'observe'>,
+    others: Pick<OpenMirror, 'options' | 'tell'>,
   ): SqliteMirror {
     const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
     const lock = openLock(path);
@@ -118,26 +118,25 @@ export class SqliteMirror {
   }
 
   async beginRun(start: RunStart): Promise<RunBegun> {
-    const { observe, options } = this.#open;
-    const isDry = observe !== undefined;
-    const { id, dropped } = await this.#begin(start, isDry);
+    const { file, tell, options } = this.#open;
+    const { id, dropped } = await this.#begin(start);
     const { startedAt, baseUrl } = start;
-    const { signal } = options;
-    this.#run = { id, startedAt, baseUrl, isDry, signal };
-    return { runId: isDry ? null : id, rowsDropped: dropped };
+    const dry = tell === null ? null : { tell, names: new ConnectionNames(file.sqlite) };
+    this.#run = { id, startedAt, baseUrl, dry, signal: options.signal };
+    return { runId: dry === null ? id : null, rowsDropped: dropped };
   }
 
   /** Records runs whose process died as interrupted, as the next run would: a copy then has no run that has not ended. */
   async recordDeadRuns(): Promise<void> {
-    if (this.#records.running() !== undefined) await this.#begin(null, false);
+    if (this.#records.running() !== undefined) await this.#begin(null);
   }
 
   /**
    * Records that a run begins, and that earlier ones died. If the file is not as the last run left it, its rows are first compared
    * with the receipts in the same transaction. If they differ, nothing is written.
    */
-  async #begin(start: RunStart | null, isDry: boolean): Promise<{ id: number; dropped: number | null }> {
-    const { file, isSuspect, options } = this.#open;
+  async #begin(start: RunStart | null): Promise<{ id: number; dropped: number | null }> {
+    const { file, isSuspect, options, tell } = this.#open;
     const { signal, mayRebuild = false } = options;
     const transaction = await this.#transactions.begin(signal);
     try {
@@ -146,9 +145,9 @@ export class SqliteMirror {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
-      const id = isDry || start === null ? dryRunId : this.#records.begin(transaction, start);
+      const id = tell !== null || start === null ? dryRunId : this.#records.begin(transaction, start);
       const dropped = mayRebuild && start !== null ? rebuild(transaction, id, start) : null;
-      if (isDry) this.#transactions.rollBack();
+      if (tell !== null) this.#transactions.rollBack();
       else this.#transactions.commit();
       return { id, dropped };
     } catch (error) {
@@ -158,60 +157,43 @@ export class SqliteMirror {
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
-    const { file, observe } = this.#open;
+    const { file } = this.#open;
+    const { sqlite } = file;
     const run = this.#current;
-    if (!run.isDry) {
+    if (run.dry === null)
       await this.#write(transaction =>
         this.#records.beginList(transaction, run.id, list.resource, startedAt),
       );
-      // The log then has only the list's own transaction: if that fills the disk, the log can be cut without room.
-      this.#foldBack();
-    }
-    try {
-      return {
-        list,
-        file,
-        transactions: this.#transactions,
-        records: this.#records,
-        run,
-        observe,
-        table: new ListTable(file.sqlite, list),
-        memory: new ListMemory(file.sqlite, list.resource),
-        sum: lastState(file.sqlite, list.resource),
-      };
-    } catch (error) {
-      throw explainSqliteError(error, file.path);
-    }
-  }
-
-  /** Folds the log back as far as readers and the disk allow. */
-  #foldBack(): void {
-    try {
-      this.#open.file.sqlite.pragma('wal_checkpoint(PASSIVE)');
-    } catch {
-      // The log stays as it is, and the next write that needs room reports the problem.
-    }
+    return explaining(file.path, () => ({
+      list,
+      file,
+      transactions: this.#transactions,
+      records: this.#records,
+      run,
+      table: new ListTable(sqlite, list),
+      memory: new ListMemory(sqlite, list.resource),
+      sum: lastState(sqlite, list.resource),
+    }));
   }
 
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    // A list that fails during writing leaves its transaction open.
-    this.#transactions.rollBack();
-    const { id, isDry } = this.#current;
-    if (isDry) return outcome;
+    const { id, dry } = this.#current;
+    if (dry !== null) return outcome;
     return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
-    const { id, isDry, signal } = this.#current;
-    return isDry ? 0 : pruneHistory(this.#transactions, { runId: id, keepMs, at, signal });
+    const { id, dry, signal } = this.#current;
+    return dry !== null ? 0 : pruneHistory(this.#transactions, { runId: id, keepMs, at, signal });
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
-    // A fault during a list leaves its transaction open.
-    this.#transactions.rollBack();
-    const { id, isDry } = this.#current;
-    if (isDry) return null;
+    const { id, dry } = this.#current;
+    if (dry !== null) {
+      for (const change of renamings(dry.names)) dry.tell(change);
+      return null;
+    }
     return this.#write(transaction => {
       // All lists have said by now what they call their connections.
       settleConnections(transaction.sqlite, id);
@@ -227,11 +209,11 @@ export class SqliteMirror {
    * @throws MirrorFileError if the log can't be folded back; it then has all committed changes.
    */
   close(): boolean {
-    const { file, lock, observe } = this.#open;
+    const { file, lock, tell } = this.#open;
     let mark: string | null = null;
     try {
       this.#transactions.rollBack();
-      if (observe !== undefined) return true;
+      if (tell !== null) return true;
       // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
       file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
@@ -242,7 +224,7 @@ export class SqliteMirror {
     } finally {
       try {
         file.close();
-        if (observe === undefined) lock?.setMark(mark);
+        if (tell === null) lock?.setMark(mark);
       } finally {
         lock?.release();
       }
@@ -292,18 +274,6 @@ const lastWriteMsMax = 1_000;
 
 /** No recorded run has this id: SQLite counts from 1. */
 const dryRunId = 0;
-
-/**
- * Each list of a dry run is rolled back separately, so several lists can change one connection; only the first change is reported.
- */
-function withoutRepeats(tell: ChangeObserver): ChangeObserver {
-  const connections = new Set<number>();
-  return change => {
-    if (change.resource === 'connections' && connections.has(change.recordId)) return;
-    if (change.resource === 'connections') connections.add(change.recordId);
-    tell(change);
-  };
-}
 
 function openLock(path: string): MirrorLock {
   try {

@@ -1,4 +1,5 @@
 import type { StoredConnection } from '../../contract/content.ts';
+import type { Scalar } from '../../contract/lists.ts';
 import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
@@ -92,45 +93,45 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
   }
 }
 
-/** The changes that a plan would make to a list and to its connections. */
+/** The changes that a plan would make to a list. */
 export function* changesOf(
   { list, table }: ListContext,
-  stage: Stage,
+  { sqlite, sql, isOfIds }: Stage,
   plan: Plan,
   names: ConnectionNames,
 ): Generator<RecordChange> {
   const { resource } = list;
-  const connections = new ConnectionTable(stage.sqlite);
-  const renamed = names.renamed();
-  const called = new Map<number, StoredConnection>(renamed.map(({ after }) => [after.id, after]));
+  const connections = new ConnectionTable(sqlite);
+  const called = new Map<number, StoredConnection>(names.renamed().map(({ after }) => [after.id, after]));
   const before = wireWriter(list, id => connections.read(id));
   const after = wireWriter(list, id => called.get(id) ?? connections.read(id) ?? names.believedOf(id));
   const rowOf = new Map([...plan.edits].map(([row, n]) => [n, row]));
-  let more = plan.base + stage.numbered;
-  for (const staged of stage.all()) {
-    const record = after(staged);
-    const row = rowOf.get(staged.n);
-    if (row !== undefined)
-      yield { resource, operation: 'update', recordId: row, record, before: before(table.read(row).record) };
-    for (let copy = 0; copy < staged.copies; copy++) {
-      const recordId = copy === 0 ? plan.base + staged.n : ++more;
-      yield { resource, operation: 'insert', recordId, record, before: null };
+  type Row = [n: number, copies: number, arrays: string | null, extra: string | null, ...scalars: Scalar[]];
+  for (const row of sqlite.prepare<[], Row>(sql.staged).raw().iterate()) {
+    const [n, copies, arrays, extra, ...scalars] = row;
+    const id = isOfIds ? n : null;
+    const record = after({ id, scalars, extra, arrays: arrays === null ? [] : JSON.parse(arrays) });
+    const edited = rowOf.get(n);
+    if (edited !== undefined) {
+      const was = before(table.read(edited).record);
+      yield { resource, operation: 'update', recordId: edited, record, before: was };
     }
+    for (let copy = 0; copy < copies; copy++)
+      yield { resource, operation: 'insert', recordId: plan.base + n, record, before: null };
   }
-  for (const id of plan.gone)
-    yield {
-      resource,
-      operation: 'removal',
-      recordId: id,
-      record: before(table.read(id).record),
-      before: null,
-    };
-  for (const { row, after } of renamed)
-    yield {
-      resource: 'connections',
-      operation: 'update',
-      recordId: row.id,
-      record: wireConnection(after),
-      before: wireConnection(row),
-    };
+  for (const id of plan.gone) {
+    const record = before(table.read(id).record);
+    yield { resource, operation: 'removal', recordId: id, record, before: null };
+  }
+}
+
+/** The changes of connections that would be called otherwise. */
+export function renamings(names: ConnectionNames): RecordChange[] {
+  return names.renamed().map(({ row, after }) => ({
+    resource: 'connections',
+    operation: 'update',
+    recordId: row.id,
+    record: wireConnection(after),
+    before: wireConnection(row),
+  }));
 }

@@ -1,5 +1,4 @@
 import type Database from 'better-sqlite3';
-import type { RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
 import { type Page, readContent, type UnknownField } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
@@ -15,12 +14,6 @@ import { IdSet } from './id-set.ts';
 import type { KnownPages, ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql, rowsPerInsert } from './list-sql.ts';
 import { RejectedRecords } from './rejected.ts';
-
-/** A record that the list does not have, and how many rows are inserted for it. */
-export interface StagedRecord extends RecordValues {
-  readonly n: number;
-  readonly copies: number;
-}
 
 /**
  * What a run reads of a list, beside the list's own table: the rows that answers have shown and, in a TEMP table, the records that the
@@ -237,21 +230,6 @@ export class Stage {
   /** A staged record's content, as 32 hexadecimal digits. */
   contentOf(n: number): string {
     return this.#content.get(n) as string;
-  }
-
-  /** All staged records, by their numbers. */
-  *all(): Generator<StagedRecord> {
-    type Row = [n: number, copies: number, arrays: string | null, extra: string | null, ...scalars: Scalar[]];
-    for (const row of this.sqlite.prepare<[], Row>(this.sql.staged).raw().iterate()) {
-      const [n, copies, arrays, extra, ...scalars] = row;
-      const id = this.isOfIds ? n : null;
-      yield { n, copies, id, scalars, extra, arrays: arrays === null ? [] : JSON.parse(arrays) };
-    }
-  }
-
-  /** How many contents are numbered. */
-  get numbered(): number {
-    return this.#numbers.count;
   }
 
   /** Enters a remembered page, as if it had been parsed now; false if there is none. */
