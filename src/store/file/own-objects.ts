@@ -2,8 +2,6 @@ import type Database from 'better-sqlite3';
 import { MirrorAlteredError } from '../../errors.ts';
 import { type MirrorFile, openInMemory } from './open.ts';
 
-// All by hand: SQLite's own tables, and objects of which Drizzle has no words.
-
 /** A table, an index, a view or a trigger. */
 interface SchemaPart {
   readonly type: string;

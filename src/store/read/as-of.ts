@@ -3,8 +3,7 @@ import type { RecordValues, StoredConnection } from '../../contract/content.ts';
 import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
 import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
-import type { StoredVersion } from '../tables/record-lives.ts';
-import { restoredVersions } from '../tables/restored-versions.ts';
+import { restoredVersions, type StoredVersion } from '../tables/restored-versions.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
 /** A record of a list, or a connection, as it was at one time. */

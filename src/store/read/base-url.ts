@@ -3,7 +3,6 @@ import { DocmirrorError } from '../../errors.ts';
 import { openOfAnyShape } from '../file/open.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
 
-// By hand: a mirror of any shape.
 const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
   WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
 
@@ -15,7 +14,6 @@ export function readBaseUrl(path: string): string | null {
   if (!existsSync(path)) return null;
   let baseUrl: string | null = null;
   try {
-    // By hand: SQLite's own table.
     const isWritten = "SELECT 1 FROM sqlite_schema WHERE name = 'sync_run_resources'";
     openOfAnyShape(path, sqlite => {
       if (sqlite.prepare(isWritten).get() === undefined) return;

@@ -1,6 +1,3 @@
-import { select } from '../tables/statement.ts';
-import { changes } from '../tables/view-columns.ts';
-
 /** A change of one record, by one run. */
 export interface Change {
   readonly runId: number;
@@ -13,10 +10,4 @@ export interface Change {
   readonly record: string | null;
   /** JSON text: the record before an update; null otherwise, and if that version was erased or pruned. */
   readonly before: string | null;
-}
-
-/** Begins a SELECT of changes. The caller adds conditions and order. */
-export function selectChanges() {
-  const { runId, changedAt, resource, recordId, operation, record, before } = changes;
-  return select({ runId, changedAt, resource, recordId, operation, record, before }).from(changes);
 }

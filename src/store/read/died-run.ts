@@ -1,14 +1,5 @@
 import type Database from 'better-sqlite3';
-import { eq, max } from 'drizzle-orm';
 import { isHeld } from '../file/lock-file.ts';
-import { firstValue } from '../tables/query.ts';
-import { syncRuns } from '../tables/schema.ts';
-import { select } from '../tables/statement.ts';
-
-const newestRunning = () =>
-  select({ id: max(syncRuns.id) })
-    .from(syncRuns)
-    .where(eq(syncRuns.status, 'running'));
 
 /**
  * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none. Call it
@@ -18,9 +9,12 @@ const newestRunning = () =>
  * the run is `running` before and after, it died.
  */
 export function diedRun(sqlite: Database.Database): number | null {
-  const runId = firstValue(sqlite, newestRunning) ?? null;
+  const running = sqlite
+    .prepare<[], number | null>("SELECT max(id) FROM sync_runs WHERE status = 'running'")
+    .pluck();
+  const runId = running.get() ?? null;
   if (runId === null || isHeldOrUnknown(sqlite.name)) return null;
-  return firstValue(sqlite, newestRunning) === runId ? runId : null;
+  return running.get() === runId ? runId : null;
 }
 
 /** The status of a run as commands show it. */

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import { and, count, desc, eq, gt, isNotNull, lt, lte, min, sql } from 'drizzle-orm';
-import { keptResources, lists } from '../../contract/lists.ts';
+import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
@@ -9,50 +8,7 @@ import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { lastRunBefore } from '../receipts/pruned.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { firstValue } from '../tables/query.ts';
-import { type StoredVersion, selectVersions, versionsAfterRun } from '../tables/record-lives.ts';
-import { restoredVersions } from '../tables/restored-versions.ts';
-import { rowsTable } from '../tables/rows-table.ts';
-import { recordHistory, syncReceipts, syncRunResources, syncRuns } from '../tables/schema.ts';
-import { hexOf, prepare, prepareValue, select, words } from '../tables/statement.ts';
-import { changes } from '../tables/view-columns.ts';
-
-// Changes of a run that is not over can't be read yet, nor can those of later runs.
-function endedRuns() {
-  const { id, startedAt, status } = syncRuns;
-  const underWay = words
-    .select({ id: min(id) })
-    .from(syncRuns)
-    .where(eq(status, 'running'));
-  return select({ runId: id, startedAt })
-    .from(syncRuns)
-    .where(lt(id, sql`coalesce((${underWay}), 9e18)`))
-    .orderBy(id);
-}
-
-function changesOfRun(run: number) {
-  const { runId, changedAt, resource, recordId, operation, record } = changes;
-  return select({ runId, changedAt, resource, recordId, operation, record })
-    .from(changes)
-    .where(eq(runId, run));
-}
-
-function recordedSum(list: string, runId: number) {
-  const { resource, recordCount, checksum, runId: of } = syncRunResources;
-  return select({ recordCount: sql<number>`${recordCount}`, contentSum: sql<string>`${checksum}` })
-    .from(syncRunResources)
-    .where(and(eq(resource, list), lte(of, runId), isNotNull(checksum)))
-    .orderBy(desc(of))
-    .limit(1);
-}
-
-// Each receipt names the mirror, and the first one is written when its first run ends.
-function mirrorIdOfReceipts() {
-  return select({ id: sql<string>`${syncReceipts.receipt} ->> '$.mirrorId'` })
-    .from(syncReceipts)
-    .orderBy(syncReceipts.leafIndex)
-    .limit(1);
-}
+import { restoredVersions, type StoredVersion, storedVersions } from '../tables/restored-versions.ts';
 
 /** A mirror's rows and changes run by run, from one state of the file, for a publication. */
 export class PublishRows implements PublishSource {
@@ -67,7 +23,11 @@ export class PublishRows implements PublishSource {
     const file = openMirrorForReading(path);
     try {
       file.sqlite.exec('BEGIN');
-      const mirrorId = firstValue(file.sqlite, mirrorIdOfReceipts);
+      // Each receipt names the mirror, and the first one is written when its first run ends.
+      const mirrorId = file.sqlite
+        .prepare<[], string>("SELECT receipt ->> '$.mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1")
+        .pluck()
+        .get();
       if (mirrorId !== undefined) return new PublishRows(file, mirrorId);
       throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
     } catch (error) {
@@ -87,24 +47,33 @@ export class PublishRows implements PublishSource {
   }
 
   runs(): EndedRun[] {
-    return prepare(this.#sqlite, endedRuns).all();
+    // Changes of a run that is not over can't be read yet, nor can those of later runs.
+    return this.#sqlite
+      .prepare<[], EndedRun>(
+        `SELECT id AS runId, started_at AS startedAt FROM sync_runs
+         WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`,
+      )
+      .all();
   }
 
   rowCountSince(runId: number): number {
-    const rows = keptResources.map(
-      resource => [rowsTable(resource), rowsTable(resource).changedRunId] as const,
-    );
-    return [...rows, [recordHistory, recordHistory.validToRunId] as const]
-      .map(([table, column]) => {
-        const since = (run: number) => select({ count: count() }).from(table).where(gt(column, run));
-        return firstValue(this.#sqlite, since, runId) ?? 0;
-      })
-      .reduce((sum, each) => sum + each);
+    const counts = [
+      ...keptResources.map(
+        resource => `SELECT count(*) FROM ${tableOf(resource)} WHERE _changed_run_id > @runId`,
+      ),
+      'SELECT count(*) FROM record_history WHERE valid_to_run_id > @runId',
+    ];
+    const sum = `SELECT ${counts.map(count => `(${count})`).join(' + ')}`;
+    return this.#sqlite.prepare<object, number>(sum).pluck().get({ runId }) ?? 0;
   }
 
   *rows(resource: string, runId: number): Generator<SourceRow> {
-    yield* this.#ended(resource, this.#versions(removedInRun, resource, runId), true);
-    yield* this.#ended(resource, this.#versions(begunInRun, resource, runId), false);
+    yield* this.#ended(
+      resource,
+      this.#versions("valid_to_run_id = ? AND ended_by = 'removal'", resource, runId),
+      true,
+    );
+    yield* this.#ended(resource, this.#versions('valid_from_run_id = ?', resource, runId), false);
     const list = lists.find(each => each.resource === resource);
     if (list === undefined) {
       for (const row of new ConnectionTable(this.#sqlite).writtenBy(runId)) {
@@ -119,7 +88,10 @@ export class PublishRows implements PublishSource {
   }
 
   *changes(runId: number): Generator<SourceChange> {
-    this.#changesOfRun ??= prepare(this.#sqlite, changesOfRun);
+    this.#changesOfRun ??= this.#sqlite.prepare(
+      `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
+       FROM changes WHERE run_id = ?`,
+    );
     yield* this.#changesOfRun.iterate(runId);
   }
 
@@ -128,7 +100,12 @@ export class PublishRows implements PublishSource {
    * rows.
    */
   sumAfter(resource: string, runId: number): RowSum {
-    const recorded = prepare(this.#sqlite, recordedSum).get(resource, runId);
+    const recorded = this.#sqlite
+      .prepare<[string, number], RowSum>(
+        `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
+         WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
+      )
+      .get(resource, runId);
     return recorded ?? sumOf(this.#contentsAfter(resource, runId));
   }
 
@@ -144,30 +121,15 @@ export class PublishRows implements PublishSource {
   }
 
   *#contentsAfter(resource: string, runId: number): Generator<string> {
-    const table = rowsTable(resource);
-    const rows = (run: number) =>
-      select({ content: hexOf(table.content) })
-        .from(table)
-        .where(lte(table.changedRunId, run));
-    yield* prepareValue(this.#sqlite, rows).iterate(runId);
-    for (const { content } of versionsAfterRun(this.#sqlite, resource, runId)) yield content;
+    const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource)} WHERE _changed_run_id <= ?`;
+    yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
+    const stood = 'resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?';
+    for (const { content } of storedVersions(this.#sqlite, stood, resource, runId, runId)) yield content;
   }
 
-  #versions(condition: typeof begunInRun, resource: string, runId: number): IterableIterator<StoredVersion> {
-    return prepare(this.#sqlite, (of: string, run: number) =>
-      selectVersions()
-        .where(and(eq(recordHistory.resource, of), condition(run)))
-        .orderBy(recordHistory.id),
-    ).iterate(resource, runId);
+  #versions(condition: string, resource: string, runId: number): IterableIterator<StoredVersion> {
+    return storedVersions(this.#sqlite, `resource = ? AND ${condition}`, resource, runId);
   }
-}
-
-function begunInRun(runId: number) {
-  return and(eq(recordHistory.validFromRunId, runId));
-}
-
-function removedInRun(runId: number) {
-  return and(eq(recordHistory.validToRunId, runId), eq(recordHistory.endedBy, 'removal'));
 }
 
 type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;

@@ -1,13 +1,8 @@
-import { and, count, desc, eq, gte, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gte, ne, sql } from 'drizzle-orm';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { firstValue } from '../tables/query.ts';
-import { rowsTable } from '../tables/rows-table.ts';
-import { syncRunResources, syncRuns } from '../tables/schema.ts';
-import { select } from '../tables/statement.ts';
+import { syncRunResources, syncRuns, unknownFields } from '../tables/schema.ts';
 import { diedRun, statusAsSaid } from './died-run.ts';
-import { isFull, lastCompletedAt } from './last-completed.ts';
-import { readUnknownFields, type SeenField } from './unknown-fields.ts';
 
 /** A row of `sync_runs`, with the field names of Drizzle. */
 export type RunRow = typeof syncRuns.$inferSelect;
@@ -30,10 +25,12 @@ export interface ListStatus {
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
   /** Fields that the service sends and no column exists for. */
-  readonly unknownFields: readonly SeenField[];
+  readonly unknownFields: readonly Omit<typeof unknownFields.$inferSelect, 'resource'>[];
   /** The newest run of the list that has ended; null if none has. */
   readonly lastEnded: RunResourceRow | null;
 }
+
+const { resource: _resource, ...seenField } = getTableColumns(unknownFields);
 
 /** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
 export class RunReader implements Disposable {
@@ -91,9 +88,15 @@ export class RunReader implements Disposable {
       .orderBy(desc(syncRunResources.runId))
       .limit(1)
       .get();
+    const completed = sqlite
+      .prepare<{ resource: string; mode: string | null }, string | null>(
+        `SELECT completed_at FROM sync_run_resources
+         WHERE resource = @resource AND status = 'completed' AND (@mode IS NULL OR mode = @mode) ORDER BY run_id DESC LIMIT 1`,
+      )
+      .pluck();
     return {
       resource: list.resource,
-      recordCount: firstValue(sqlite, () => select({ count: count() }).from(rowsTable(list.resource))) ?? 0,
+      recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${list.table}`).pluck().get() ?? 0,
       lastRun:
         last === undefined
           ? null
@@ -103,9 +106,14 @@ export class RunReader implements Disposable {
               baseUrl: last.baseUrl,
             },
       lastEnded: this.#lastEndedOf(list.resource),
-      lastCompletedAt: lastCompletedAt(sqlite, list.resource),
-      lastFullAt: lastCompletedAt(sqlite, list.resource, isFull),
-      unknownFields: readUnknownFields(sqlite, list.resource),
+      lastCompletedAt: completed.get({ resource: list.resource, mode: null }) ?? null,
+      lastFullAt: completed.get({ resource: list.resource, mode: 'full' }) ?? null,
+      unknownFields: orm
+        .select(seenField)
+        .from(unknownFields)
+        .where(and(eq(unknownFields.resource, list.resource), sql`${unknownFields.recordCount} is not 0`))
+        .orderBy(asc(unknownFields.field), asc(unknownFields.jsonType))
+        .all(),
     };
   }
 

@@ -1,7 +1,13 @@
 import { arrayFields, type Field, type ListDefinition, lists, scalarFields } from '../../contract/lists.ts';
-import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
-
-// All by hand: the text of a view, which the file keeps.
+import {
+  connectionJson,
+  integer,
+  newestEndedRun,
+  rowRecord,
+  text,
+  timeOfRun,
+  withExtra,
+} from './view-sql.ts';
 
 /**
  * The changes of ended runs: records inserted, updated and removed. The view has three layers so that SQLite 3.40 can merge all of
@@ -53,48 +59,10 @@ function knownFields(): string {
   END`;
 }
 
-/** A statement that writes a connection in a reference, of its id. */
-type Reference = (id: string) => string;
-
-function rowRecord(list: ListDefinition, reference: Reference): string {
-  const id = list.identity.by === 'id' ? ["'id', t.id"] : [];
-  const fields = list.fields.map(field => `'${field.name}', ${rowValue(list, field, reference)}`);
-  return `json_object(${[...id, ...fields].join(', ')})`;
-}
-
-function rowValue(list: ListDefinition, field: Field, reference: Reference): string {
-  switch (field.kind) {
-    case 'text':
-    case 'integer':
-      return `t.${field.column}`;
-    case 'connection':
-      return `json(${reference(`t.${field.column}`)})`;
-    case 'texts':
-      return `json(${arrayOf(list, field, 'value', field.column)})`;
-    case 'connections': {
-      const element = `coalesce(${reference(`a.${field.column}`)}, 'null')`;
-      return `json(${arrayOf(list, field, 'json(value)', element)})`;
-    }
-  }
-}
-
-// A name that its column can't store is among the further fields.
-const connectionName = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
-
-/** JSON of the connection `c` as the service writes it in a reference. */
-export const connectionJson = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
-    '{"id":' || c.id || ${connectionName} || ',' || substr(c._extra, 2))`;
-
 /** A connection with the name that it had after the change's run. */
 function referenceThen(id: string): string {
   const then = versionOf('c.id', 'n.valid_to_run_id > v.run_id');
   return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${connectionJson}) FROM connections c WHERE c.id = ${id})`;
-}
-
-/** JSON of the row `t` of a list in the service's own shape, with the connections' names of now. */
-export function rowJson(list: ListDefinition): string {
-  const known = rowRecord(list, id => `(SELECT ${connectionJson} FROM connections c WHERE c.id = ${id})`);
-  return `(SELECT iif(k.extra IS NULL, k.known, ${withExtra}) FROM (SELECT ${known} AS known, t._extra AS extra) k)`;
 }
 
 /** The JSON of the first version of a connection that ended in some runs; null if there is none. */
@@ -140,11 +108,6 @@ function renamedInArray(name: string): { path: string; renamed: string } {
 function renamedSince(id: string): string {
   return versionOf(id, 'n.valid_to_run_id > h.valid_from_run_id AND n.valid_to_run_id < h.valid_to_run_id');
 }
-
-/** A field that its columns can't store is among the further fields, so it is left out of the others. */
-const withExtra = `(SELECT substr(j, 1, length(j) - 1) || ',' || substr(k.extra, 2) FROM (
-  SELECT json_group_object(f.key, json(iif(f.type IN ('object', 'array'), f.value, json_quote(f.value)))) AS j
-  FROM json_each(k.known) f WHERE f.key NOT IN (SELECT key FROM json_each(k.extra))))`;
 
 // With the plus, SQLite 3.40 does not read all that the run has ended.
 const before = `iif(v.operation = 'update',

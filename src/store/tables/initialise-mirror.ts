@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { mirror } from './schema.ts';
-import { prepareInsert, prepareValue, select } from './statement.ts';
 
 /**
  * Adds the triggers and the mirror's own id to a file whose tables were just made or changed. To be called in the transaction that
@@ -9,12 +7,12 @@ import { prepareInsert, prepareValue, select } from './statement.ts';
  */
 export function completeMirror(sqlite: Database.Database): void {
   createTriggers(sqlite);
-  if (mirrorIds(sqlite).length === 0) prepareInsert(sqlite, mirror, 'mirrorId').run(randomUUID());
+  if (mirrorIds(sqlite).length === 0) sqlite.prepare('INSERT INTO _mirror VALUES (?)').run(randomUUID());
 }
 
 /** The ids of the mirror in a file: one, unless somebody changed the table. */
 export function mirrorIds(sqlite: Database.Database): string[] {
-  return prepareValue(sqlite, () => select({ id: mirror.mirrorId }).from(mirror)).all();
+  return sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().all();
 }
 
 /** A receipt states what a run found and did. It would be worth nothing if it could be changed by mistake. */
@@ -33,7 +31,6 @@ const triggers = {
 /** Makes the triggers of a mirror again; to be called after its tables were made or changed. */
 function createTriggers(sqlite: Database.Database): void {
   for (const [name, when] of Object.entries(triggers)) {
-    // By hand: triggers, which Drizzle does not know.
     sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
       CREATE TRIGGER ${name} ${when} BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`);
   }

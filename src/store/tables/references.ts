@@ -18,7 +18,6 @@ const referring = Object.values(schema)
 
 /** Finds broken references in docmirror's tables. Tables of other programs can refer to records that were removed. */
 export function brokenReferences(sqlite: Database.Database): IterableIterator<BrokenReference> {
-  // By hand: a table-valued function.
   return sqlite
     .prepare<[string], BrokenReference>(
       `SELECT broken."table", broken."rowid", broken.parent

@@ -1,9 +1,37 @@
+import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { readContent } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
-import type { StoredVersion } from './record-lives.ts';
 import type { StandingRecord } from './standing-record.ts';
+
+/** A version of a record that ended. */
+export interface StoredVersion {
+  readonly id: number;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly firstSeenRunId: number;
+  readonly validFromRunId: number;
+  /** Null if it was erased. */
+  readonly record: string | null;
+  /** 32 hexadecimal digits. */
+  readonly content: string;
+}
+
+/** The ended versions that fit a condition in SQL, the first written first. */
+export function storedVersions(
+  sqlite: Database.Database,
+  condition: string,
+  ...values: readonly (string | number)[]
+): IterableIterator<StoredVersion> {
+  return sqlite
+    .prepare<(string | number)[], StoredVersion>(
+      `SELECT id, resource, record_id AS recordId, first_seen_run_id AS firstSeenRunId,
+        valid_from_run_id AS validFromRunId, record, lower(hex(content)) AS content
+       FROM record_history WHERE ${condition} ORDER BY id`,
+    )
+    .iterate(...values);
+}
 
 /** Versions are parsed together up to this number, because each page that is parsed has a fixed cost. */
 const versionsPerPage = 200;

@@ -1,9 +1,16 @@
 import type Database from 'better-sqlite3';
-import { listOf, lists } from '../../contract/lists.ts';
+import {
+  type ArrayField,
+  arrayFields,
+  type ListDefinition,
+  listOf,
+  lists,
+  scalarFields,
+  timeColumnOf,
+} from '../../contract/lists.ts';
+import { stateWords as words } from '../../list-state.ts';
 import { changesView } from './changes-view.ts';
-import { latestVersionsView, namedView } from './named-views.ts';
-import { syncStatusView } from './sync-status-view.ts';
-import { onOneLine } from './view-sql.ts';
+import { arrayOf, integer, newestEndedRun, onOneLine, text, timeOfRun } from './view-sql.ts';
 
 /** A view of the mirror: its name, and the query behind it. */
 interface View {
@@ -27,7 +34,6 @@ function views(): View[] {
 
 /** Makes the views again. */
 export function createViews(sqlite: Database.Database): void {
-  // By hand: Drizzle makes no views.
   for (const { name, query } of views())
     sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${onOneLine(query)}`);
 }
@@ -36,3 +42,105 @@ export function createViews(sqlite: Database.Database): void {
 export function viewNames(): string[] {
   return views().map(({ name }) => name);
 }
+
+const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra'];
+
+/** A list with the names of its connections as well as the ids, and with times as well as the runs. */
+function namedView(list: ListDefinition): string {
+  return selectNamed(list, list.table);
+}
+
+/**
+ * The newest export of each document. A source and a reference identify a document; an export without a reference is a document of
+ * its own. A filter by either of them reaches the inner query, because the rows are numbered by exactly these two.
+ */
+function latestVersionsView(list: ListDefinition): string {
+  const time = timeColumnOf(list);
+  const columns = ['id', ...scalarFields(list).map(({ column }) => column), time, ...provenance];
+  const numbered = `(SELECT ${columns.join(', ')},
+    row_number() OVER (
+      PARTITION BY source_connection_id, source_document_reference, iif(source_document_reference IS NULL, id, NULL)
+      ORDER BY ${time} DESC, id DESC) AS place
+    FROM ${list.table})`;
+  return `${selectNamed(list, numbered)} WHERE t.place = 1`;
+}
+
+function selectNamed(list: ListDefinition, rows: string): string {
+  const scalars = scalarFields(list);
+  const time = timeColumnOf(list);
+  const references = scalars.filter(({ kind }) => kind === 'connection').map(({ column }) => column);
+  const alias = (column: string) => `c${references.indexOf(column) + 1}`;
+  const columns = [
+    't.id',
+    ...scalars.flatMap(({ kind, column }) =>
+      kind === 'connection'
+        ? [`t.${column}`, `${alias(column)}.name AS ${nameColumn(column)}`]
+        : [`t.${column}`],
+    ),
+    ...(time === null ? [] : [`t.${time}`]),
+    ...arrayFields(list).flatMap(field => namedArray(list, field)),
+    `${timeOfRun('t._first_seen_run_id', `'${list.resource}'`)} AS first_seen_at`,
+    `${timeOfRun('t._changed_run_id', `'${list.resource}'`)} AS changed_at`,
+    ...provenance.map(column => `t.${column}`),
+  ];
+  const joins = references.map(
+    column => `LEFT JOIN connections ${alias(column)} ON ${alias(column)}.id = t.${column}`,
+  );
+  return [`SELECT ${columns.join(', ')} FROM ${rows} t`, ...joins].join(' ');
+}
+
+function namedArray(list: ListDefinition, field: ArrayField): string[] {
+  const { kind, column } = field;
+  const values = `${text(arrayOf(list, field, 'value', column))} AS ${column}s`;
+  if (kind === 'texts') return [values];
+  const name = `(SELECT name FROM connections WHERE id = a.${column})`;
+  return [values, `${text(arrayOf(list, field, 'value', name))} AS ${nameColumn(column)}s`];
+}
+
+function nameColumn(idColumn: string): string {
+  return idColumn.replace(/_id$/, '_name');
+}
+
+/** The state of each list: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
+function syncStatusView(): string {
+  const counts = lists
+    .map(
+      ({ resource, table }) =>
+        `SELECT ${text(`'${resource}'`)} AS resource, ${integer(`(SELECT count(*) FROM ${table})`)} AS record_count`,
+    )
+    .join(' UNION ALL ');
+  const newest = (where: string) =>
+    `(SELECT max(run_id) FROM sync_run_resources WHERE resource = l.resource AND ${where})`;
+  const age = "round((julianday('now') - julianday(done.completed_at)) * 86400)";
+  const isRunning = "(SELECT status = 'running' FROM sync_runs ORDER BY id DESC LIMIT 1)";
+  return `SELECT
+    l.resource,
+    ${integer('l.record_count')} AS record_count,
+    done.run_id AS last_completed_run_id,
+    done.completed_at AS last_completed_at,
+    ${integer(age)} AS age_seconds,
+    whole.completed_at AS last_full_at,
+    last.run_id AS last_run_id,
+    last.status AS last_run_status,
+    last.completeness,
+    ${text(verdict)} AS verdict,
+    ${integer(`coalesce(${isRunning}, 0)`)} AS is_running
+  FROM (${counts}) l
+  LEFT JOIN sync_run_resources last
+    ON last.resource = l.resource AND last.run_id = ${newest(`run_id <= ${newestEndedRun}`)}
+  LEFT JOIN sync_run_resources done
+    ON done.resource = l.resource AND done.run_id = ${newest("status = 'completed'")}
+  LEFT JOIN sync_run_resources whole
+    ON whole.resource = l.resource AND whole.run_id = ${newest("status = 'completed' AND mode = 'full'")}`;
+}
+
+/** The verdict of the last run on a list, in words. */
+const verdict = `CASE
+  WHEN last.run_id IS NULL THEN '${words['never synced']}'
+  WHEN last.status = 'completed' THEN '${words.complete}: ' || last.completeness
+  WHEN last.completeness = 'unproven' THEN '${words.unproven}: ' || last.reason
+  WHEN last.rejected > 0 THEN '${words.rejected}: ' || last.rejected ||
+    iif(last.removals_withheld > 0, ', ${words.withheld}: ' || last.removals_withheld, '')
+  WHEN last.removals_withheld > 0 THEN '${words.withheld}: ' || last.removals_withheld
+  ELSE last.status || coalesce(': ' || last.error_message, '')
+END`;

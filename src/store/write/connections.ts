@@ -3,7 +3,6 @@ import { connectionContent, type StoredConnection } from '../../contract/content
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
-import { connectionJson } from '../tables/changes-view.ts';
 import {
   type ConnectionRow,
   ConnectionTable,
@@ -14,6 +13,7 @@ import {
   type NameAndExtra,
   saidIn,
 } from '../tables/connection-table.ts';
+import { connectionJson } from '../tables/view-sql.ts';
 
 /** What a record says of a connection: its id, its name and its further fields. */
 export type NameEntry = readonly [id: number, name: string | null, extra: string | null];

@@ -1,5 +1,5 @@
 import { arrayFields, type ListDefinition, scalarFields, timeColumnOf } from '../../contract/lists.ts';
-import { rowJson } from '../tables/changes-view.ts';
+import { rowJson } from '../tables/view-sql.ts';
 
 /** Rows per statement: more are no faster. */
 export const rowsPerInsert = 20;

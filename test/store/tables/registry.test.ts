@@ -1,8 +1,12 @@
-import { getTableConfig } from 'drizzle-orm/sqlite-core';
+import { getTableName, is } from 'drizzle-orm';
+import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import { describe, expect, test } from 'vitest';
 import { lists, timeColumnOf } from '../../../src/contract/lists.ts';
-import { schemaTable } from '../../../src/store/tables/rows-table.ts';
+import * as schema from '../../../src/store/tables/schema.ts';
 import { connections } from '../../../src/store/tables/schema.ts';
+
+const schemaTable = (name: string) =>
+  Object.values(schema).find(table => is(table, SQLiteTable) && getTableName(table) === name) as SQLiteTable;
 
 describe('the registry of lists and the schema', () => {
   const typeOf = {
