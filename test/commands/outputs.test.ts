@@ -70,7 +70,8 @@ describe('an output is as its schema says', () => {
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
-  test.concurrent.each([
+  // Some of them take the mirror's lock.
+  test.each([
     'status --json',
     'status mirror.sqlite no-such-file.sqlite --json',
     'runs --json',
