@@ -54,10 +54,13 @@ export class PageError extends Error {
   override readonly name = 'PageError';
   /** True if it has no items, and either no pagination or an error. Some services answer so past the end of a list. */
   readonly isBare: boolean;
+  /** True if the answer says of itself that it failed or is partial. */
+  readonly isFault: boolean;
 
-  constructor(message: string, isBare = false) {
+  constructor(message: string, isBare = false, isFault = false) {
     super(message);
     this.isBare = isBare;
+    this.isFault = isFault;
   }
 }
 
@@ -114,6 +117,7 @@ function pageOf({ beside, items }: SplitAnswer, itemsDigest: string, content: Pa
     throw new PageError(
       `the body is not a page, because its member "${fault}" says that the answer failed or is partial`,
       isEmptyList(items),
+      true,
     );
   assertPagination(pagination, items);
   const otherMembers = Object.entries(others).map(([field, value]) => ({

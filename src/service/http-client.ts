@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -5,10 +6,9 @@ import request from 'undici/lib/api/api-request.js';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { type ConnectionOptions, connectTo } from './connection.ts';
-import { explainFailure } from './failure.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { explainFailure, failureOf } from './failure.ts';
+import { retryAfterMs } from './pacer.ts';
 import type { Secrets } from './secrets.ts';
-import { meaningOf } from './status.ts';
 
 /** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
@@ -68,17 +68,16 @@ export class HttpClient {
     timeoutMs = this.#options.timeoutMs,
   ): Promise<Buffer> {
     const address = `${this.#basePath}${path}`;
-    const deadline = new Deadline(timeoutMs, signal);
+    signal.throwIfAborted();
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const either = AbortSignal.any([signal, timeout]);
     this.#requests++;
     try {
       // Until the connection is made, undici does not listen to the signal.
-      return await Promise.race([this.#request(address, token, deadline.signal), deadline.isReached()]);
+      return await Promise.race([this.#request(address, token, either), abortOf(either)]);
     } catch (error) {
-      const explained = await this.#explain(error, address, deadline);
       signal.throwIfAborted();
-      throw explained;
-    } finally {
-      deadline.clear();
+      throw this.#explain(error, address, timeout.aborted ? timeoutMs : null);
     }
   }
 
@@ -105,7 +104,7 @@ export class HttpClient {
     if (statusCode !== 200) {
       // The status says enough. A body that never ends blocks only its connection, and only for a short time.
       body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
-      throw this.#refusal(statusCode, single(headers['retry-after']), address);
+      throw this.#refusal(statusCode, headers, address);
     }
     const bytes = await this.#collect(body, Number(headers['content-length'] ?? 0), address);
     const encoding = encodingIn(headers['content-encoding']);
@@ -136,29 +135,34 @@ export class HttpClient {
     return bytes.subarray(0, length);
   }
 
-  #refusal(status: number, retryAfter: string | undefined, address: string): ServiceError {
-    const { code, meaning, retryable } = meaningOf(status);
-    const { tokenFrom } = this.#options;
+  #refusal(status: number, headers: IncomingHttpHeaders, address: string): ServiceError {
+    const { code, words, retryable } = failureOf(status);
+    const { tokenFrom, baseUrl } = this.#options;
     const isOfToken = code === 'unauthorized' || code === 'forbidden';
     const from = isOfToken && tokenFrom !== undefined ? `; the token came from ${tokenFrom}` : '';
-    return new ServiceError(code, this.#say(address, `answered ${status}: ${meaning}${from}`), {
+    const here = `${new URL(baseUrl).origin}${address}`;
+    const target = code === 'redirected' ? URL.parse(headers.location ?? here, here) : null;
+    // Without its query and its account, which can be secret.
+    const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
+    return new ServiceError(code, this.#say(address, `${words}${from}${to}`), {
       retryable,
-      retryAfterMs: retryAfterMs(retryAfter, Date.now()),
+      retryAfterMs: retryAfterMs([headers['retry-after']].flat()[0], Date.now()),
       isBare: status === 204,
     });
   }
 
-  async #explain(error: unknown, address: string, deadline: Deadline): Promise<unknown> {
+  /** @param overMs the timeout, if it is over. */
+  #explain(error: unknown, address: string, overMs: number | null): unknown {
     if (error instanceof ServiceError) return error;
     const code = codeOf(error) ?? '';
-    if (deadline.isOver || code === 'UND_ERR_CONNECT_TIMEOUT') {
-      const words = `did not answer completely within ${deadline.timeoutMs} ms`;
+    if (overMs !== null || code === 'UND_ERR_CONNECT_TIMEOUT') {
+      const words = `did not answer completely within ${overMs ?? this.#options.timeoutMs} ms`;
       return this.#error('timeout', words, address, true, error);
     }
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);
     if (code.startsWith('Z_'))
       return this.#error('invalid_response', 'answered with broken gzip', address, true, error);
-    const failure = await explainFailure(error, this.#options, deadline.signal);
+    const failure = explainFailure(error, this.#options);
     return this.#error(failure.code, failure.words, address, failure.retryable, error);
   }
 
@@ -178,41 +182,11 @@ export class HttpClient {
   }
 }
 
-/** Aborts a request when its time is over or the run is stopped, and leaves no listener behind. */
-class Deadline {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  readonly #outer: AbortSignal;
-  readonly #onAbort = () => this.#controller.abort();
-  readonly timeoutMs: number;
-  isOver = false;
-
-  constructor(timeoutMs: number, outer: AbortSignal) {
-    this.timeoutMs = timeoutMs;
-    this.#outer = outer;
-    outer.throwIfAborted();
-    outer.addEventListener('abort', this.#onAbort, { once: true });
-    this.#timer = setTimeout(() => {
-      this.isOver = true;
-      this.#controller.abort();
-    }, timeoutMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** Rejects when the time is over or the run is stopped. */
-  isReached(): Promise<never> {
-    return new Promise((_, reject) => {
-      this.signal.addEventListener('abort', () => reject(this.signal.reason), { once: true });
-    });
-  }
-
-  clear(): void {
-    clearTimeout(this.#timer);
-    this.#outer.removeEventListener('abort', this.#onAbort);
-  }
+/** Rejects when the signal comes. */
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 /**
@@ -224,8 +198,4 @@ function encodingIn(header: string | string[] = []): string {
     .map(name => name.trim())
     .filter(name => name !== '' && name !== 'identity')
     .join();
-}
-
-function single(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

@@ -40,6 +40,10 @@ export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
+/** How often a page is asked for that comes in a wrong form, and one whose answer says of itself that it failed or is partial. */
+const formTriesMax = 3;
+const faultTriesMax = 6;
+
 /** The time for the one try of a list after the others were given up, in milliseconds. */
 const lastTryMsMax = 5_000;
 
@@ -197,7 +201,12 @@ function mayPass(
 ): error is ServiceError {
   if (!(error instanceof ServiceError) || !error.retryable) return false;
   if (error.code === 'server_error' && tryNumber >= triesMax) return false;
+  if (error.code === 'invalid_response' && tryNumber >= triesOf(error.cause)) return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
+}
+
+function triesOf(cause: unknown): number {
+  return cause instanceof PageError && cause.isFault ? faultTriesMax : formTriesMax;
 }
 
 function toQuery({ pageNo, pageSize }: PageRequest): string {

@@ -2,7 +2,7 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import type { PageSource } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
-import type { Answer, Ask } from '../proof/window.ts';
+import { type Answer, type Ask, beginOf } from '../proof/window.ts';
 
 /** The size that `auto` asks for if nothing is known yet. */
 export const pageSizeAtFirst = 1000;
@@ -103,18 +103,33 @@ export function pageGetter(
   { firstPageNo, pageSize, sendsServedSize }: Paging,
   isKnown: (itemsDigest: string) => boolean,
 ): GetPage {
-  const request = ({ index, size, sent, isBeyond }: Ask, signal: AbortSignal, triesMax?: number) =>
-    source.getPage(
-      list,
-      {
-        pageNo: firstPageNo + index,
-        pageSize: sent ?? (sendsServedSize || size !== pageSize ? size : null),
-        isBeyond,
-        ...(triesMax !== undefined && { triesMax }),
-      },
-      signal,
-      isKnown,
-    );
+  /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
+  let ahead = 0;
+
+  async function request(ask: Ask, signal: AbortSignal, triesMax?: number): Promise<Page> {
+    const { index, size, sent, isBeyond } = ask;
+    const pageNo = firstPageNo + index;
+    const get = (by: number) =>
+      source.getPage(
+        list,
+        {
+          pageNo: pageNo - by,
+          pageSize: sent ?? (sendsServedSize || size !== pageSize ? size : null),
+          isBeyond,
+          ...(triesMax !== undefined && { triesMax }),
+        },
+        signal,
+        isKnown,
+      );
+    const before = ahead;
+    const page = await get(before);
+    const other = page.pagination.pageNo - pageNo;
+    if (other === 0 || index === 0 || isLastAgain(page, ask, other)) return page;
+    const again = await get(before + other);
+    if (again.pagination.pageNo !== pageNo) return page;
+    ahead = before + other;
+    return again;
+  }
 
   return async (ask, signal) => {
     try {
@@ -152,6 +167,12 @@ export function pageGetter(
       },
     );
   }
+}
+
+/** Whether a page of another number is the last one, which some services repeat past the end. */
+function isLastAgain({ pagination, content }: Page, ask: Ask, other: number): boolean {
+  const isPast = beginOf(ask) >= pagination.totalRecordCount;
+  return isPast || (other < 0 && content !== null && content.count < ask.size);
 }
 
 /** Whether the service answers, but not with a page at this address or of this size. */

@@ -159,13 +159,16 @@ describe.concurrent('a fault that lasts:', () => {
       await using elsewhere = await setScene();
       const location = `${elsewhere.service.url}/v2/webhooks`;
       scene.service.options.faults = ({ resource: name }) =>
-        name === 'webhooks' ? { kind: 'status', status, headers: { location } } : undefined;
+        name === 'webhooks'
+          ? { kind: 'status', status, headers: { location: `${location}?next=x` } }
+          : undefined;
       const synced = await syncScene(scene);
       expect(synced.of('webhooks')).toMatchObject({
         status: 'failed',
         requests: 1,
-        error: { code: 'redirected' },
+        error: { code: 'redirected', message: expect.stringContaining(`It points to ${location}`) },
       });
+      expect(synced.of('webhooks').error?.message).not.toContain('next=');
       expect(elsewhere.service.requests).toEqual([]);
     },
   );

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { TlsOptions } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Authority, type KeyPair, makeAuthority } from './certificates.ts';
 import { startProxy, startTls, type TlsFront } from './servers.ts';
@@ -54,7 +53,7 @@ describe.concurrent('a certificate', () => {
   });
 
   const refused: [name: string, names: string, days: number, extra: string | null, said: RegExp][] = [
-    ['of an unknown authority', 'IP:127.0.0.1', 30, null, /NODE_EXTRA_CA_CERTS/],
+    ['of an unknown authority', 'IP:127.0.0.1', 30, null, /SIGNATURE.*NODE_EXTRA_CA_CERTS/],
     ['that has expired', 'IP:127.0.0.1', -1, 'own', /CERT_HAS_EXPIRED.*clock/],
     ['for another host', 'DNS:other.example', 30, 'own', /ALTNAME.*another host: check DOCMIRROR_BASE_URL/],
   ];
@@ -71,36 +70,9 @@ describe.concurrent('a certificate', () => {
     expect(synced).toMatchObject({ code: 1, status: 'failed' });
     const { error, requests } = synced.of('collections');
     expect(error).toMatchObject({ code: 'certificate', message: expect.stringMatching(said) });
-    expect(error).toMatchObject({
-      message: expect.stringMatching(
-        /CN=the service, issued by O=Example, CN=Example Authority, valid from 20/,
-      ),
-    });
     expect(requests).toBe(1);
     expect(front.bytesHeard()).toBe(0);
     expect(scene.service.requests).toEqual([]);
-  });
-
-  test('that is refused does not delay a signal while it is looked at', async () => {
-    const { scene, front } = await tlsScene(authority.issue('DNS:other.example'));
-    await using _scene = scene;
-    await using _front = front;
-    // The request gets the certificate. The later look at it gets no answer.
-    const sockets: Socket[] = [];
-    const server = createServer(socket => {
-      sockets.push(socket.on('error', () => undefined));
-      if (sockets.length === 1) socket.pipe(connect(front.port, '127.0.0.1')).pipe(socket);
-    });
-    await new Promise<void>(resolve => void server.listen(0, '127.0.0.1', resolve));
-    scene.env.DOCMIRROR_BASE_URL = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    await using cli = spawnCli(['sync'], { env: scene.env });
-    while (sockets.length < 2) await wait(20);
-    cli.child.kill('SIGTERM');
-    const killedAt = performance.now();
-    expect(await cli.done).toMatchObject({ code: 143 });
-    expect(performance.now() - killedAt).toBeLessThan(10_000);
-    for (const socket of sockets) socket.destroy();
-    server.close();
   });
 
   test('can not be had from a server that speaks no TLS', async () => {
@@ -137,20 +109,6 @@ describe.concurrent('a proxy', () => {
     });
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
     expect(new Set(proxy.asked)).toEqual(new Set([`CONNECT 127.0.0.1:${front.port}`]));
-  });
-
-  test('that wants an account does not hide whose certificate is refused', async () => {
-    const { scene, front } = await tlsScene(good);
-    await using _scene = scene;
-    await using _front = front;
-    delete scene.env.NODE_EXTRA_CA_CERTS;
-    await using proxy = await startProxy({ account: 'me:word' });
-    scene.env.HTTPS_PROXY = `http://me:word@127.0.0.1:${proxy.port}`;
-    const { error } = (await scene.sync()).of('collections');
-    expect(error).toMatchObject({
-      code: 'certificate',
-      message: expect.stringMatching(/CN=the service, issued by O=Example, CN=Example Authority/),
-    });
   });
 
   test('needs no scheme, carries http, and can be spoken to by TLS', async () => {

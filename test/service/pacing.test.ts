@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Pacer } from '../../src/service/pacer.ts';
-import { retryAfterMs, retryAfterMsMax } from '../../src/service/retry-after.ts';
+import { Pacer, retryAfterMs, retryAfterMsMax } from '../../src/service/pacer.ts';
 
 const { signal } = new AbortController();
 

@@ -34,7 +34,7 @@ export interface StandInOptions {
    */
   beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise' | 'last-echoed';
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
-  pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number };
+  pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number } | { answersAhead: number };
   gzip: boolean;
   /** A walk begins whenever the first page is asked for. */
   order: 'stable' | 'reversed' | 'shuffled-per-walk' | 'shuffled-per-request';
@@ -317,6 +317,7 @@ function readPlace(asked: number, { pageNo, firstPage }: StandInOptions) {
   if (pageNo === 'honest') return { servedNo: asked, echoedNo: asked };
   if (pageNo === 'ignored') return { servedNo: firstPage, echoedNo: firstPage };
   if (pageNo === 'ignored-lying-echo') return { servedNo: firstPage, echoedNo: asked };
+  if ('answersAhead' in pageNo) return { servedNo: asked, echoedNo: asked + pageNo.answersAhead };
   const clamped = Math.min(asked, pageNo.clampTo);
   return { servedNo: clamped, echoedNo: clamped };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
 import { collection, documentExport, type StandInOptions, webhook } from '../support/stand-in.ts';
@@ -7,6 +8,12 @@ import { collection, documentExport, type StandInOptions, webhook } from '../sup
 const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number][] = [
   ['the first page is 0', { firstPage: 0, maxPageSize: 20 }, 20],
   ['the first page is 1', { firstPage: 1, maxPageSize: 20 }, 20],
+  ['answers count pages from 0, requests from 1', { pageNo: { answersAhead: -1 }, maxPageSize: 20 }, 20],
+  [
+    'answers count pages from 1, requests from 0',
+    { firstPage: 0, pageNo: { answersAhead: 1 }, maxPageSize: 20 },
+    20,
+  ],
   ['the page size is clamped, and the answer says so', { maxPageSize: 20 }, 20],
   ['the page size is clamped in silence', { maxPageSize: 20, clamp: 'silent' }, 20],
   [
@@ -188,21 +195,27 @@ describe.concurrent('the mirror is exact if', () => {
     },
   );
 
-  test('an answer without records reports an error, which empties no list', async () => {
-    await using scene = await setScene();
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-    const pagination = { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 };
-    scene.service.options.rawBody = resource =>
-      resource === 'collections'
-        ? JSON.stringify({ items: [], pagination, error: 'index not ready' })
-        : undefined;
-    const failed = await scene.sync('--full', '--give-up-after', '0');
-    expect(failed).toMatchObject({ code: 3, status: 'partial' });
-    expect(failed.of('collections')).toMatchObject({ status: 'failed', error: { code: 'invalid_response' } });
-    expectExactMirror(scene.database, scene.service);
-    scene.service.options.rawBody = undefined;
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-  });
+  test.each([{ success: false }, { error: 'index not ready' }, { timed_out: true }, { status: 'error' }])(
+    'an answer says by %j that it failed or is partial: it is asked for again, and removes nothing',
+    async member => {
+      await using scene = await setScene();
+      expect(await scene.sync()).toMatchObject({ code: 0 });
+      const some = scene.service.lists.collections.slice(0, Object.hasOwn(member, 'timed_out') ? 4 : 0);
+      const pagination = { pageCount: 1, pageNo: 1, pageSize: 50, totalRecordCount: some.length };
+      scene.service.options.rawBody = resource =>
+        resource === 'collections' ? JSON.stringify({ items: some, pagination, ...member }) : undefined;
+      const failed = await syncScene(scene);
+      expect(failed).toMatchObject({ code: 3, status: 'partial' });
+      expect(failed.of('collections')).toMatchObject({
+        status: 'failed',
+        retries: 5,
+        error: { code: 'invalid_response', message: expect.stringContaining(`"${Object.keys(member)}"`) },
+      });
+      expectExactMirror(scene.database, scene.service);
+      scene.service.options.rawBody = undefined;
+      expect(await scene.sync()).toMatchObject({ code: 0 });
+    },
+  );
 
   test.each(['bare', 'empty'])('past the end an answer reports an error and is %s', async kind => {
     await using scene = await setScene({ maxPageSize: 20 }, { exports: 40 });
