@@ -6,7 +6,6 @@ import { type Flags, pathIn } from './flags.ts';
 import type { Io } from './io.ts';
 import { widthOf } from './io.ts';
 import type { Chosen, Typed } from './parser.ts';
-import { streamOut } from './stream-out.ts';
 
 /** Runs a command to its end: reads what was typed for it, prints its result, and reports how it ended. */
 export async function perform(name: string, command: Command, typed: Typed, context: Context): Promise<void> {
@@ -47,6 +46,7 @@ async function print(command: Command, data: unknown, isJson: boolean, context: 
   notifier?.summary(command.text?.(data, Number.POSITIVE_INFINITY) ?? '');
   if (isJson && command.outputLines !== undefined) {
     const lines = Iterator.from(command.outputLines(data)).map(line => `${line}\n`);
+    const { streamOut } = await import('./stream-out.ts');
     await streamOut(stdout, lines);
   } else if (isJson && command.output !== undefined)
     stdout.write(jsonOutput(command.output(data), labelsOf(context)));
