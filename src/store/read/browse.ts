@@ -131,13 +131,14 @@ export function* recordRows(
   const conditions = conditionsOf(sqlite, browsable, filter, 'row', isByTime);
   if (conditions === null) return;
   const { sql, values } = allOf([...conditions, ...wordConditions(browsable, filter.q, 'row')]);
-  const columns = recordColumns(browsable).map(({ name }) => (name === browsable.idName ? 'id' : name));
+  const columns = recordColumns(browsable).map(({ name }) => `t.${name === browsable.idName ? 'id' : name}`);
   const view = resource === 'connections' ? 'connections' : `${browsable.table}_named`;
-  // The view has no content to sort by, so it is joined to its table.
-  const text = `SELECT ${columns.map(name => `n.${name}`).join(', ')} FROM ${browsable.table} t CROSS JOIN ${view} n ON n.id = t.id
-    WHERE ${sql} ORDER BY ${orderBy(browsable, order)}`;
+  // The view has no content, so records of the same time are sorted by their ids.
+  const by = orderBy(browsable, order).replace(/t\._content( DESC)?, /, '');
   yield* sqlite
-    .prepare<Bound[], (string | number | null)[]>(text)
+    .prepare<Bound[], (string | number | null)[]>(
+      `SELECT ${columns.join(', ')} FROM ${view} t WHERE ${sql} ORDER BY ${by}`,
+    )
     .raw()
     .iterate(...values);
 }
