@@ -82,7 +82,7 @@ export const changes = command({
     });
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
     const pieces = await changePieces(found, { format, width, resources: given.resource ?? undefined });
-    if (out !== null) stdout.write(writeOut(out, pieces, () => changeCount));
+    if (out !== null) stdout.write(await writeOut(out, pieces, () => changeCount));
     else {
       const { isTaken } = await streamOut(stdout, pieces);
       if (changeCount === 0 && format === 'table') stdout.write(nothingChanged(sqlite, range));

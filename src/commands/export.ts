@@ -19,6 +19,7 @@ import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StateRecord, whyNotAsOf } from '../store/read/as-of.ts';
 import { runsOf } from '../store/read/change-list.ts';
 import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { runOf } from './changes.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, instantOf, required, text, yes } from './flags.ts';
@@ -73,6 +74,7 @@ export const exportMirror = command({
     const state = new MirrorState(sqlite, runId);
     const total = resources.reduce((sum, each) => sum + state.count(each), 0);
     const line = new StatusLine(stderr);
+    const slice = new TimeSlice(null);
     const write = format === 'ndjson' ? null : await tableWriter(format);
     const written: { readonly file: AtomicFile; rowCount: number }[] = [];
     let done = 0;
@@ -97,7 +99,10 @@ export const exportMirror = command({
               );
         const entry = { file, rowCount: 0 };
         written.push(entry);
-        for (const piece of pieces) file.write(piece);
+        for (const piece of pieces) {
+          file.write(piece);
+          if (slice.isOver) await slice.next();
+        }
         file.finish();
         entry.rowCount = done - before;
       }

@@ -59,7 +59,7 @@ export const query = command({
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const pieces = await queryPieces({ columns: query.columns, rows }, format, width);
     if (out === null) await streamOut(stdout, pieces);
-    else stdout.write(writeOut(out, pieces, () => rowCount));
+    else stdout.write(await writeOut(out, pieces, () => rowCount));
   },
 });
 

@@ -6,6 +6,7 @@ import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { isBinary } from '../render/table-file.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
+import { TimeSlice } from '../time-slice.ts';
 import type { Output } from './io.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
@@ -61,14 +62,18 @@ export function assertNoTerminal(format: string, out: string | null, stdout: Out
  *
  * @returns a line that says what it has.
  */
-export function writeOut(
+export async function writeOut(
   path: string,
   pieces: Iterable<string | Uint8Array>,
   rowCount: () => number,
-): string {
+): Promise<string> {
+  const slice = new TimeSlice(null);
   const file = new AtomicFile(path);
   try {
-    for (const piece of pieces) file.write(piece);
+    for (const piece of pieces) {
+      file.write(piece);
+      if (slice.isOver) await slice.next();
+    }
     file.finish();
     file.putInPlace();
     return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;

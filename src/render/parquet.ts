@@ -1,7 +1,6 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CellValue, Column, ColumnKind } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
-import { inBatches } from './csv.ts';
 
 type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
@@ -38,14 +37,18 @@ export function* parquetPieces(
     bytes.index = 0;
     return piece;
   };
-  for (const group of inBatches(rows, rowsPerGroup)) {
-    const columnData = fields.map(({ name, at, convert }) => ({
-      name,
-      data: group.map(row => convert(row[at] ?? null)),
-    }));
+  let data: unknown[][] = fields.map(() => []);
+  const flush = () => {
+    const columnData = fields.map(({ name }, at) => ({ name, data: data[at] ?? [] }));
     parquet.write({ columnData, rowGroupSize: rowsPerGroup });
-    yield written();
+    data = fields.map(() => []);
+    return written();
+  };
+  for (const row of rows) {
+    for (const [at, field] of fields.entries()) data[at]?.push(field.convert(row[field.at] ?? null));
+    if (data[0]?.length === rowsPerGroup) yield flush();
   }
+  if (data[0]?.length !== 0) yield flush();
   parquet.finish();
   yield written();
 }
