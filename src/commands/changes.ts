@@ -8,7 +8,7 @@ import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/change-feed.ts';
 import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
-import type { Change } from '../store/read/change.ts';
+import type { Change } from '../store/read/change-cursor.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';

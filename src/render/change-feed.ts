@@ -1,6 +1,6 @@
 import type { Column } from '../contract/cells.ts';
 import { printableJson } from '../printable.ts';
-import type { Change } from '../store/read/change.ts';
+import type { Change } from '../store/read/change-cursor.ts';
 import { changesText } from './changes.ts';
 import { changedFieldsOf, flatChanges } from './flat-changes.ts';
 import { instant } from './numbers.ts';

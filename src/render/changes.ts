@@ -1,4 +1,4 @@
-import type { Change } from '../store/read/change.ts';
+import type { Change } from '../store/read/change-cursor.ts';
 import { columnsOf, cut, cutToColumns, piece } from './cut.ts';
 import { count } from './numbers.ts';
 import { differencesOf, fieldsOf, type ShownDifference, wholeRecord } from './record-text.ts';

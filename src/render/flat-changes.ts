@@ -10,7 +10,7 @@ import {
 } from '../contract/cells.ts';
 import { parseExact } from '../contract/json.ts';
 import { fieldsOf, keptResources } from '../contract/lists.ts';
-import type { Change } from '../store/read/change.ts';
+import type { Change } from '../store/read/change-cursor.ts';
 
 // Changes of any lists as rows of one shape: two columns for each field, before and after.
 

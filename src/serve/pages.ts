@@ -29,7 +29,7 @@ import {
   recordRows,
   searchRecords,
 } from '../store/read/browse.ts';
-import type { Change } from '../store/read/change.ts';
+import type { Change } from '../store/read/change-cursor.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
 import { readFigures, revisionOf } from '../store/read/figures.ts';
 import {

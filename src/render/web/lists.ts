@@ -6,7 +6,7 @@ import {
   parametersOf,
 } from '../../contract/browsable.ts';
 import type { Choices, FoundRecords, SearchHit } from '../../store/read/browse.ts';
-import type { Change } from '../../store/read/change.ts';
+import type { Change } from '../../store/read/change-cursor.ts';
 import { counted } from '../numbers.ts';
 import { briefRecord, fieldsOf } from '../record-text.ts';
 import { type Html, html } from './html.ts';

@@ -1,7 +1,7 @@
 import { lists } from '../../contract/lists.ts';
 import { stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
-import type { Change } from '../../store/read/change.ts';
+import type { Change } from '../../store/read/change-cursor.ts';
 import type {
   ChangesOfKind,
   Numbers,

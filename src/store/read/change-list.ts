@@ -4,7 +4,7 @@ import { keptResources, tableOf } from '../../contract/lists.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { timeOfRun } from '../tables/view-sql.ts';
 import { allOf, type Condition, conditionsOf, wordConditions } from './browse.ts';
-import type { Change } from './change.ts';
+import type { Change } from './change-cursor.ts';
 import {
   type ChangeCursor,
   type ChangeKey,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { resourceNames } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
-import { diedRun } from './died-run.ts';
+import { diedRun } from './run-reader.ts';
 
 /** The numbers of a list that are shown as metrics. */
 export interface ListFigures {

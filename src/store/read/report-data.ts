@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
-import type { Change } from './change.ts';
+import type { Change } from './change-cursor.ts';
 import { type ListStatus, type RecordedRun, RunReader } from './run-reader.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */

@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, getTableColumns, gte, ne, sql } from 'drizzle-orm';
-import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type Database from 'better-sqlite3';
+import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
+import { lists } from '../../contract/lists.ts';
+import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
-import { syncRunResources, syncRuns, unknownFields } from '../tables/schema.ts';
-import { diedRun, statusAsSaid } from './died-run.ts';
+import { syncRunResources, syncRuns } from '../tables/schema.ts';
 
 /** A row of `sync_runs`, with the field names of Drizzle. */
 export type RunRow = typeof syncRuns.$inferSelect;
@@ -15,6 +16,16 @@ export interface RecordedRun extends RunRow {
   readonly resources: readonly RunResourceRow[];
 }
 
+/** A row of `unknown_fields`, without its list. */
+export interface SeenField {
+  readonly field: string;
+  readonly jsonType: string;
+  readonly firstSeenRunId: number;
+  readonly lastSeenRunId: number;
+  /** Null if no full sync has seen it yet. */
+  readonly recordCount: number | null;
+}
+
 /** The state of one list of the mirror. */
 export interface ListStatus {
   readonly resource: string;
@@ -24,106 +35,114 @@ export interface ListStatus {
   /** When the last completed run of the list ended; null if none has. */
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
-  /** Fields that the service sends and no column exists for. */
-  readonly unknownFields: readonly Omit<typeof unknownFields.$inferSelect, 'resource'>[];
+  /** Fields that the service sends and no column exists for, without those that the last full sync no longer saw. */
+  readonly unknownFields: readonly SeenField[];
   /** The newest run of the list that has ended; null if none has. */
   readonly lastEnded: RunResourceRow | null;
 }
 
-const { resource: _resource, ...seenField } = getTableColumns(unknownFields);
-
 /** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
 export class RunReader implements Disposable {
   readonly #file: MirrorFile;
+  readonly #died: number | null;
 
   /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {
     this.#file = openForReading(path);
+    this.#died = diedRun(this.#file.sqlite);
   }
 
   [Symbol.dispose](): void {
     this.#file.close();
   }
 
-  /** The newest runs, the newest first. */
+  /** The newest runs, the newest first. The status of one whose process is gone is `died`. */
   runs(limit: number): RecordedRun[] {
-    const { orm, sqlite } = this.#file;
-    const died = diedRun(sqlite);
+    const { orm } = this.#file;
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
     // No list of their ids, because SQLite accepts only a limited number of parameters.
     const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
     const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
     const byRun = Map.groupBy(resources, ({ runId }) => runId);
     return runs.map(run => ({
-      ...run,
-      status: statusAsSaid(run.status, run.id, died),
-      resources: inOrder(byRun.get(run.id) ?? []).map(list => ({
-        ...list,
-        status: statusAsSaid(list.status, run.id, died),
-      })),
+      ...this.#said(run, run.id),
+      resources: lists.flatMap(({ resource }) =>
+        (byRun.get(run.id) ?? [])
+          .filter(row => row.resource === resource)
+          .map(row => this.#said(row, run.id)),
+      ),
     }));
   }
 
   /** The newest run, with `died` as its status if its process is gone; null if none is recorded. */
   newestRun(): RunRow | null {
-    const { orm, sqlite } = this.#file;
-    const died = diedRun(sqlite);
-    const run = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(1).get();
-    return run === undefined ? null : { ...run, status: statusAsSaid(run.status, run.id, died) };
+    const run = this.#file.orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(1).get();
+    return run === undefined ? null : this.#said(run, run.id);
   }
 
   /** The state of each list, in the order of their definition. */
   status(): ListStatus[] {
-    const died = diedRun(this.#file.sqlite);
-    return this.#file.sqlite.transaction(() => lists.map(list => this.#statusOf(list, died)))();
+    const { sqlite, orm } = this.#file;
+    const states = () =>
+      lists.map(({ resource, table }): ListStatus => {
+        const last = this.#newest(resource);
+        const isCompleted = eq(syncRunResources.status, 'completed');
+        const run = orm
+          .select()
+          .from(syncRuns)
+          .where(eq(syncRuns.id, last?.runId ?? 0))
+          .get();
+        return {
+          resource,
+          recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
+          lastRun: last && { ...this.#said(last, last.runId), baseUrl: run?.baseUrl ?? '' },
+          lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
+          lastCompletedAt: this.#newest(resource, isCompleted)?.completedAt ?? null,
+          lastFullAt:
+            this.#newest(resource, and(isCompleted, eq(syncRunResources.mode, 'full')))?.completedAt ?? null,
+          unknownFields: sqlite.prepare<[string], SeenField>(unknownFields).all(resource),
+        };
+      });
+    return sqlite.transaction(states)();
   }
 
-  #statusOf(list: ListDefinition, died: number | null): ListStatus {
-    const { orm, sqlite } = this.#file;
-    const last = orm
-      .select({ resource: syncRunResources, baseUrl: syncRuns.baseUrl })
-      .from(syncRunResources)
-      .innerJoin(syncRuns, eq(syncRuns.id, syncRunResources.runId))
-      .where(eq(syncRunResources.resource, list.resource))
-      .orderBy(desc(syncRunResources.runId))
-      .limit(1)
-      .get();
-    const completed = sqlite
-      .prepare<{ resource: string; mode: string | null }, string | null>(
-        `SELECT completed_at FROM sync_run_resources
-         WHERE resource = @resource AND status = 'completed' AND (@mode IS NULL OR mode = @mode) ORDER BY run_id DESC LIMIT 1`,
-      )
-      .pluck();
-    return {
-      resource: list.resource,
-      recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${list.table}`).pluck().get() ?? 0,
-      lastRun:
-        last === undefined
-          ? null
-          : {
-              ...last.resource,
-              status: statusAsSaid(last.resource.status, last.resource.runId, died),
-              baseUrl: last.baseUrl,
-            },
-      lastEnded: this.#lastEndedOf(list.resource),
-      lastCompletedAt: completed.get({ resource: list.resource, mode: null }) ?? null,
-      lastFullAt: completed.get({ resource: list.resource, mode: 'full' }) ?? null,
-      unknownFields: orm
-        .select(seenField)
-        .from(unknownFields)
-        .where(and(eq(unknownFields.resource, list.resource), sql`${unknownFields.recordCount} is not 0`))
-        .orderBy(asc(unknownFields.field), asc(unknownFields.jsonType))
-        .all(),
-    };
-  }
-
-  #lastEndedOf(resource: string): RunResourceRow | null {
-    const isEnded = and(eq(syncRunResources.resource, resource), ne(syncRunResources.status, 'running'));
-    const rows = this.#file.orm.select().from(syncRunResources).where(isEnded);
+  /** The newest run of a list for which a condition is true. */
+  #newest(resource: string, condition?: SQL): RunResourceRow | null {
+    const ofList = and(eq(syncRunResources.resource, resource), condition);
+    const rows = this.#file.orm.select().from(syncRunResources).where(ofList);
     return rows.orderBy(desc(syncRunResources.runId)).limit(1).get() ?? null;
+  }
+
+  #said<T extends { readonly status: string }>(row: T, runId: number): T {
+    const isDead = row.status === 'running' && this.#died !== null && runId <= this.#died;
+    return isDead ? { ...row, status: 'died' } : row;
   }
 }
 
-function inOrder(resources: readonly RunResourceRow[]): RunResourceRow[] {
-  return lists.flatMap(list => resources.filter(({ resource }) => resource === list.resource));
+const unknownFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
+    last_seen_run_id AS lastSeenRunId, record_count AS recordCount
+  FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0 ORDER BY field, json_type`;
+
+/**
+ * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none.
+ *
+ * A run has the lock for as long as it is `running`. The lock is checked between two looks at the run. If nobody has the lock, and
+ * the run is `running` before and after, it died.
+ */
+export function diedRun(sqlite: Database.Database): number | null {
+  const newest = sqlite
+    .prepare<[], number | null>("SELECT max(id) FROM sync_runs WHERE status = 'running'")
+    .pluck();
+  const runId = newest.get() ?? null;
+  if (runId === null || isHeldOrUnknown(sqlite.name)) return null;
+  return newest.get() === runId ? runId : null;
+}
+
+/** True also for a user who has no permission to look at the lock. */
+function isHeldOrUnknown(path: string): boolean {
+  try {
+    return isHeld(path);
+  } catch {
+    return true;
+  }
 }
