@@ -34,7 +34,6 @@ import { changesThatFit } from '../store/read/change-list.ts';
 import { readFigures, revisionOf } from '../store/read/figures.ts';
 import {
   exportCounts,
-  monthsOf,
   otherVersions,
   type RecordStory,
   readStory,
@@ -205,7 +204,7 @@ function recordView(sqlite: Sqlite, story: RecordStory) {
   const items = resource === 'document-exports' ? otherVersions(sqlite, recordId, belongingMax) : [];
   const title = 'Other versions of this document';
   const belonging = items.length === 0 ? [] : [{ title, resource, items, count: items.length, path: null }];
-  return { story, belonging, months: null };
+  return { story, belonging };
 }
 
 /** Everything that belongs to a connection. */
@@ -222,7 +221,6 @@ function connectionView(sqlite: Sqlite, story: RecordStory) {
   };
   return {
     story,
-    months: monthsOf(sqlite, recordId),
     belonging: [
       part('Newest exports from here', 'document-exports', 'source', counts.exported === 0),
       part('Newest exports to here', 'document-exports', 'destination', counts.received === 0),

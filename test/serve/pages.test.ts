@@ -189,7 +189,7 @@ describe('the page of a record', () => {
     });
     const versions = [version(9), version(8)];
     const story = { resource: 'collections', recordId: 1, firstSeen: { runId: 1, at: null }, versions };
-    const html = recordPage({ story: { ...story, versionCount: 700 }, belonging: [], months: null });
+    const html = recordPage({ story: { ...story, versionCount: 700 }, belonging: [] });
     expect(html).toContain('The 698 older ones: <code>docmirror show collections 1</code>');
   });
 });

@@ -1,14 +1,8 @@
 import { type Browsable, browsableOf, type ListOrder } from '../../contract/browsable.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
-import type {
-  MonthOfConnection,
-  RecordStory,
-  StoryRun,
-  StoryVersion,
-} from '../../store/read/record-story.ts';
+import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from '../record-text.ts';
-import { figure, timeBars } from './charts.ts';
 import { type Html, html } from './html.ts';
 import { moment, page, recordPath, type ServedRoot, titleOr } from './page.ts';
 import { differenceText } from './report.ts';
@@ -25,27 +19,25 @@ interface Belonging extends FoundRecords {
 export interface RecordView {
   readonly story: RecordStory;
   readonly belonging: readonly Belonging[];
-  /** Exports of a connection by month, the newest first; null for other records. */
-  readonly months: readonly MonthOfConnection[] | null;
 }
 
 /** One record as a page: its fields, the records that belong to it, each version, and what changed between them. */
-export function recordPage({ story, belonging, months }: RecordView): string {
+export function recordPage({ story, belonging }: RecordView): string {
   const { resource, recordId, versions, firstSeen } = story;
-  const root = resource === 'connections' ? '../' : '../../';
+  const isConnection = resource === 'connections';
+  const root = isConnection ? '../' : '../../';
   const [newest] = versions;
   const { title, texts } = browsableOf(resource);
   const fields = fieldsOf(resource, newest?.record ?? null, wholeRecord);
   const name = fields.find(field => field.name === texts[0]?.name)?.text;
   return page({
-    heading: months !== null && !name?.trim() ? `Connection ${recordId}` : titleOr(name),
+    heading: isConnection && !name?.trim() ? `Connection ${recordId}` : titleOr(name),
     intro: html`<p>${title} ${recordId}. ${newest !== undefined && stateOf(newest, firstSeen, root)}</p>`,
     main: html`<section aria-labelledby="says">
 <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
 ${fieldList(fields, 'record', root)}</section>
-${months !== null && monthSection(months)}
 ${belonging.map(each => belongingSection(each, root))}
-<section aria-labelledby="versions"><h2 id="versions">${months === null ? 'Versions' : 'Names over time'}</h2>${versionList(story, root)}</section>`,
+<section aria-labelledby="versions"><h2 id="versions">${isConnection ? 'Names over time' : 'Versions'}</h2>${versionList(story, root)}</section>`,
     root,
     at: resource,
     isWide: true,
@@ -90,32 +82,6 @@ function stateOf({ from, to }: StoryVersion, firstSeen: StoryRun, root: ServedRo
   return from.runId === firstSeen.runId
     ? html`${listed}, and unchanged.`
     : html`${listed}; last changed by ${runLink(from, root)}.`;
-}
-
-function monthSection(months: readonly MonthOfConnection[]): Html {
-  const sums = months.reduce(
-    (sum, each) => ({ exported: sum.exported + each.exported, received: sum.received + each.received }),
-    { exported: 0, received: 0 },
-  );
-  const summary = `In the ${counted(months.length, 'month')} shown, it exported ${count(sums.exported)} and received ${count(sums.received)}. Each bar is both together.`;
-  const bars = months.toReversed().map(({ month, exported, received }) => ({
-    label: month,
-    name: month,
-    value: exported + received,
-    before: null,
-    isWhole: true,
-  }));
-  return html`<section aria-labelledby="months"><h2 id="months">By month</h2>${
-    months.length === 0
-      ? html`<p class="empty">No export with a date.</p>`
-      : figure({
-          title: 'Exports from and to this connection',
-          summary,
-          drawing: timeBars(bars, `Exports by month. ${summary}`),
-          columns: ['month', 'exported', 'received'],
-          rows: months.map(({ month, exported, received }) => [month, count(exported), count(received)]),
-        })
-  }</section>`;
 }
 
 function belongingSection({ title, resource, items, count: all, path }: Belonging, root: ServedRoot): Html {

@@ -29,7 +29,6 @@ interface ReportOptions extends Freshness {
   readonly title: string | null;
 }
 
-const textMax = 80;
 const titleMax = 200;
 /** More concerns than this are counted, not shown. */
 const concernsMax = 6;
@@ -147,7 +146,6 @@ ${overTime(data, withoutDate, zone)}
 ${ranking('By destination', 'destination', rankings.destination)}
 ${ranking('By source', 'source', rankings.source)}
 ${ranking('By kind of document', 'kind', rankings.kind)}
-${ranking('From source to destination', 'way', rankings.way)}
 </div></section>`;
 }
 
@@ -187,7 +185,7 @@ function overTime(data: ReportData, withoutDate: string, zone: Zone): Html {
 }
 
 function ranking(title: string, thing: string, { entries, exports, count: all }: Ranking): Html {
-  const named = entries.map(entry => ({ ...entry, label: cut(printable(entry.label), textMax) }));
+  const named = entries.map(entry => ({ ...entry, label: shortName(entry.label) }));
   const share = (value: number) =>
     exports.now === 0
       ? '0\u00a0%'
@@ -230,6 +228,10 @@ function ranking(title: string, thing: string, { entries, exports, count: all }:
   });
 }
 
+function shortName(name: string): string {
+  return cut(printable(name), 80);
+}
+
 const kinds = [
   { heading: 'New', operation: 'insert', tone: 'good' },
   { heading: 'Renamed or changed', operation: 'update', tone: 'warn' },
@@ -237,26 +239,17 @@ const kinds = [
 ] as const;
 const someMax = 6;
 
-/** Records that are new, renamed, changed or removed, and kinds and ways that were exported for the first time. */
+/** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection(data: ReportData, root: Root): Html {
-  const { kind, way } = data.rankings;
-  const firsts = [
-    { title: 'Kinds of document', names: kind.first },
-    { title: 'Ways', names: way.first },
-  ].filter(({ names }) => names.length > 0);
+  const newKinds = data.rankings.kind.first;
   const shown = kinds.flatMap(({ heading, operation, tone }) => {
     const groups = [
       ...data.changes
         .filter(each => each.operation === operation)
         .map(each => someOf(titleOf(each.resource), tone, each.count, entriesOf(each, root))),
-      ...(operation === 'insert' ? firsts : []).map(({ title, names }) =>
-        someOf(
-          title,
-          tone,
-          names.length,
-          names.slice(0, someMax).map(name => cut(printable(name), textMax)),
-        ),
-      ),
+      ...(operation === 'insert' && newKinds.length > 0
+        ? [someOf('Kinds of document', tone, newKinds.length, newKinds.slice(0, someMax).map(shortName))]
+        : []),
     ];
     return groups.length === 0 ? [] : [html`<h3>${heading}</h3>${groups}`];
   });

@@ -179,30 +179,6 @@ export function otherVersions(sqlite: Database.Database, exportId: number, limit
     .map(recordReader(sqlite, 'document-exports'));
 }
 
-/** Exports of a connection in one month, in UTC. */
-export interface MonthOfConnection {
-  /** `2026-11` */
-  readonly month: string;
-  readonly exported: number;
-  readonly received: number;
-}
-
-const monthsMax = 24;
-
-/** The exports of a connection in the last months in which it had any, the newest first. */
-export function monthsOf(sqlite: Database.Database, connectionId: number): MonthOfConnection[] {
-  // With the pluses, SQLite reads the index by time, which has all columns of the query.
-  return sqlite
-    .prepare<{ id: number }, MonthOfConnection>(
-      `SELECT strftime('%Y-%m', exported_at_ms / 1000, 'unixepoch') AS month, sum(+source_connection_id IS @id) AS exported,
-         sum(+destination_connection_id IS @id) AS received
-       FROM document_exports
-       WHERE (+source_connection_id = @id OR +destination_connection_id = @id) AND exported_at_ms IS NOT NULL
-       GROUP BY 1 ORDER BY 1 DESC LIMIT ${monthsMax}`,
-    )
-    .all({ id: connectionId });
-}
-
 /** How many exports a connection is the source of, and the destination of. */
 export function exportCounts(
   sqlite: Database.Database,

@@ -82,7 +82,7 @@ export interface ReportList extends ListStatus {
 }
 
 /** The rankings of a report. */
-export type RankingName = 'destination' | 'source' | 'kind' | 'way';
+export type RankingName = 'destination' | 'source' | 'kind';
 
 /** All data of the report. */
 export interface ReportData {
@@ -178,7 +178,6 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
         destination: rankingOf('destination', false),
         source: rankingOf('source', false),
         kind: rankingOf('kind', true),
-        way: rankingOf('way', true),
       },
       changes: readPeriodChanges(sqlite, span),
     };
@@ -201,20 +200,12 @@ function rejectionsOf(
 const connectionName = (id: string) =>
   `iif(${id} IS NULL, 'no connection', coalesce((SELECT name FROM connections WHERE id = ${id}), 'connection ' || ${id}))`;
 
-/** The columns by which a ranking groups, and the label of a group. */
-const groups: Readonly<Record<RankingName, { readonly columns: readonly string[]; readonly label: string }>> =
-  {
-    source: { columns: ['source_connection_id'], label: connectionName('source_connection_id') },
-    destination: {
-      columns: ['destination_connection_id'],
-      label: connectionName('destination_connection_id'),
-    },
-    kind: { columns: ['source_document_kind'], label: "coalesce(source_document_kind, 'no kind')" },
-    way: {
-      columns: ['source_connection_id', 'destination_connection_id'],
-      label: `${connectionName('source_connection_id')} || ' → ' || ${connectionName('destination_connection_id')}`,
-    },
-  };
+/** The column by which a ranking groups, and the label of a group. */
+const groups: Readonly<Record<RankingName, readonly [column: string, label: string]>> = {
+  source: ['source_connection_id', connectionName('source_connection_id')],
+  destination: ['destination_connection_id', connectionName('destination_connection_id')],
+  kind: ['source_document_kind', "coalesce(source_document_kind, 'no kind')"],
+};
 
 const entriesMax = 50;
 const firstMax = 1_000;
@@ -234,8 +225,7 @@ function readRanking(
   bounds: Bounds,
   hasFirst: boolean,
 ): Ranking {
-  const { columns, label } = groups[name];
-  const by = columns.join(', ');
+  const [by, label] = groups[name];
   const grouped = `SELECT ${by}, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before, min(exported_at_ms) AS firstMs
     FROM document_exports INDEXED BY document_exports_exported_at_ms
     WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs GROUP BY ${by}`;
@@ -253,15 +243,15 @@ function readRanking(
     .all(bounds);
   const [all] = entries;
   // Most have exports in the period before. Only for the others all earlier exports are searched.
-  const isNew = `now > 0 AND firstMs >= @fromMs AND ${columns.map(each => `${each} IS NOT NULL`).join(' AND ')}`;
+  const isNew = `now > 0 AND firstMs >= @fromMs AND ${by} IS NOT NULL`;
   const first = !hasFirst
     ? []
     : sqlite
         .prepare<Bounds, string>(
           `WITH fresh AS MATERIALIZED (SELECT * FROM (${grouped}) WHERE ${isNew} ORDER BY now DESC LIMIT ${firstMax}),
              known AS MATERIALIZED (SELECT DISTINCT ${by} FROM document_exports WHERE EXISTS (SELECT 1 FROM fresh)
-               AND exported_at_ms < @beforeMs AND (${by}) IN (SELECT ${by} FROM fresh))
-           SELECT ${label} FROM fresh WHERE (${by}) NOT IN (SELECT ${by} FROM known) ORDER BY now DESC`,
+               AND exported_at_ms < @beforeMs AND ${by} IN (SELECT ${by} FROM fresh))
+           SELECT ${label} FROM fresh WHERE ${by} NOT IN (SELECT ${by} FROM known) ORDER BY now DESC`,
         )
         .pluck()
         .all(bounds);
