@@ -10,6 +10,7 @@ import type { Service } from '../service/service.ts';
 import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
+import { assertNothingIntrusive } from '../store/file/own-objects.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
@@ -102,6 +103,7 @@ async function* checkMirror(
     if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
     SqliteMirror.openDry(database, () => undefined, { signal }).close();
     using file = openMirrorForReading(database);
+    assertNothingIntrusive(file);
     await assertAsWritten(file, new TimeSlice(signal));
     return `${path} can be opened, and its rows are as docmirror wrote them`;
   });
