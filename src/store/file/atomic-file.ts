@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -18,7 +17,8 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { codeOf, DocmirrorError, exitCodes, RefusedFileError } from '../../errors.ts';
-import { applicationIds } from './mirror-path.ts';
+import { kindOf } from './mirror-path.ts';
+import { explaining } from './sqlite-errors.ts';
 
 /** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
@@ -167,23 +167,10 @@ export function assertReplaceable(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isFile()) throw refuse('not a regular file');
-  const id = applicationIdIn(path);
-  if (id === applicationIds.mirror) throw refuse('a mirror, or a backup of one');
-  if (id === applicationIds.lock) throw refuse('the lock of a mirror');
-}
-
-/** The id in the header of an SQLite database, even if the rest of it is damaged; null for any other file. */
-function applicationIdIn(path: string): number | null {
-  const header = Buffer.alloc(72);
-  const file = openSync(path, 'r');
-  try {
-    const length = readSync(file, header, 0, header.length, 0);
-    return length === header.length && header.toString('latin1', 0, 15) === 'SQLite format 3'
-      ? header.readUInt32BE(68)
-      : null;
-  } finally {
-    closeSync(file);
-  }
+  // SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock.
+  const kind = explaining(path, () => kindOf(path));
+  if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
+  if (kind === 'lock') throw refuse('the lock of a mirror');
 }
 
 /**

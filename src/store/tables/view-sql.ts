@@ -13,11 +13,6 @@ export function integer(expression: string): string {
   return `CAST(${expression} AS INTEGER)`;
 }
 
-/** A statement on one line, because `drizzle-kit pull` accepts no view with line breaks. */
-export function onOneLine(sql: string): string {
-  return sql.replaceAll(/\s+/g, ' ').trim();
-}
-
 /** The newest run that has ended, as a subquery: only the newest of all can be under way. Null if there is none. */
 export const newestEndedRun = `(SELECT id - (status = 'running') FROM sync_runs ORDER BY id DESC LIMIT 1)`;
 

@@ -10,7 +10,7 @@ import {
 } from '../../contract/lists.ts';
 import { stateWords as words } from '../../list-state.ts';
 import { changesView } from './changes-view.ts';
-import { arrayOf, integer, newestEndedRun, onOneLine, text, timeOfRun } from './view-sql.ts';
+import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
 /** A view of the mirror: its name, and the query behind it. */
 interface View {
@@ -35,7 +35,7 @@ function views(): View[] {
 /** Makes the views again. */
 export function createViews(sqlite: Database.Database): void {
   for (const { name, query } of views())
-    sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${onOneLine(query)}`);
+    sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${query}`);
 }
 
 /** The names of docmirror's own views. */

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
@@ -58,26 +57,6 @@ test('a run waits a moment for a command that only looks at its lock, and names 
   giveBack();
 });
 
-/** Asks another process whether it can write to a mirror now. */
-function canOtherWrite(path: string): boolean {
-  const script = `
-    const database = new (require('node:sqlite').DatabaseSync)(process.argv[1], { timeout: 0 });
-    database.exec('BEGIN IMMEDIATE; ROLLBACK');`;
-  return spawnSync(process.execPath, ['-e', script, path], { stdio: 'ignore' }).status === 0;
-}
-
-test('a look at a mirror that this process writes to takes no lock of its log away', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  using mirror = openForWriting(path);
-  expect(canOtherWrite(path)).toBe(true);
-  mirror.sqlite.exec('BEGIN IMMEDIATE');
-  openForReading(path).close();
-  expect(canOtherWrite(path)).toBe(false);
-  mirror.sqlite.exec('ROLLBACK');
-  expect(canOtherWrite(path)).toBe(true);
-});
-
 test('a reader that keeps the WAL open is named in the log, and costs a run no wait', async () => {
   await using scene = await setScene();
   await scene.sync();
@@ -95,26 +74,6 @@ test('a reader that keeps the WAL open is named in the log, and costs a run no w
   expect(last?.msg).toContain('copy the mirror together with its -wal file');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
-});
-
-test('a reader that began during a run, and ends after it, checkpoints the log', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  openForWriting(path).close();
-  const giveBack = holdLock(path);
-  const run = openForWriting(path);
-  run.sqlite.exec(
-    "INSERT INTO connections (id, name, _content, _first_seen_run_id, _changed_run_id) VALUES (1, 'x', x'', 1, 1), (2, 'y', x'', 1, 1)",
-  );
-  const reader = openForReading(path);
-  const rows = reader.sqlite.prepare('SELECT * FROM connections').iterate();
-  rows.next();
-  run.close();
-  giveBack();
-  expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
-  rows.return?.();
-  reader.close();
-  expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
 test('a run waits a moment at its end for who reads a page of the mirror', async () => {
