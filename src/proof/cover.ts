@@ -1,6 +1,6 @@
 import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
 import { Groups } from './numbers.ts';
-import { isInverted, type KeyOrder, type LearntOrder, orderOf } from './order.ts';
+import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import {
   type Answer,
   allKeys,
@@ -28,7 +28,7 @@ export function windowsOf(
   identity: Identity,
 ): KeyWindows | null {
   const order = orderOf(answers, learnt);
-  if (order === null || isInverted(answers, order)) return null;
+  if (order === null) return null;
   const counted = countedAnswers(answers);
   const ending = endingAnswers(counted);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer), order, identity) ?? []);

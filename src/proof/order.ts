@@ -1,4 +1,4 @@
-import { type Answer, beginOf, type Direction, endOf } from './window.ts';
+import type { Answer, Direction } from './window.ts';
 
 /** How the keys of a list are ordered. */
 export interface KeyOrder {
@@ -71,26 +71,4 @@ function stretchOf(answers: readonly Answer[], slack: number): number {
 export function learntOrder(answers: readonly Answer[], before: LearntOrder): LearntOrder {
   if (answers.every(({ page }) => page.slack('up', 0) === 0 && page.slack('down', 0) === 0)) return null;
   return orderOf(answers, before === 'none' ? null : before) ?? orderOf(answers, null) ?? 'none';
-}
-
-/** This many records can be before a page by their place and after it by their key, because records were added in between. */
-const invertedMax = 20;
-
-/** Whether a page has lower keys than many records before it: then the list is ordered only in pieces. */
-export function isInverted(answers: readonly Answer[], { direction, slack, strays }: KeyOrder): boolean {
-  const keyOf = ({ page }: Answer) => page.edges(direction, strays)[0];
-  const pages = answers
-    .filter(answer => Number.isFinite(keyOf(answer)))
-    .sort((a, b) => beginOf(a) - beginOf(b));
-  let greatest = Number.NEGATIVE_INFINITY;
-  for (const page of pages) {
-    const key = keyOf(page) + slack;
-    if (key < greatest) {
-      const before = pages.filter(other => endOf(other) <= beginOf(page) && keyOf(other) > key);
-      const count = before.reduce((sum, other) => sum + other.page.count, 0);
-      if (count > Math.min(invertedMax, page.size)) return true; // guard: one long inversion
-    }
-    greatest = Math.max(greatest, keyOf(page));
-  }
-  return false;
 }

@@ -121,11 +121,10 @@ export function* weigh(run: Reading, plan: Plan, next: number): Asking<Verdict |
     const windows = windowsOf(run.heard, learnt, identity);
     const verdict = windows && verdictOf(windows, run);
     if (verdict?.isProven) return verdict;
-    if (windows === null && orderOf(run.heard, learnt) === null) return agreement('a page is out of order');
+    if (windows === null || verdict === null) return agreement('a page is out of order');
     const needed = plan.countFor(run.total);
     if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
     if (next < needed) return null;
-    if (windows === null || verdict === null) return agreement('the list is in order only in pieces');
     // If the last page is full, the list might go on, whatever the totals say.
     const page = plan.at(needed + beyond);
     const last = plan.at(needed + beyond - 1);

@@ -20,6 +20,8 @@ interface Service {
   readonly hasOneSize?: boolean;
   /** Called before each answer. */
   readonly onAsk?: (ask: Ask, number: number) => void;
+  /** The content of a record that it counts and never shows. */
+  readonly hidden?: number;
   /** The total that it states, if it is not the number of its records. */
   readonly totalOf?: (ask: Ask) => number;
 }
@@ -35,7 +37,8 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
       asked.push(ask);
       service.onAsk?.(ask, asked.length);
       const { list, identity, hasOneSize = false } = service;
-      const items = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
+      const cut = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
+      const items = cut.filter(({ content }) => content !== service.hidden);
       const { keys, contents } = itemsOf(items.map(({ key, content }) => ({ id: key, key, content })));
       const isOther = hasOneSize && ask.size !== 20;
       answers.push({
@@ -136,6 +139,13 @@ test('only a page that is not full and agrees with its total ends a list', () =>
   for (const total of [199, 201, 240, 120]) {
     const { result } = proven({ list, identity: 'id', totalOf: () => total });
     expect(result.verdict.isProven, `${total}`).toBe(false);
+  }
+});
+
+test('a service that leaves a record out of its page proves nothing', () => {
+  for (const hidden of [5, 20, 100, 200]) {
+    const { result } = proven({ list: counted(210), identity: 'id', hidden });
+    expect(result.verdict.isProven, `${hidden}`).toBe(false);
   }
 });
 
@@ -249,7 +259,7 @@ test('a page with more slack than is known makes an incremental sync a full one'
   expect(grow(list, order).kind).toBe('done');
   [list[200], list[201]] = [list[201] as Entry, list[200] as Entry];
   expect(grow(list, order).kind).toBe('done');
-  [list[198], list[202]] = [list[202] as Entry, list[198] as Entry];
+  [list[199], list[202]] = [list[202] as Entry, list[199] as Entry];
   expect(grow(list, order)).toMatchObject({ kind: 'full', reason: 'a page is out of order' });
 });
 

@@ -33,7 +33,7 @@ export const plainBounds: readonly NamedBound[] = (
   const recordsMax = plain === 'two sizes' ? 3 : 4;
   const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax } as const;
   return [
-    { ...plainly, name: `plain readings by ${plain}`, changesMax: 2 },
+    { ...plainly, name: `plain readings by ${plain}`, changesMax: 2, every: plain === 'two sizes' ? 2 : 1 },
     ...wrongServices.map(quirk => ({
       ...plainly,
       name: `plain readings by ${plain}, ${quirk}`,
@@ -101,6 +101,8 @@ export function boundsOf(length: Length): NamedBound[] {
       recordsMin: 5,
       recordsMax: 5,
       underWayMax: 2,
+      isPlain: true,
+      every: length === 'whole' ? 7 : 1,
       changesMax: length === 'whole' ? 1 : 0,
     },
     {
@@ -235,14 +237,16 @@ export function almostBounds(changesMax: number): NamedBound[] {
     }
     bounds.push({
       ...each,
-      name: `almost, ${order}, two more changes`,
-      keys: [256, 264, 512, 520],
-      slack: 8,
+      name: `almost, any pages, ${order}, more changes`,
+      keys: even(2),
+      slack: 256,
       isLearnt: true,
-      largest: 4,
-      overlap: 2,
-      changesMax: changesMax + 2,
-      every: 2,
+      recordsMax: 2,
+      largest: 3,
+      anyPages: 2,
+      isPlain: true,
+      changesMax: changesMax === 0 ? 0 : 3,
+      every: changesMax === 0 ? 1 : 2,
     });
     bounds.push({
       ...each,
