@@ -17,16 +17,14 @@ test('a list whose rows do not match what was read is read again, without any sh
   await run(path, source, exports);
   let applied = 0;
   const onList = (list: ListContext) => {
-    const { begin, rollBack } = list.transactions;
     // A row that nobody sees shuts the gate, until the transaction is rolled back.
     const unseen = Buffer.alloc(16, 1);
-    list.transactions.begin = signal => {
-      if (applied++ === 0) list.sum.add(unseen);
-      return begin.call(list.transactions, signal);
-    };
-    list.transactions.rollBack = () => {
-      if (applied === 1) list.sum.subtract(unseen);
-      rollBack.call(list.transactions);
+    const { sqlite } = list.file;
+    const { exec } = sqlite;
+    sqlite.exec = text => {
+      if (text === 'BEGIN IMMEDIATE' && applied++ === 0) list.sum.add(unseen);
+      if (text === 'ROLLBACK' && applied === 1) list.sum.subtract(unseen);
+      return exec.call(sqlite, text);
     };
   };
   source.change({ kind: 'insert', at: 4 });
@@ -42,10 +40,8 @@ test('a fault of docmirror itself during a first sync is recorded, and leaves no
   const source = new MovingList(10, 3, 1);
   source.play([]);
   const onList = (list: ListContext) => {
-    const begin = list.transactions.begin.bind(list.transactions);
-    list.transactions.begin = () => {
-      list.transactions.begin = begin;
-      return Promise.reject(new TypeError('nobody foresaw this'));
+    list.memory.writeState = () => {
+      throw new TypeError('nobody foresaw this');
     };
   };
   await expect(run(path, source, { ...exports, onList })).rejects.toThrow('nobody foresaw this');
@@ -63,10 +59,8 @@ test('a fault of docmirror itself in one list is that of the run, and the other 
   let opened = 0;
   const onList = (list: ListContext) => {
     if (++opened > 1) return;
-    const begin = list.transactions.begin.bind(list.transactions);
-    list.transactions.begin = () => {
-      list.transactions.begin = begin;
-      return Promise.reject(new TypeError('nobody foresaw this'));
+    list.memory.writeState = () => {
+      throw new TypeError('nobody foresaw this');
     };
   };
   await expect(run(path, source, { pageSize: 3, onList })).rejects.toThrow('nobody foresaw this');

@@ -14,7 +14,7 @@ import { type ListState, stateAfter } from './memory.ts';
 import { changesOf, type Plan, planOf, type Result } from './plan.ts';
 import { writeRejected } from './rejected.ts';
 import type { Stage } from './stage.ts';
-import type { OpenTransaction } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 /** The list was written and recorded, or it has to be read again without what earlier runs remember. */
 export type Written =
@@ -38,28 +38,22 @@ interface Order {
  * the next run and the run's record; all or nothing. The rows must then have the sum of what was read. A dry run writes nothing.
  */
 export async function apply(context: ListContext, order: Order): Promise<Written> {
-  const { transactions, file, list, sum, run } = context;
-  const { others, signal } = order;
+  const { file, list, sum, run } = context;
+  const { stage, result, others, signal } = order;
   if (run.dry !== null) return tell(context, order, run.dry);
-  let plan = planOf(context, order.stage, order.result);
-  const transaction = await transactions.begin(signal);
-  try {
+  let plan = planOf(context, stage, result);
+  const work = async (): Promise<Written> => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (others.haveWritten()) {
       assertSum(file, list.resource, sum);
-      plan = planOf(context, order.stage, order.result);
+      plan = planOf(context, stage, result);
     }
-    const written = isNewestGone(order, plan) ? newestGone : await write(context, order, transaction, plan);
-    if (written.kind === 'again') transactions.rollBack();
-    else {
-      signal.throwIfAborted();
-      transactions.commit();
-    }
+    if (isNewestGone(order, plan)) return newestGone;
+    const written = await write(context, order, plan);
+    signal.throwIfAborted();
     return written;
-  } catch (error) {
-    transactions.rollBack();
-    throw error;
-  }
+  };
+  return transact(file, signal, work, ({ kind }) => kind === 'written');
 }
 
 /** An incremental sync rests on the newest records that were known. */
@@ -111,12 +105,7 @@ function appliedOf(
   };
 }
 
-async function write(
-  context: ListContext,
-  order: Order,
-  transaction: OpenTransaction,
-  plan: Plan,
-): Promise<Written> {
+async function write(context: ListContext, order: Order, plan: Plan): Promise<Written> {
   const { list, run, records, file } = context;
   const { stage, result, signal } = order;
   const { rows, read } = await writeRows(context, order, plan, new TimeSlice(signal));
@@ -134,13 +123,13 @@ async function write(
       `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
     );
   const { firstPageNo, pageSize } = result;
-  writeRejected(transaction, list.resource, run.id, stage.rejected.all, place => [
+  writeRejected(file.sqlite, list.resource, run.id, stage.rejected.all, place => [
     firstPageNo + Math.floor(place / pageSize),
     place % pageSize,
   ]);
   remember(context, order, plan);
   const outcome = order.conclude(appliedOf(context, order, plan, rows));
-  records.endList(transaction, run.id, outcome, rows.count);
+  records.endList(run.id, outcome, rows.count);
   return { kind: 'written', outcome };
 }
 

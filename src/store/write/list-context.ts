@@ -5,7 +5,6 @@ import type { ListTable } from '../tables/list-table.ts';
 import type { ConnectionNames } from './connections.ts';
 import type { ListMemory } from './memory.ts';
 import type { RunRecords } from './run-records.ts';
-import type { TransactionOwner } from './transaction.ts';
 
 /** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
 export interface RecordChange {
@@ -41,7 +40,6 @@ export interface CurrentRun {
 export interface ListContext {
   readonly list: ListDefinition;
   readonly file: MirrorFile;
-  readonly transactions: TransactionOwner;
   readonly records: RunRecords;
   readonly run: CurrentRun;
   readonly table: ListTable;

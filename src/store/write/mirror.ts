@@ -33,7 +33,7 @@ import { renamings } from './plan.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
-import { type OpenTransaction, TransactionOwner } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 /** An open mirror. */
 interface OpenMirror {
@@ -60,7 +60,6 @@ interface OpenOptions {
 export class SqliteMirror {
   readonly #open: OpenMirror;
   readonly #others: OtherWriters;
-  readonly #transactions: TransactionOwner;
   readonly #records: RunRecords;
   #run: CurrentRun | undefined;
 
@@ -114,7 +113,6 @@ export class SqliteMirror {
     this.#open = open;
     this.#records = new RunRecords(open.file);
     this.#others = new OtherWriters(open.file.sqlite);
-    this.#transactions = new TransactionOwner(open.file.sqlite, open.file.path);
   }
 
   async beginRun(start: RunStart): Promise<RunBegun> {
@@ -138,36 +136,26 @@ export class SqliteMirror {
   async #begin(start: RunStart | null): Promise<{ id: number; dropped: number | null }> {
     const { file, isSuspect, options, tell } = this.#open;
     const { signal, mayRebuild = false } = options;
-    const transaction = await this.#transactions.begin(signal);
-    try {
-      this.#records.interruptDead(transaction);
+    const work = async () => {
+      this.#records.interruptDead();
       if (isSuspect && !mayRebuild) {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
-      const id = tell !== null || start === null ? dryRunId : this.#records.begin(transaction, start);
-      const dropped = mayRebuild && start !== null ? rebuild(transaction, id, start) : null;
-      if (tell !== null) this.#transactions.rollBack();
-      else this.#transactions.commit();
-      return { id, dropped };
-    } catch (error) {
-      this.#transactions.rollBack();
-      throw explainSqliteError(error, file.path);
-    }
+      const id = tell !== null || start === null ? dryRunId : this.#records.begin(start);
+      return { id, dropped: mayRebuild && start !== null ? rebuild(file.sqlite, id, start) : null };
+    };
+    return transact(file, signal, work, () => tell === null);
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
     const { file } = this.#open;
     const { sqlite } = file;
     const run = this.#current;
-    if (run.dry === null)
-      await this.#write(transaction =>
-        this.#records.beginList(transaction, run.id, list.resource, startedAt),
-      );
+    if (run.dry === null) await this.#write(() => this.#records.beginList(run.id, list.resource, startedAt));
     return explaining(file.path, () => ({
       list,
       file,
-      transactions: this.#transactions,
       records: this.#records,
       run,
       table: new ListTable(sqlite, list),
@@ -179,13 +167,13 @@ export class SqliteMirror {
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
     const { id, dry } = this.#current;
     if (dry !== null) return outcome;
-    return this.#write(transaction => this.#records.endUnwritten(transaction, id, outcome));
+    return this.#write(() => this.#records.endUnwritten(id, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
     const { id, dry, signal } = this.#current;
-    return dry !== null ? 0 : pruneHistory(this.#transactions, { runId: id, keepMs, at, signal });
+    return dry !== null ? 0 : pruneHistory(this.#open.file, { runId: id, keepMs, at, signal });
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
@@ -194,10 +182,10 @@ export class SqliteMirror {
       for (const change of renamings(dry.names)) dry.tell(change);
       return null;
     }
-    return this.#write(transaction => {
+    return this.#write(() => {
       // All lists have said by now what they call their connections.
-      settleConnections(transaction.sqlite, id);
-      return this.#records.end(transaction, id, status, completedAt, error);
+      settleConnections(this.#open.file.sqlite, id);
+      return this.#records.end(id, status, completedAt, error);
     });
   }
 
@@ -212,7 +200,6 @@ export class SqliteMirror {
     const { file, lock, tell } = this.#open;
     let mark: string | null = null;
     try {
-      this.#transactions.rollBack();
       if (tell !== null) return true;
       // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
       file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
@@ -241,15 +228,14 @@ export class SqliteMirror {
   }
 
   /** Writes a few rows. After a signal it waits only briefly: if it fails, the next run records the interruption. */
-  async #write<T>(work: (transaction: OpenTransaction) => T): Promise<T> {
+  async #write<T>(work: () => T): Promise<T> {
     const { file, options } = this.#open;
     const { signal } = options;
     const patient = signal.aborted ? AbortSignal.timeout(lastWriteMsMax) : signal;
     try {
-      return await this.#transactions.write(patient, work);
+      return await transact(file, patient, work);
     } catch (error) {
-      if (patient !== signal && patient.aborted) throw unrecorded(signal.reason, file.path);
-      throw explainSqliteError(error, file.path);
+      throw patient !== signal && patient.aborted ? unrecorded(signal.reason, file.path) : error;
     }
   }
 

@@ -1,11 +1,12 @@
 import { keptResources } from '../../contract/lists.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
+import type { MirrorFile } from '../file/open.ts';
 import { lastRunBefore, readPruned, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { RunHashes } from '../receipts/run-hashes.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import type { OpenTransaction, TransactionOwner } from './transaction.ts';
+import { transact } from './transaction.ts';
 
 /** Versions deleted in one step, after which signals are handled. */
 const versionsPerStep = 5_000;
@@ -29,12 +30,12 @@ export interface PruneOptions {
  *
  * @returns how many versions were deleted.
  */
-export async function pruneHistory(transactions: TransactionOwner, options: PruneOptions): Promise<number> {
+export async function pruneHistory(file: MirrorFile, options: PruneOptions): Promise<number> {
   const { signal } = options;
   const slice = new TimeSlice(signal);
-  const deleted = await transactions.write(signal, async transaction => {
-    const through = beginPruning(transaction, options);
-    const remove = transaction.sqlite.prepare<[number, number]>(
+  const deleted = await transact(file, signal, async () => {
+    const through = beginPruning(file, options);
+    const remove = file.sqlite.prepare<[number, number]>(
       `DELETE FROM record_history WHERE id IN (
          SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
     );
@@ -47,7 +48,7 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
   });
   // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
   for (let freed = deleted > 0; freed && !signal.aborted; )
-    freed = await transactions.write(signal, freeSome);
+    freed = await transact(file, signal, () => freeSome(file));
   return deleted;
 }
 
@@ -56,7 +57,7 @@ export async function pruneHistory(transactions: TransactionOwner, options: Prun
  *
  * @throws MirrorAlteredError if the versions are not what their receipts say: evidence is not deleted.
  */
-function beginPruning({ sqlite }: OpenTransaction, { runId: ownId, keepMs, at }: PruneOptions): number {
+function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: PruneOptions): number {
   // The clock of one run might be ahead, of this one or of the last one.
   const starts = sqlite.prepare<[number], string>(
     'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2',
@@ -92,7 +93,7 @@ function beginPruning({ sqlite }: OpenTransaction, { runId: ownId, keepMs, at }:
 }
 
 /** Gives some free pages back; false if there are none left, or the file does not support it. */
-function freeSome({ sqlite }: OpenTransaction): boolean {
+function freeSome({ sqlite }: MirrorFile): boolean {
   const free = () => Number(sqlite.pragma('freelist_count', { simple: true }));
   const before = free();
   sqlite.pragma(`incremental_vacuum(${pagesPerStep})`);

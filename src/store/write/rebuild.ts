@@ -1,3 +1,4 @@
+import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import type { RunStart } from '../../contract/run.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
@@ -8,7 +9,6 @@ import { currentStates } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { dropAlteredConnections } from './connections.ts';
 import { ListMemory } from './memory.ts';
-import type { OpenTransaction } from './transaction.ts';
 
 /**
  * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
@@ -18,8 +18,7 @@ import type { OpenTransaction } from './transaction.ts';
  * @param runId the run that follows, whose row must exist.
  * @returns how many rows were dropped.
  */
-export function rebuild(transaction: OpenTransaction, runId: number, start: RunStart): number {
-  const { sqlite } = transaction;
+export function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {
   putObjectsRight(sqlite);
   let dropped = 0;
   for (const list of lists) {

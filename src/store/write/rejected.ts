@@ -3,7 +3,6 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import type { Rejection } from '../../contract/record.ts';
 import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
 import { hash16 } from '../../contract/sum.ts';
-import type { OpenTransaction } from './transaction.ts';
 
 /** A record that can't be read, with its highest count on one page. */
 export interface RejectedRecord extends RejectedKey {
@@ -79,7 +78,7 @@ export class RejectedRecords {
  * @param placeOf the page and the position that are reported for a place in the list.
  */
 export function writeRejected(
-  { sqlite }: OpenTransaction,
+  sqlite: Database.Database,
   resource: string,
   runId: number,
   records: readonly RejectedRecord[],

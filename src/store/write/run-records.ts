@@ -7,7 +7,6 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
-import type { OpenTransaction } from './transaction.ts';
 
 /** A run that wrote a list. */
 export interface WritingRun {
@@ -37,7 +36,7 @@ export class RunRecords {
   /**
    * Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt.
    */
-  interruptDead(_transaction: OpenTransaction): void {
+  interruptDead(): void {
     // A receipt is permanent: a run that has one has ended, whatever its row says.
     const running = this.#sqlite.prepare<[], number>(
       `SELECT id FROM sync_runs s WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sync_receipts WHERE run_id = s.id) ORDER BY id`,
@@ -46,27 +45,21 @@ export class RunRecords {
   }
 
   /** Records a new run, and returns its id. */
-  begin(_transaction: OpenTransaction, { labels = {}, ...start }: RunStart): number {
+  begin({ labels = {}, ...start }: RunStart): number {
     const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
     const row = { status: 'running', ...start, labels: text };
     return this.#orm.insert(syncRuns).values(row).returning({ id: syncRuns.id }).get().id;
   }
 
   /** Records how a run ended, and writes its receipt. */
-  end(
-    { sqlite }: OpenTransaction,
-    runId: number,
-    status: RunStatus,
-    completedAt: string,
-    error: RunError | null,
-  ): ReceiptHead | null {
+  end(runId: number, status: RunStatus, completedAt: string, error: RunError | null): ReceiptHead | null {
     this.#close(runId, {
       status,
       completedAt,
       errorCode: error?.code ?? null,
       errorMessage: error?.message ?? null,
     });
-    return new ReceiptLog(sqlite).head();
+    return new ReceiptLog(this.#sqlite).head();
   }
 
   /** Ends a run, and those of its lists that were under way. */
@@ -86,15 +79,15 @@ export class RunRecords {
     writeRunReceipt(this.#sqlite, runId);
   }
 
-  beginList(_transaction: OpenTransaction, runId: number, resource: string, startedAt: string): void {
+  beginList(runId: number, resource: string, startedAt: string): void {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
   }
 
   /** Records how a list ended that was not written, with its unchanged state. Returns the outcome with the checksum. */
-  endUnwritten(transaction: OpenTransaction, runId: number, outcome: ListOutcome): ListOutcome {
+  endUnwritten(runId: number, outcome: ListOutcome): ListOutcome {
     const { recordCount, checksum } = this.#stateOf(outcome.resource);
     const recorded = { ...outcome, checksum };
-    this.endList(transaction, runId, recorded, recordCount);
+    this.endList(runId, recorded, recordCount);
     return recorded;
   }
 
@@ -105,7 +98,7 @@ export class RunRecords {
   }
 
   /** Records how a list ended, and how many records it has. */
-  endList(_transaction: OpenTransaction, runId: number, outcome: ListOutcome, recordCount: number): void {
+  endList(runId: number, outcome: ListOutcome, recordCount: number): void {
     const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
     const ended = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null, recordCount };
     const row = { runId, ...rest, ...ended };
