@@ -18,7 +18,6 @@ const bundled = new Set([
   'csv-stringify',
   'get-east-asian-width',
   'p-retry',
-  'parse-duration',
   'pino',
   'typebox',
 ]);

@@ -137,7 +137,6 @@ const packageRooms: Record<string, readonly string[]> = {
   typebox: ['contract'],
   canonicalize: ['audit'],
   fastify: ['serve'],
-  'parse-duration': ['config'],
 };
 
 interface Import {

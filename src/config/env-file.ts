@@ -1,8 +1,10 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import type { Environment } from './resolve.ts';
-import { readSmallFile } from './small-file.ts';
+import { settings } from './settings.ts';
+import { isPlainlyPath, readSmallFile } from './small-file.ts';
 
 /** Far more than settings need, in bytes. */
 const bytesMax = 256 * 1024;
@@ -16,22 +18,24 @@ export interface SettingsWithFile {
 
 /**
  * The environment, overridden by the lines `NAME=value` of a file. An empty variable counts as not set, in the file and in the
- * environment. Quotes work as in Node's own `--env-file`.
+ * environment. Quotes work as in Node's own `--env-file`, and relative paths go by the file's folder.
  *
  * @throws UsageError that names the file if it can't be read.
  */
 export async function withEnvFile(path: string, environment: Environment): Promise<SettingsWithFile> {
-  const file = readSmallFile('--env-file: ', path, bytesMax);
+  const text = readSmallFile('--env-file: ', path, bytesMax).replace(/^\uFEFF/, '');
+  const isPipe = statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
   // Otherwise the settings of the environment would count, and those might belong to another tenant.
-  if (file === '' && isPipe(path)) {
+  if (text === '' && isPipe) {
     throw new UsageError(
       `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`,
     );
   }
-  const text = file.replace(/^\uFEFF/, '');
   assertLines(path, text);
   const lines = Object.entries(parseEnv(text));
-  const said = lines.filter(([, value]) => value?.trim() !== '');
+  const said = lines
+    .filter(([, value]) => value?.trim() !== '')
+    .map(([name, value]) => [name, isPipe ? value : inFolder(dirname(path), name, value ?? '')] as const);
   const inEnvFile = new Set(said.map(([name]) => name));
   const isSettled = (name: string) =>
     alternatives.some(names => names.includes(name) && names.some(each => inEnvFile.has(each)));
@@ -39,8 +43,19 @@ export async function withEnvFile(path: string, environment: Environment): Promi
   return { inEnvFile, environment: Object.fromEntries([...lines, ...others, ...said]) };
 }
 
-function isPipe(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+const fileVariables: ReadonlySet<string> = new Set([
+  ...Object.values(settings).flatMap(({ variable, valueName }) => (valueName === 'FILE' ? [variable] : [])),
+  'NODE_EXTRA_CA_CERTS',
+]);
+
+/** A relative path, as seen from the folder of the file that names it. Anything that is no path stays as it is. */
+function inFolder(folder: string, name: string, value: string): string {
+  const isOther = !fileVariables.has(name) || isAbsolute(value) || /^(:memory:$|file:)/.test(value);
+  if (isOther || folder === '.') return value;
+  const path = `${folder}/${value}`;
+  // Somebody might have put the secret itself there.
+  const mightBeSecret = /_(TOKEN|KEY|PASSWORD)_FILE$/.test(name) && !isPlainlyPath(value);
+  return mightBeSecret && !existsSync(path) ? value : path;
 }
 
 /** Groups of variables that set the same thing. If the file sets one of a group, the environment's others are ignored. */
@@ -52,46 +67,31 @@ const alternatives = [
   ['no_proxy', 'NO_PROXY'],
 ];
 
+/** The faults of a line whose values in quotes were replaced by an @ in quotes. */
+const faults: readonly [RegExp, string][] = [
+  [/^(?!(export\s+)?[A-Za-z_]\w*\s*=)/, 'is not of the form NAME=value.'],
+  [
+    /=\s*(["'`])(?!@\1)/,
+    'has a quote that never ends. Close it; a value that begins with one goes into quotes of another kind.',
+  ],
+  [/=\s*(["'`])@\1\s*[^\s#]/, 'has something after its quotes, which would be ignored.'],
+  [
+    /=\s*[^\s"'`].*#/,
+    'has a # in its value, which would end it. Put the value in quotes, and a comment on a line of its own.',
+  ],
+];
+
 /**
- * Refuses lines that Node's own reader skips or cuts. It skips lines that it can't parse, and it ends a value at a #, which systemd
- * and Docker keep. A setting or half a token would be lost, or another file would be used.
+ * Refuses lines that Node's own reader skips or cuts: a setting or half a token would be lost. It ends a value at a #, which systemd
+ * and Docker keep.
  */
 function assertLines(path: string, text: string): void {
-  const lines = text.split(/\r?\n/);
-  for (let at = 0; at < lines.length; at++) {
-    const line = (lines[at] as string).trim();
-    if (line === '' || line.startsWith('#')) continue;
-    const where = `--env-file: line ${at + 1} of ${path}`;
-    const value = /^(?:export\s+)?[A-Za-z_]\w*\s*=\s*(.*)$/.exec(line)?.[1];
-    if (value === undefined) throw new UsageError(`${where} is not of the form NAME=value.`);
-    const quote = /^["'`]/.exec(value)?.[0];
-    const end = quote === undefined ? null : endOfQuotes(lines, at, quote);
-    if (quote !== undefined && end === null) {
-      throw new UsageError(
-        `${where} has a quote that never ends. Close it; a value that begins with one goes into quotes of another kind.`,
-      );
-    }
-    if (end === null && value.includes('#')) {
-      throw new UsageError(
-        `${where} has a # in its value, which would end it. Put the value in quotes, and a comment on a line of its own.`,
-      );
-    }
-    if (end !== null && !/^\s*(#|$)/.test(end.rest))
-      throw new UsageError(`${where} has something after its quotes, which would be ignored.`);
-    at = end?.at ?? at;
+  const blank = (_all: string, start: string, quote: string, value: string) =>
+    `${start}${quote}@${quote}${value.replace(/[^\n]/g, '')}`;
+  const lines = text.replace(/^([^#\n=]*=[^\S\n]*)(["'`])((?:(?!\2)[\s\S])*)\2/gm, blank).split('\n');
+  for (const [at, each] of lines.entries()) {
+    const line = each.trim();
+    const fault = line === '' || line.startsWith('#') ? undefined : faults.find(([form]) => form.test(line));
+    if (fault !== undefined) throw new UsageError(`--env-file: line ${at + 1} of ${path} ${fault[1]}`);
   }
-}
-
-/** Finds the end of a value in quotes, which can span several lines, and the text after it; null if it never ends. */
-function endOfQuotes(
-  lines: readonly string[],
-  from: number,
-  quote: string,
-): { readonly at: number; readonly rest: string } | null {
-  const opened = (lines[from] ?? '').indexOf(quote) + 1;
-  for (const [at, line] of lines.entries()) {
-    const closed = at < from ? -1 : line.indexOf(quote, at === from ? opened : 0);
-    if (closed >= 0) return { at, rest: line.slice(closed + 1) };
-  }
-  return null;
 }

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import parseDuration from 'parse-duration';
 
 // Each of these reads one setting's text. If it can't be used, they throw an Error whose message completes "NAME: …".
 
@@ -121,10 +120,19 @@ const timerMsMax = 24 * 24 * 3_600_000;
 /** About a thousand years, in milliseconds. Dates that are farther away are not supported. */
 const timeMsMax = 365_000 * 24 * 3_600_000;
 
+const unitsMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 24 * 3_600_000,
+  w: 7 * 24 * 3_600_000,
+};
+
 function timeIn(text: string): number | null {
-  const ms = /^\d+(\.\d+)?\s*(ms|s|m|h|d|w)$/.test(text) ? parseDuration(text) : null;
-  if (ms !== null && ms > timeMsMax)
-    throw new Error(`expected a time of no more than 365000d, got ${JSON.stringify(text)}`);
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text) ?? [];
+  if (number === undefined) return null;
+  const ms = Number(number) * (unitsMs[unit] ?? 1);
+  if (ms > timeMsMax) throw new Error(`expected a time of no more than 365000d, got ${JSON.stringify(text)}`);
   return ms;
 }
 

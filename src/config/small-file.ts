@@ -12,15 +12,6 @@ export function readSmallFile(from: string, path: string, bytesMax: number, name
   return readSmallBytes(from, path, bytesMax, name).toString('utf8');
 }
 
-/**
- * The name of a file with a secret, for messages. If the file does not exist, the text might be the secret itself. Then it is
- * shown only if it is clearly a path.
- */
-export function nameOfSecretFile(path: string): string {
-  const isPath = existsSync(path) || /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(path);
-  return isPath ? path : 'what it names (not shown, because it might be the secret itself)';
-}
-
 /** The same as `readSmallFile`, as bytes. */
 export function readSmallBytes(from: string, path: string, bytesMax: number, name = path): Buffer {
   try {
@@ -31,4 +22,18 @@ export function readSmallBytes(from: string, path: string, bytesMax: number, nam
     const why = code === undefined ? (error as Error).message : `can't be read (${code})`;
     throw new UsageError(`${from}${name} ${why}.`);
   }
+}
+
+/** Whether a text is clearly a path, and not a secret that somebody put in its place. */
+export function isPlainlyPath(text: string): boolean {
+  return /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(text);
+}
+
+/**
+ * The name of a file with a secret, for messages. If the file does not exist, the text might be the secret itself. Then it is
+ * shown only if it is clearly a path.
+ */
+export function nameOfSecretFile(path: string): string {
+  const isPath = existsSync(path) || isPlainlyPath(path);
+  return isPath ? path : 'what it names (not shown, because it might be the secret itself)';
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -31,6 +31,34 @@ describe('--env-file', () => {
     expect(sqlite(scene.database, 'SELECT _actor FROM sync_runs')).toEqual([{ _actor: 'a # b' }]);
     expect(await sync('--page-size', '30')).toBe(30);
     expect(await runCli(['status', '--env-file', file], { env })).toMatchObject({ code: 0 });
+  });
+
+  test('has paths that go by its own folder, and nothing else is taken for one', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    const folder = join(scene.folder, 'tenant');
+    mkdirSync(folder);
+    const file = join(folder, 'one.env');
+    const { DOCMIRROR_TOKEN: token, DOCMIRROR_DATABASE: _database, ...env } = scene.env;
+    writeFileSync(join(folder, 'token'), `${token}\n`);
+    writeFileSync(
+      file,
+      'DOCMIRROR_TOKEN_FILE=token\nDOCMIRROR_DATABASE=one.sqlite\nDOCMIRROR_METRICS_FILE=./one.prom\n',
+    );
+    const { code, stderr } = await runCli(['sync', '--env-file', file], { env });
+    expect(code, stderr).toBe(0);
+    expect(readdirSync(folder).sort()).toEqual([
+      'one.env',
+      'one.prom',
+      'one.sqlite',
+      'one.sqlite.lock',
+      'token',
+    ]);
+    const refused = async (line: string) => {
+      writeFileSync(file, line);
+      return (await runCli(['sync', '--env-file', file], { env })).stderr;
+    };
+    expect(await refused('DOCMIRROR_TOKEN_FILE=abcdef0123456789')).not.toMatch(/abcdef|tenant/);
+    expect(await refused(`DOCMIRROR_TOKEN=${token}\nDOCMIRROR_DATABASE=:memory:`)).toContain('":memory:"');
   });
 
   test('names the proxy, in lower or upper case', async () => {
