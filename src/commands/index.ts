@@ -82,7 +82,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   'publish clickhouse': {
     description: 'Insert the new runs into ClickHouse, and compare what arrived with the mirror.',
-    load: async () => (await import('./publish.ts')).publishTo,
+    load: async () => (await import('./publish.ts')).publishClickhouse,
   },
   'audit keygen': {
     description:

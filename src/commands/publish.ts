@@ -1,24 +1,26 @@
-import { resolveTargetDatabase } from '../config/publish-settings.ts';
+import { type PublishConfig, resolvePublish, resolveTargetDatabase } from '../config/publish-settings.ts';
+import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
+import type { Publication } from '../publish/publish.ts';
+import { count, counted } from '../render/numbers.ts';
 import type { PublishClickhouseOutput } from '../render/outputs/records.ts';
-import { command } from './command.ts';
-import { text, yes } from './flags.ts';
-import type { Published } from './publish/clickhouse.ts';
+import { type Context, command } from './command.ts';
+import { yes } from './flags.ts';
+import { StatusLine } from './progress.ts';
 import { mirrorSettings } from './shared-flags.ts';
 
 /** What is printed: a publication and its text, or only the text of statements. */
 interface Shown {
-  readonly published: Published | null;
+  readonly output: PublishClickhouseOutput | null;
   readonly text: string;
 }
 
-/** `docmirror publish clickhouse`. Its modules are loaded only when it runs, so that its help does not wait for them. */
-export const publishTo = command({
+/** `docmirror publish clickhouse` */
+export const publishClickhouse = command({
   flags: {
     again: yes('send everything again, also rows that are there already'),
     replaceTenant: yes("with --again: delete the tenant's rows before, whichever mirror they came from"),
     printDdl: yes('print the statements that make database, tables and views, and connect to nothing'),
-    cluster: text('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
   },
   settings: [
     'clickhouseUrl',
@@ -53,23 +55,77 @@ export const publishTo = command({
   exitCodes:
     "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
-  async run({ again, replaceTenant, printDdl, cluster }, context): Promise<Shown> {
-    if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
-    if (cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
+  async run({ again, replaceTenant, printDdl }, context): Promise<Shown> {
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
     if (printDdl) {
-      const { ddlStatements } = await import('../publish/ddl.ts');
-      const database = resolveTargetDatabase(context.settings.flags, context.environment);
-      const statements = ddlStatements({ database, cluster });
-      return { published: null, text: statements.map(statement => `${statement};\n`).join('\n') };
+      const { ddlStatements } = await import('../publish/tables.ts');
+      const statements = ddlStatements(resolveTargetDatabase(context.settings.flags, context.environment));
+      return { output: null, text: statements.map(statement => `${statement};\n`).join('\n') };
     }
-    const { publishToClickHouse, publishedText } = await import('./publish/clickhouse.ts');
-    const published = await publishToClickHouse({ again, replaceTenant }, context);
-    return { published, text: publishedText(published) };
+    const startedAtMs = performance.now();
+    const { url, ...publication } = await publishTo({ again, replaceTenant }, context);
+    const durationMs = Math.round(performance.now() - startedAtMs);
+    const text = publishedText(publication, url, durationMs);
+    return { output: { ...publication, verified: true, durationMs }, text };
   },
-  output({ published }): PublishClickhouseOutput {
-    if (published === null) throw new UsageError('--print-ddl prints no JSON.');
-    return { ...published.publication, verified: true, durationMs: published.durationMs };
+  output({ output }): PublishClickhouseOutput {
+    if (output === null) throw new UsageError('--print-ddl prints no JSON.');
+    return output;
   },
   text: ({ text }) => text,
 });
+
+/** Publishes the mirror. The client of ClickHouse is loaded only for this. */
+async function publishTo(
+  given: { readonly again: boolean; readonly replaceTenant: boolean },
+  context: Context,
+): Promise<Publication & { readonly url: string }> {
+  const { environment, settings, stderr, signal, secrets, clock } = context;
+  const { database, timeoutMs, giveUpAfterMs } = context.config;
+  const { password: from, tenant, ...addressee } = resolvePublish(settings.flags, environment);
+  const { url, user, proxy } = addressee;
+  const password = passwordIn(from);
+  // The password must not be shown, nor what is sent of it in a header.
+  if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
+  if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
+  const line = new StatusLine(stderr);
+  const onWait = (why: string) => line.show(`waiting for ClickHouse: ${why}`);
+  const { ClickHouse } = await import('../publish/clickhouse.ts');
+  const { publish } = await import('../publish/publish.ts');
+  const { openPublishSource } = await import('../store/read/publish-rows.ts');
+  const target = new ClickHouse({ ...addressee, password, timeoutMs, giveUpAfterMs, signal, onWait });
+  context.notifier?.begun();
+  try {
+    const onProgress = (done: number, total: number) =>
+      line.show(`publishing ${count(done)}/${count(total)} rows`);
+    const options = { tenant, ...given, clock, signal, onProgress };
+    return { url, ...(await publish(() => openPublishSource(database), target, options)) };
+  } finally {
+    line.clear();
+    await target.close();
+  }
+}
+
+/** Far more than a password takes, in bytes. */
+const passwordBytesMax = 16 * 1024;
+
+function passwordIn(password: PublishConfig['password']): string {
+  if ('text' in password) return password.text;
+  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
+  const text = readSmallFile(from, password.file, passwordBytesMax, nameOfSecretFile(password.file));
+  return text.replace(/\r?\n$/, '');
+}
+
+/** A publication in a sentence. */
+function publishedText(
+  { tenant, fromRunId, throughRunId, runs, rows, changes }: Publication,
+  url: string,
+  durationMs: number,
+): string {
+  const seconds = (durationMs / 1000).toFixed(1);
+  if (fromRunId === null)
+    return `${tenant}: nothing new; ${url} has run ${throughRunId}, verified in ${seconds} s.\n`;
+  const which =
+    runs === 1 ? `run ${throughRunId}` : `${counted(runs, 'run')}, ${fromRunId} to ${throughRunId}`;
+  return `${tenant}: ${which}: ${counted(rows, 'row')} and ${counted(changes, 'change')} sent to ${url} and verified in ${seconds} s.\n`;
+}

@@ -48,13 +48,15 @@ export const share = command({
     if (target === null)
       throw new UsageError('Name the file to write, or set DOCMIRROR_SHARE: docmirror share FILE');
     const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
+    const place = { database, target, name: 'FILE' };
+    shareTarget(place);
     // Opened to be written, it would be made or brought up to date.
     openMirrorForReading(database).close();
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
     try {
       await mirror.recordDeadRuns();
       const withHistory = !withoutHistory;
-      return await makeShare({ database, target, name: 'FILE', without, withHistory, sql, signal });
+      return await makeShare({ ...place, without, withHistory, sql, signal });
     } finally {
       mirror.close();
     }

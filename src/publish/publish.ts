@@ -1,11 +1,15 @@
-import { DocmirrorError } from '../errors.ts';
-import { checkTables } from './check-tables.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DocmirrorError, UsageError } from '../errors.ts';
 import type { ClickHouse } from './clickhouse.ts';
-import { differences } from './compare.ts';
-import { deleteTenant, lastPublishedRun } from './ownership.ts';
-import { changeRows, insertAll, listRows, runRows } from './send.ts';
 import type { EndedRun, PublishSource } from './source.ts';
-import { changesTable, publishedRunsTable, publishedTables } from './tables.ts';
+import {
+  changesTable,
+  howToMake,
+  publishedRunsTable,
+  publishedTables,
+  type TargetTable,
+  targetTables,
+} from './tables.ts';
 
 /** How to publish, and for whom. */
 export interface PublishOptions {
@@ -41,7 +45,7 @@ const overtakenMax = 5;
  * Then it records which runs are complete. The version of every row follows from its run, so sending one twice changes nothing. A
  * publication can be interrupted anywhere, or run twice at once.
  *
- * @param open opens the mirror in its present state. It is called again if another publisher, with later runs, got ahead.
+ * @param open opens the mirror in its present state. It is called again if another publisher, with later runs, might be ahead.
  * @throws UsageError if the server lacks the tables or refuses the password, or the tenant is not this mirror's.
  * @throws DocmirrorError if ClickHouse does not have what the mirror has.
  */
@@ -50,87 +54,241 @@ export async function publish(
   target: ClickHouse,
   options: PublishOptions,
 ): Promise<Publication> {
+  const { tenant, again, replaceTenant } = options;
   const sent: Sent = { runs: [], rows: 0, changes: 0 };
   for (let overtaken = 0; ; overtaken++) {
     using source = open();
-    const isFirst = overtaken === 0;
-    if (isFirst) await checkTables(target);
-    const found = await sendNewRuns(source, target, { ...options, again: options.again && isFirst }, sent);
-    if (found.differences.length === 0) {
-      await insertAll(target, publishedRunsTable, runRows(sent.runs, source, options));
-      return {
-        tenant: options.tenant,
-        mirrorId: source.mirrorId,
-        fromRunId: sent.runs[0]?.runId ?? null,
-        throughRunId: found.throughRunId,
-        runs: sent.runs.length,
-        rows: sent.rows,
-        changes: sent.changes,
-      };
+    if (overtaken === 0) await checkTables(target);
+    if (overtaken === 0 && again && replaceTenant) await deleteTenant(target, tenant);
+    const published = await lastPublishedRun(target, tenant, source);
+    const isAgain = again && overtaken === 0;
+    const afterRunId = isAgain ? 0 : Math.max(published, sent.runs.at(-1)?.runId ?? 0);
+    const { throughRunId, differences } = await sendRuns(source, target, { ...options, afterRunId }, sent);
+    if (differences.length === 0) {
+      const publishedAt = options.clock().toISOString();
+      const { mirrorId } = source;
+      const rows = sent.runs.map(({ runId, startedAt }) => [tenant, mirrorId, runId, startedAt, publishedAt]);
+      await insertAll(target, publishedRunsTable, rows);
+      const fromRunId = sent.runs[0]?.runId ?? null;
+      return { tenant, mirrorId, fromRunId, throughRunId, ...sent, runs: sent.runs.length };
     }
-    const isOvertaken =
-      overtaken < overtakenMax && (await hasLaterRows(target, options.tenant, found.throughRunId));
-    if (!isOvertaken || !hasNewerRun(open, found.throughRunId))
-      throw differs(target, options.tenant, found.differences);
+    using now = open();
+    const isOvertaken = overtaken < overtakenMax && newestRunId(now) > throughRunId;
+    if (!isOvertaken)
+      throw new DocmirrorError(
+        'publication_differs',
+        `ClickHouse at ${target.url} does not have what the mirror of ${tenant} has. ${differences.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
+      );
   }
 }
 
-/** The rows that all attempts sent. */
+/** What all attempts sent. */
 interface Sent {
   readonly runs: EndedRun[];
   rows: number;
   changes: number;
 }
 
-async function sendNewRuns(
-  source: PublishSource,
-  target: ClickHouse,
-  options: PublishOptions,
-  sent: Sent,
-): Promise<{ throughRunId: number; differences: string[] }> {
-  const { tenant, signal } = options;
-  if (options.again && options.replaceTenant) await deleteTenant(target, tenant);
-  const published = await lastPublishedRun(target, tenant, source);
-  const sentUpTo = sent.runs.at(-1)?.runId ?? 0;
-  const afterRunId = options.again ? 0 : Math.max(published, sentUpTo);
+interface Sending extends PublishOptions {
+  readonly afterRunId: number;
+}
+
+async function sendRuns(source: PublishSource, target: ClickHouse, options: Sending, sent: Sent) {
+  const { tenant, afterRunId, signal, onProgress } = options;
   const runs = source.runs().filter(({ runId }) => runId > afterRunId);
   const expected = 2 * source.rowCountSince(afterRunId);
   let done = 0;
   const onSent = (count: number) => {
     done += count;
-    options.onProgress(Math.min(done, expected), expected);
+    onProgress(Math.min(done, expected), expected);
   };
   for (const table of publishedTables) {
-    sent.rows += await insertAll(target, table, listRows(tenant, table, runs, source), {
-      signal,
-      onSent,
-    });
+    const rows = rowsOf(tenant, table.resource, runs, source);
+    sent.rows += await insertAll(target, table, rows, { signal, onSent });
   }
-  const changes = await insertAll(target, changesTable, changeRows(tenant, runs, source), { signal, onSent });
+  const changes = await insertAll(target, changesTable, changesOf(tenant, runs, source), { signal, onSent });
   sent.changes += changes;
   sent.runs.push(...runs);
   const throughRunId = runs.at(-1)?.runId ?? afterRunId;
-  const feed = { afterRunId, count: changes };
-  return { throughRunId, differences: await differences(target, tenant, source, throughRunId, feed) };
+  const differences = await compare(target, tenant, source, { afterRunId, throughRunId, changes });
+  return { throughRunId, differences };
 }
 
-/** True if there are rows of later runs than this publication has: another one is ahead of it, or was interrupted. */
-async function hasLaterRows(target: ClickHouse, tenant: string, runId: number): Promise<boolean> {
-  const newest = publishedTables
-    .map(({ name }) => `SELECT max(version) AS newest FROM ${name} WHERE tenant = {tenant:String}`)
-    .join(' UNION ALL ');
-  const [row] = await target.ask(`SELECT toString(max(newest)) FROM (${newest})`, { tenant });
-  return Number(row?.[0] ?? 0) > runId * 2 + 1;
+function newestRunId(source: PublishSource): number {
+  return source.runs().at(-1)?.runId ?? 0;
 }
 
-function hasNewerRun(open: () => PublishSource, runId: number): boolean {
-  using source = open();
-  return (source.runs().at(-1)?.runId ?? 0) > runId;
+type Row = readonly unknown[];
+
+/** The rows that runs wrote and removed in a list, in the order of the runs: an older version must not arrive last. */
+function* rowsOf(
+  tenant: string,
+  resource: string,
+  runs: readonly EndedRun[],
+  source: PublishSource,
+): Generator<Row> {
+  for (const { runId } of runs) {
+    for (const row of source.rows(resource, runId)) {
+      const { id, values, firstSeenRunId, changedRunId, extra, content, isRemoved } = row;
+      const provenance = [firstSeenRunId, changedRunId, extra, BigInt(`0x${content}`).toString()];
+      // If a run removed a record and brought it back, the record exists: so a removal has the lower version.
+      const version = runId * 2 + (isRemoved ? 0 : 1);
+      yield [tenant, id, ...values, ...provenance, version, isRemoved ? 1 : 0];
+    }
+  }
 }
 
-function differs({ url }: ClickHouse, tenant: string, found: readonly string[]): DocmirrorError {
-  return new DocmirrorError(
-    'publication_differs',
-    `ClickHouse at ${url} does not have what the mirror of ${tenant} has. ${found.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
+/** The changes of runs, in their order. */
+function* changesOf(tenant: string, runs: readonly EndedRun[], source: PublishSource): Generator<Row> {
+  for (const { runId } of runs) {
+    for (const { changedAt, resource, recordId, operation, record } of source.changes(runId)) {
+      // An erased record is null in JSON.
+      yield [tenant, runId, changedAt, resource, recordId, operation, record ?? 'null'];
+    }
+  }
+}
+
+/** Rows of one insert. Larger batches were slower: 20,000 rows take 0.2 s there, and as long to be read here. */
+const batchRows = 20_000;
+/** Rows that are read before the batch that is being sent gets its turn. */
+const turnRows = 1_000;
+
+interface SendOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the number of rows of each batch that has arrived. */
+  readonly onSent?: (rowCount: number) => void;
+}
+
+/**
+ * Inserts rows as they are read. Only one batch is sent while the next one is gathered, so memory does not grow with the rows.
+ *
+ * @returns how many rows there were.
+ */
+async function insertAll(
+  target: ClickHouse,
+  table: TargetTable,
+  rows: Iterable<Row>,
+  { signal, onSent }: SendOptions = {},
+): Promise<number> {
+  let underWay: Promise<void> = Promise.resolve();
+  let rowCount = 0;
+  const send = async (batch: readonly Row[]): Promise<void> => {
+    await underWay;
+    underWay = target.insert(table, batch).then(() => onSent?.(batch.length));
+    // This awaits it before the next batch. Until then, an unhandled rejection would end docmirror.
+    underWay.catch(() => undefined);
+  };
+  let batch: Row[] = [];
+  for (const row of rows) {
+    batch.push(row);
+    rowCount++;
+    if (rowCount % turnRows === 0) await nextTurn();
+    if (batch.length < batchRows) continue;
+    signal?.throwIfAborted();
+    await send(batch);
+    batch = [];
+  }
+  if (batch.length > 0) await send(batch);
+  await underWay;
+  return rowCount;
+}
+
+/** One query, so that all results are from one moment. Values of other types are turned into texts. */
+const comparison = [
+  ...publishedTables.map(
+    ({ resource, name }) =>
+      `SELECT '${resource}', toString(count()), toString(sumWithOverflow(content)) FROM ${name} FINAL WHERE tenant = {tenant:String}`,
+  ),
+  `SELECT '${changesTable.name}', toString(count()), '0' FROM ${changesTable.name} FINAL WHERE tenant = {tenant:String} AND run_id > {after:Int64} AND run_id <= {through:Int64}`,
+].join('\nUNION ALL\n');
+
+/**
+ * Compares the rows of a tenant in ClickHouse with the mirror after a run: for each list the number of rows and the sum of their
+ * contents. There must be at least as many changes as were sent. There can be more, because a mirror forgets old versions.
+ *
+ * @returns a sentence for each difference.
+ */
+async function compare(
+  target: ClickHouse,
+  tenant: string,
+  source: PublishSource,
+  sent: { readonly afterRunId: number; readonly throughRunId: number; readonly changes: number },
+): Promise<string[]> {
+  const { afterRunId: after, throughRunId: through } = sent;
+  const rows = await target.ask(comparison, { tenant, after, through });
+  const held = new Map(rows.map(([name, count, sum = '0']) => [name, { count: Number(count), sum }]));
+  const lists = publishedTables.flatMap(({ resource, view }) => {
+    const { recordCount, contentSum } = source.sumAfter(resource, through);
+    const { count, sum } = held.get(resource) ?? { count: 0, sum: '0' };
+    if (count !== recordCount) return [`${view}: ${count} rows there, ${recordCount} in the mirror`];
+    if (BigInt(sum) === BigInt(`0x${contentSum}`)) return [];
+    return [`${view}: as many rows as in the mirror, ${count}, but other contents`];
+  });
+  const changeCount = held.get(changesTable.name)?.count ?? 0;
+  if (changeCount >= sent.changes) return lists;
+  return [...lists, `${changesTable.name}: ${changeCount} there, ${sent.changes} sent`];
+}
+
+const newestRuns = `
+  SELECT mirror_id, toString(max(run_id)), toString(toUnixTimestamp64Milli(argMax(run_started_at, run_id)))
+  FROM published_runs WHERE tenant = {tenant:String} GROUP BY mirror_id`;
+
+/**
+ * The last run of this mirror that is complete in ClickHouse; 0 if there is none.
+ *
+ * @throws UsageError if the tenant's rows are from another mirror, or from runs that this mirror no longer knows.
+ */
+async function lastPublishedRun(target: ClickHouse, tenant: string, source: PublishSource): Promise<number> {
+  const refusal = (why: string) =>
+    new UsageError(
+      `The tenant ${tenant} was published ${why}. Give another --tenant, or replace all its rows with --again --replace-tenant.`,
+    );
+  const published = await target.ask(newestRuns, { tenant });
+  const other = published.find(([mirrorId]) => mirrorId !== source.mirrorId);
+  if (other !== undefined) throw refusal(`by another mirror, ${other[0]}. This one is ${source.mirrorId}`);
+  if (published[0] === undefined) return 0;
+  const [runId = 0, startedAtMs = 0] = published[0].slice(1).map(Number);
+  const isKnown = source.runs().some(run => run.runId === runId && Date.parse(run.startedAt) === startedAtMs);
+  if (!isKnown)
+    throw refusal(
+      `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
+    );
+  if (runId <= source.lastRunBeforeRebuild)
+    throw refusal(
+      `up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild" after run ${source.lastRunBeforeRebuild})`,
+    );
+  return runId;
+}
+
+/** Deletes all rows of the tenant. The rows about published runs go last: if the deletion is interrupted, the tenant is still refused. */
+async function deleteTenant(target: ClickHouse, tenant: string): Promise<void> {
+  for (const { name } of targetTables)
+    await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });
+}
+
+const columnsQuery =
+  'SELECT table, name, type FROM system.columns WHERE database = {database:String} ORDER BY table, position';
+const namedMax = 3;
+
+/**
+ * Makes sure that the tables are those that this docmirror fills. They can have additional columns.
+ *
+ * @throws UsageError that names what is missing and how to make it.
+ */
+async function checkTables(target: ClickHouse): Promise<void> {
+  const { database, url } = target;
+  const rows = await target.ask(columnsQuery, { database });
+  const found = new Map(rows.map(([table, name, type]) => [`${table}.${name}`, type]));
+  const wrong = targetTables.flatMap(({ name: table, columns }) =>
+    columns.flatMap(({ name, type }) => {
+      const actual = found.get(`${table}.${name}`);
+      if (actual === type) return [];
+      return [actual === undefined ? `no ${table}.${name}` : `${table}.${name} is ${actual}, not ${type}`];
+    }),
+  );
+  if (wrong.length === 0) return;
+  const more = wrong.length > namedMax ? ` and ${wrong.length - namedMax} more` : '';
+  throw new UsageError(
+    `The database ${database} of ClickHouse at ${url} does not have the tables of this docmirror (${wrong.slice(0, namedMax).join(', ')}${more}); ${howToMake(database)}`,
   );
 }

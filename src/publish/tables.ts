@@ -6,6 +6,10 @@ export interface Column {
   readonly type: string;
 }
 
+/** How to make the tables, as the end of a sentence. */
+export const howToMake = (database: string): string =>
+  `make them with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery`;
+
 /** A table in ClickHouse. */
 export interface TargetTable {
   readonly name: string;
@@ -102,4 +106,37 @@ function fieldColumns(list: ListDefinition): Column[] {
       : { name: `${column}s`, type: 'Array(Nullable(Int64))' },
   );
   return [...scalars, ...arrays];
+}
+
+/**
+ * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the
+ * columns of a later docmirror, and change nothing else.
+ */
+export function ddlStatements(database: string): string[] {
+  const place = (name: string) => `${quoted(database)}.${quoted(name)}`;
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${quoted(database)}`,
+    ...targetTables.map(
+      ({ name, columns, replacement, sortKey }) =>
+        `CREATE TABLE IF NOT EXISTS ${place(name)} (\n  ${columns.map(columnText).join(',\n  ')}\n)\n` +
+        `ENGINE = ReplacingMergeTree(${replacement.join(', ')})\nORDER BY (${sortKey.join(', ')})`,
+    ),
+    ...publishedTables.map(({ name, fields }) => {
+      const additions = fields.map(column => `ADD COLUMN IF NOT EXISTS ${columnText(column)}`);
+      return `ALTER TABLE ${place(name)}\n  ${additions.join(',\n  ')}`;
+    }),
+    ...publishedTables.map(
+      ({ name, view, shown }) =>
+        `CREATE OR REPLACE VIEW ${place(view)} AS\n` +
+        `SELECT ${shown.map(column => column.name).join(', ')}\nFROM ${place(name)} FINAL`,
+    ),
+  ];
+}
+
+function columnText({ name, type }: Column): string {
+  return `${name} ${type}`;
+}
+
+function quoted(name: string): string {
+  return `\`${name.replace(/[\\`]/g, '\\$&')}\``;
 }

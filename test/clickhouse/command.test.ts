@@ -214,7 +214,6 @@ describe('publish clickhouse', () => {
       [],
       { ...url, DOCMIRROR_TENANT: 'a', DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: '/no' },
     ],
-    ['--cluster', ['--cluster', 'main'], url],
     ['--replace-tenant', ['--replace-tenant'], url],
   ];
 
@@ -247,8 +246,6 @@ describe('publish clickhouse', () => {
       await published.target.command(statement);
     await published.sync();
     expect(await published.publish('--target-database', 'printed')).toMatchObject({ code: 0 });
-    const clustered = await runCli(['publish', 'clickhouse', '--print-ddl', '--cluster', 'main']);
-    expect(clustered.stdout).toContain('ON CLUSTER `main`');
   });
 
   test('is all that loads the client of ClickHouse', async () => {

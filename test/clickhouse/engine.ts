@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ClickHouse, type ClickHouseOptions } from '../../src/publish/clickhouse.ts';
-import { ddlStatements } from '../../src/publish/ddl.ts';
+import { ddlStatements } from '../../src/publish/tables.ts';
 
 const serverPath = fileURLToPath(new URL('./server.ts', import.meta.url));
 
@@ -80,8 +80,7 @@ export class Engine implements AsyncDisposable {
     const name = `test_${++this.#databases}`;
     const client = this.client('default');
     try {
-      for (const statement of ddlStatements({ database: name, cluster: null }))
-        await client.command(statement);
+      for (const statement of ddlStatements(name)) await client.command(statement);
     } finally {
       await client.close();
     }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
-import { ddlStatements } from '../../src/publish/ddl.ts';
-import { publishedTables } from '../../src/publish/tables.ts';
+import { ddlStatements, publishedTables } from '../../src/publish/tables.ts';
 import { Engine } from './engine.ts';
 import { ModelMirror, randomMirror, randomOf, randomSteps, type Step, sampleValue } from './model.ts';
 import { expectPublished, publishedRuns, publishModel } from './oracle.ts';
@@ -252,7 +251,7 @@ describe('a difference', () => {
     await using target = await newTarget();
     // A key that takes two changes for one.
     await target.command('DROP TABLE changes');
-    const broken = ddlStatements({ database: target.database, cluster: null })
+    const broken = ddlStatements(target.database)
       .filter(statement => statement.includes('`changes` ('))
       .map(statement => statement.replace(', operation)', ')'));
     for (const statement of broken) await target.command(statement);
@@ -290,8 +289,7 @@ describe('a server', () => {
         exitCode: 2,
         message: expect.stringContaining(said),
       });
-      for (const ddl of ddlStatements({ database: target.database, cluster: null }))
-        await target.command(ddl);
+      for (const ddl of ddlStatements(target.database)) await target.command(ddl);
       if (!said.includes('Nullable')) {
         await publishModel(mirror, target);
         await expectPublished(target, mirror);

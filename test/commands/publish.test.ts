@@ -118,7 +118,7 @@ describe.concurrent('publish clickhouse', () => {
     expect(server.asked).toHaveLength(1);
     expect(proxy.asked).toEqual([expect.stringMatching(`^(GET|POST) ${url}\\?`)]);
     const refused = await publish(url, named('wrong-password'));
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('407') });
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('not its own') });
     expect(refused.stderr).not.toContain('wrong-password');
     expect(server.asked).toHaveLength(1);
   });

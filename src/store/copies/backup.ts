@@ -83,6 +83,7 @@ export function copyInto(sqlite: Database.Database, path: string): void {
   makePrivateFile(path);
   // A reader of a mirror can't write, and SQLite takes this statement for a write.
   sqlite.pragma('query_only = OFF');
+  sqlite.pragma('synchronous = OFF');
   sqlite.prepare('VACUUM INTO ?').run(path);
 }
 

@@ -7,6 +7,7 @@ import { codeOf, DocmirrorError, RefusedFileError, UsageError } from '../../erro
 import {
   assertReplaceable,
   FileWriteError,
+  makePrivateFile,
   putDatabaseInPlace,
   removeLeftovers,
   removeUnfinished,
@@ -15,13 +16,13 @@ import {
 } from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
 import { mirrorIdOf } from '../file/mirror-identity.ts';
-import { applicationIds, fileBehind } from '../file/mirror-path.ts';
+import { applicationIds, busyTimeoutMs, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { viewNames } from '../tables/views.ts';
 import { copyInto } from './backup.ts';
-import { type Selection, withhold } from './withheld.ts';
+import { type Replacements, type Selection, withheld } from './withheld.ts';
 
 /** The place of a share, and the mirror that it is made from. */
 export interface SharePlace {
@@ -66,18 +67,15 @@ const shareMode = 0o644;
  */
 export async function makeShare(options: ShareOptions): Promise<Share> {
   const path = shareTarget(options);
-  const { database, signal } = options;
+  const { database } = options;
   assertShareOf(database, path);
-  // Free pages still have what was deleted. So the first copy is only for its owner, and the second one has no free pages.
-  const [whole, finished] = [unfinishedPath(path), unfinishedPath(path)];
+  const [built, compacted] = [unfinishedPath(path), unfinishedPath(path)];
   try {
     removeLeftovers(dirname(resolve(path)));
-    copyMirror(database, whole);
-    await nextTurn();
-    signal.throwIfAborted();
-    const made = cutDown(whole, finished, options);
-    await nextTurn();
-    signal.throwIfAborted();
+    const { hasFreePages, ...made } = await build(built, options);
+    // Free pages still have what was deleted.
+    if (hasFreePages) compact(built, compacted);
+    const finished = hasFreePages ? compacted : built;
     const { size: bytes } = statSync(finished);
     shareOwner(finished, path);
     chmodSync(finished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
@@ -86,7 +84,7 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
   } catch (error) {
     throw explain(error, database, path);
   } finally {
-    for (const unfinished of [whole, finished]) removeUnfinished(unfinished);
+    for (const unfinished of [built, compacted]) removeUnfinished(unfinished);
   }
 }
 
@@ -109,45 +107,96 @@ export function isCurrent(place: SharePlace): boolean {
   return stateOf(place.database) === stateOf(shareTarget(place));
 }
 
-function copyMirror(database: string, path: string): void {
+/** Builds a share in a new file that only its owner can read, from one state of the mirror. */
+async function build(path: string, { database, sql, signal, ...selection }: ShareOptions) {
   using mirror = openMirrorForReading(database);
-  copyInto(mirror.sqlite, path);
-}
-
-/** Makes a share of a whole copy of a mirror, in another file. */
-function cutDown(whole: string, finished: string, options: ShareOptions): Pick<Share, 'runId' | 'leftOut'> {
-  const sqlite = new Database(whole);
+  makePrivateFile(path);
+  const sqlite = new Database(path, { timeout: busyTimeoutMs * 10 });
   try {
-    // If this fails, the copy is removed.
-    for (const setting of ['journal_mode = OFF', 'synchronous = OFF', 'foreign_keys = OFF'])
-      sqlite.pragma(setting);
-    sqlite.pragma(`cache_size = -${cacheKib}`);
-    const shape = sqlite.pragma('user_version', { simple: true });
+    // If this fails, the file is removed, so it needs no journal.
+    for (const setting of ['journal_mode = OFF', 'synchronous = OFF', `cache_size = -${cacheKib}`])
+      sqlite.pragma(`main.${setting}`);
+    sqlite.pragma('foreign_keys = OFF');
+    sqlite.prepare('ATTACH ? AS mirror').run(mirror.path);
+    sqlite.exec('BEGIN');
+    const shape = sqlite.pragma('mirror.user_version', { simple: true });
+    const replacementsIn = withheld(sqlite, selection);
+    for (const table of tablesToCopy(sqlite)) {
+      copyTable(sqlite, table, replacementsIn(table.name));
+      // A large table takes seconds, so signals get their turn after each one.
+      await nextTurn();
+      signal.throwIfAborted();
+    }
+    const views = "SELECT sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid";
+    // SQLite does not check the tables that they name.
+    for (const view of sqlite.prepare<[], string>(views).pluck().all()) sqlite.exec(view);
+    sqlite.exec('COMMIT; DETACH mirror');
     const runId = new EndedRuns(sqlite).newest();
-    dropInternals(sqlite);
-    withhold(sqlite, options);
     const leftOut = dropUnreadableViews(sqlite, () => true);
-    if (options.sql !== null) leftOut.push(...runStatements(sqlite, options.sql));
+    if (sql !== null) leftOut.push(...runStatements(sqlite, sql));
     // The statements can have changed these, and docmirror recognizes a share by them.
     sqlite.pragma(`application_id = ${applicationIds.share}`);
     sqlite.pragma(`user_version = ${shape}`);
-    copyInto(sqlite, finished);
-    return { runId, leftOut };
+    return { runId, leftOut, hasFreePages: sql !== null };
   } finally {
     sqlite.close();
   }
 }
 
-/** Drops what is not for readers. A virtual table of a user can be an index of any text, so it goes, too. */
-function dropInternals(sqlite: Database.Database): void {
-  const objects = sqlite.prepare<[], { type: string; name: string }>(
-    `SELECT type, name FROM sqlite_schema WHERE type = 'trigger'
-     UNION ALL SELECT * FROM (
-       SELECT 'table', name FROM pragma_table_list
-       WHERE schema = 'main' AND (type = 'virtual' OR type = 'table' AND (name = 'docmirror_upgrades'
-         OR name LIKE '\\_%' ESCAPE '\\' OR name LIKE 'sqlite\\_stat%' ESCAPE '\\')))`,
-  );
-  for (const { type, name } of objects.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
+function compact(built: string, compacted: string): void {
+  const sqlite = new Database(built);
+  try {
+    copyInto(sqlite, compacted);
+  } finally {
+    sqlite.close();
+  }
+}
+
+interface Table {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/**
+ * The tables that a share contains: docmirror's own without the internal ones, and those that somebody added. A virtual table can be
+ * an index of any text, so it is left out.
+ */
+function tablesToCopy(sqlite: Database.Database): Table[] {
+  return sqlite
+    .prepare<[], Table>(
+      `SELECT s.name, s.sql FROM mirror.sqlite_schema s
+       JOIN pragma_table_list t ON t.schema = 'mirror' AND t.name = s.name AND t.type = 'table'
+       WHERE s.type = 'table' AND s.name NOT LIKE '\\_%' ESCAPE '\\'
+         AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND s.name <> 'docmirror_upgrades'
+       ORDER BY s.rowid`,
+    )
+    .all();
+}
+
+/** Makes and fills a table. Withheld values are replaced before they are written, so no page of the file ever contains them. */
+function copyTable(sqlite: Database.Database, { name, sql }: Table, replaced: Replacements | null): void {
+  sqlite.exec(sql);
+  const of = <Row>(query: string) => sqlite.prepare<[string], Row>(query).pluck().all(name);
+  const makeIndexes = () => {
+    const indexes =
+      "SELECT sql FROM mirror.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL";
+    for (const index of of<string>(indexes)) sqlite.exec(index);
+  };
+  const [table, source] = [`main.${quoted(name)}`, `mirror.${quoted(name)}`];
+  const all = "SELECT name FROM pragma_table_xinfo(?, 'mirror')";
+  const stored = of<string>(`${all} WHERE hidden = 0`);
+  if (replaced !== null && Object.keys(replaced).length === 0 && stored.length === of(all).length) {
+    // SQLite copies a table without reading each row only if the statement has no other clause and the indexes are the same.
+    makeIndexes();
+    sqlite.exec(`INSERT INTO ${table} SELECT * FROM ${source}`);
+    return;
+  }
+  const values = stored.map(column => replaced?.[column] ?? quoted(column));
+  if (replaced !== null)
+    sqlite.exec(
+      `INSERT INTO ${table} (${stored.map(quoted).join(', ')}) SELECT ${values.join(', ')} FROM ${source}`,
+    );
+  makeIndexes();
 }
 
 /**

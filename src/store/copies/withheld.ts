@@ -24,32 +24,39 @@ export interface Selection {
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
 const noContent = "x''";
 
+/** For each column whose values differ in the share, the SQL expression that replaces it. */
+export type Replacements = Readonly<Record<string, string>>;
+
 /**
- * Takes out of a copy of a mirror what a share leaves out: the texts of rejected records, everything of a webhook's endpoint except
- * scheme and host, a webhook's further fields, because any of them can be a secret, and the fields that the user names.
+ * Finds what differs in a share: it has no texts of rejected records, no more of a webhook's endpoint than scheme and host, none of
+ * a webhook's further fields, because any of them can be a secret, and none of the fields that the user names.
  *
+ * @param sqlite a connection to which the mirror is attached as `mirror`.
+ * @returns the replacements in a table; null if the table gets no rows.
  * @throws UsageError if no list has a field that the user names.
- * @throws MirrorFileError if the history has a text that is no record.
  */
-export function withhold(sqlite: Database.Database, { without, withHistory }: Selection): void {
+export function withheld(
+  sqlite: Database.Database,
+  { without, withHistory }: Selection,
+): (table: string) => Replacements | null {
   const named = lists.map(list => ({ list, names: namesIn(sqlite, list, without) }));
   for (const name of without) {
     const isOf = ({ list, names }: (typeof named)[number]) => names.some(each => isNamed(list, each, [name]));
     if (!named.some(isOf)) throw new UsageError(`--without: no list has a field ${JSON.stringify(name)}.`);
   }
-  sqlite.function('cut_endpoint', { deterministic: true }, text =>
-    typeof text === 'string' ? cutEndpoint(text) : null,
-  );
-  sqlite.function('cut_webhook', { deterministic: true }, text => cutWebhook(String(text)));
-  sqlite.exec(`UPDATE rejected_records SET record = NULL, content = ${noContent}`);
-  // The text of an erased version is never shown.
-  if (withHistory) sqlite.exec(`UPDATE record_history SET content = ${noContent} WHERE record IS NULL`);
-  else sqlite.exec('DELETE FROM record_history');
-  for (const { list, names } of named) {
-    if (names.length === 0 && list !== webhooks) continue;
-    withholdRows(sqlite, list, names);
-    withholdVersions(sqlite, list, names);
-  }
+  const cut = (replace: (text: string) => string | null) => (text: unknown) =>
+    typeof text === 'string' ? replace(text) : null;
+  sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
+  sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
+  const touched = named.filter(({ list, names }) => names.length > 0 || list === webhooks);
+  const tables = new Map<string, Replacements | null>([
+    ['rejected_records', { record: 'NULL', content: noContent }],
+    ['record_history', withHistory ? inVersions(touched) : null],
+    ...touched.map(({ list, names }) => [list.table, inRows(list, names)] as const),
+  ]);
+  for (const { list, names } of touched)
+    for (const { name, table } of arrayFields(list)) if (names.includes(name)) tables.set(table, null);
+  return table => (tables.has(table) ? (tables.get(table) ?? null) : {});
 }
 
 const webhooks = listOf('webhooks');
@@ -60,36 +67,48 @@ function isNamed({ resource }: ListDefinition, name: string, without: readonly s
 
 /** The fields of a list that the user names, with those that have no column. */
 function namesIn(sqlite: Database.Database, list: ListDefinition, without: readonly string[]): string[] {
-  const further = sqlite.prepare<[string], string>('SELECT field FROM unknown_fields WHERE resource = ?');
+  const further = sqlite.prepare<[string], string>(
+    'SELECT field FROM mirror.unknown_fields WHERE resource = ?',
+  );
   const names = new Set([...list.fields.map(({ name }) => name), ...further.pluck().all(list.resource)]);
   return [...names].filter(name => isNamed(list, name, without));
 }
 
-function withholdRows(sqlite: Database.Database, list: ListDefinition, names: readonly string[]): void {
-  const scalars = scalarFields(list);
-  const columns = scalars.filter(({ name }) => names.includes(name)).map(({ column }) => column);
-  const time = scalars[timeIndexOf(list)]?.name ?? '';
-  const changes = [
-    ...columns.map(column => `${column} = NULL`),
-    ...(names.includes(time) ? [`${timeColumnOf(list)} = NULL`] : []),
-    ...(list === webhooks && !names.includes('endpoint') ? ['endpoint = cut_endpoint(endpoint)'] : []),
-    list === webhooks ? '_extra = NULL' : `_extra = nullif(json_remove(_extra, ${paths(names)}), '{}')`,
-    `_content = ${noContent}`,
-  ];
-  sqlite.exec(`UPDATE ${list.table} SET ${changes.join(', ')}`);
-  for (const { name, table } of arrayFields(list))
-    if (names.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
+interface Touched {
+  readonly list: ListDefinition;
+  readonly names: readonly string[];
 }
 
-function withholdVersions(sqlite: Database.Database, list: ListDefinition, names: readonly string[]): void {
+function inRows(list: ListDefinition, names: readonly string[]): Replacements {
+  const scalars = scalarFields(list);
+  const columns = scalars.filter(({ name }) => names.includes(name)).map(({ column }) => [column, 'NULL']);
+  const time = scalars[timeIndexOf(list)]?.name ?? '';
+  return {
+    ...(list === webhooks && { endpoint: 'cut_endpoint(endpoint)' }),
+    ...Object.fromEntries(columns),
+    ...(names.includes(time) && { [`${timeColumnOf(list)}`]: 'NULL' }),
+    _extra: list === webhooks ? 'NULL' : `nullif(json_remove(_extra, ${paths(names)}), '{}')`,
+    _content: noContent,
+  };
+}
+
+/** The text of an erased version is never shown, not even as a hash. */
+function inVersions(touched: readonly Touched[]): Replacements {
+  const records = touched.map(({ list, names }) => `WHEN '${list.resource}' THEN ${recordOf(list, names)}`);
+  const resources = touched.map(({ list }) => `'${list.resource}'`);
+  return {
+    record: `CASE resource ${records.join(' ')} ELSE record END`,
+    content: `iif(record IS NULL OR resource IN (${resources.join(', ')}), ${noContent}, content)`,
+  };
+}
+
+function recordOf(list: ListDefinition, names: readonly string[]): string {
   const known = list.fields.filter(({ name }) => names.includes(name));
   const further = names.filter(name => !list.fields.some(field => field.name === name));
   const empty = known.map(field => `, ${paths([field.name])}, ${'table' in field ? "json('[]')" : 'NULL'}`);
   const kept = `json_replace(record${empty.join('')})`;
   const record = further.length === 0 ? kept : `json_remove(${kept}, ${paths(further)})`;
-  sqlite.exec(`UPDATE record_history SET content = ${noContent},
-    record = ${list === webhooks ? `cut_webhook(${record})` : record}
-    WHERE resource = '${list.resource}' AND record IS NOT NULL`);
+  return list === webhooks ? `cut_webhook(${record})` : record;
 }
 
 /** The paths of members in JSON, as literals in SQL. */

@@ -1,160 +1,145 @@
 import type Database from 'better-sqlite3';
-import { keptResources, lists, tableOf } from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { readContent } from '../../contract/page.ts';
+import { readRecords } from '../../contract/record.ts';
 import { Sum } from '../../contract/sum.ts';
 import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
-import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
+import { openMirrorForReading } from '../file/open.ts';
 import { lastRunBefore } from '../receipts/pruned.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
-import { ListTable } from '../tables/list-table.ts';
-import { restoredVersions, type StoredVersion, storedVersions } from '../tables/restored-versions.ts';
+import { arrayOf } from '../tables/view-sql.ts';
 
-/** A mirror's rows and changes run by run, from one state of the file, for a publication. */
-export class PublishRows implements PublishSource {
-  readonly mirrorId: string;
-  readonly lastRunBeforeRebuild: number;
-  readonly #file: MirrorFile;
-  /** Prepared once, because the view is long, and there can be thousands of runs. */
-  #changesOfRun: Database.Statement<[number], SourceChange> | null = null;
-
-  /** @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended. */
-  static open(path: string): PublishRows {
-    const file = openMirrorForReading(path);
-    try {
-      file.sqlite.exec('BEGIN');
-      // Each receipt names the mirror, and the first one is written when its first run ends.
-      const mirrorId = file.sqlite
-        .prepare<[], string>("SELECT receipt ->> '$.mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1")
-        .pluck()
-        .get();
-      if (mirrorId !== undefined) return new PublishRows(file, mirrorId);
+/**
+ * Opens a mirror for a publication: its rows and changes run by run, from one state of the file.
+ *
+ * @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended.
+ */
+export function openPublishSource(path: string): PublishSource {
+  const file = openMirrorForReading(path);
+  const { sqlite } = file;
+  try {
+    sqlite.exec('BEGIN');
+    // Each receipt names the mirror, and the first one is written when its first run ends.
+    const first = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1";
+    const mirrorId = sqlite.prepare<[], string>(first).pluck().get();
+    if (mirrorId === undefined)
       throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
-    } catch (error) {
-      file.close();
-      throw error;
-    }
-  }
-
-  private constructor(file: MirrorFile, mirrorId: string) {
-    this.#file = file;
-    this.mirrorId = mirrorId;
-    this.lastRunBeforeRebuild = lastRunBefore(file.sqlite, 'rebuild');
-  }
-
-  [Symbol.dispose](): void {
-    this.#file.close();
-  }
-
-  runs(): EndedRun[] {
-    // Changes of a run that is not over can't be read yet, nor can those of later runs.
-    return this.#sqlite
-      .prepare<[], EndedRun>(
-        `SELECT id AS runId, started_at AS startedAt FROM sync_runs
-         WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`,
-      )
-      .all();
-  }
-
-  rowCountSince(runId: number): number {
-    const counts = [
-      ...keptResources.map(
-        resource => `SELECT count(*) FROM ${tableOf(resource)} WHERE _changed_run_id > @runId`,
-      ),
-      'SELECT count(*) FROM record_history WHERE valid_to_run_id > @runId',
-    ];
-    const sum = `SELECT ${counts.map(count => `(${count})`).join(' + ')}`;
-    return this.#sqlite.prepare<object, number>(sum).pluck().get({ runId }) ?? 0;
-  }
-
-  *rows(resource: string, runId: number): Generator<SourceRow> {
-    yield* this.#ended(
-      resource,
-      this.#versions("valid_to_run_id = ? AND ended_by = 'removal'", resource, runId),
-      true,
-    );
-    yield* this.#ended(resource, this.#versions('valid_from_run_id = ?', resource, runId), false);
-    const list = lists.find(each => each.resource === resource);
-    if (list === undefined) {
-      for (const row of new ConnectionTable(this.#sqlite).writtenBy(runId)) {
-        const { id, name, extra, firstSeenRunId, changedRunId } = row;
-        const content = row.content?.toString('hex') ?? '';
-        yield { id, values: [name], firstSeenRunId, changedRunId, extra, content, isRemoved: false };
-      }
-      return;
-    }
-    for (const { record, ...row } of new ListTable(this.#sqlite, list).writtenBy(runId))
-      yield { ...row, values: [...record.scalars, ...record.arrays], extra: record.extra, isRemoved: false };
-  }
-
-  *changes(runId: number): Generator<SourceChange> {
-    this.#changesOfRun ??= this.#sqlite.prepare(
+    // Prepared once, because the view is long, and there can be thousands of runs.
+    const changes = sqlite.prepare<[number], SourceChange>(
       `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
        FROM changes WHERE run_id = ?`,
     );
-    yield* this.#changesOfRun.iterate(runId);
-  }
-
-  /**
-   * As the run recorded it. Without a record, which is so for connections and for runs of docmirror 0.1, it is added up from the
-   * rows.
-   */
-  sumAfter(resource: string, runId: number): RowSum {
-    const recorded = this.#sqlite
-      .prepare<[string, number], RowSum>(
-        `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
-         WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
-      )
-      .get(resource, runId);
-    return recorded ?? sumOf(this.#contentsAfter(resource, runId));
-  }
-
-  get #sqlite(): Database.Database {
-    return this.#file.sqlite;
-  }
-
-  *#ended(resource: string, versions: Iterable<StoredVersion>, isRemoved: boolean): Generator<SourceRow> {
-    for (const [version, { values, extra }] of restored(resource, versions)) {
-      const { recordId, firstSeenRunId, validFromRunId, content } = version;
-      yield { id: recordId, values, firstSeenRunId, changedRunId: validFromRunId, extra, content, isRemoved };
-    }
-  }
-
-  *#contentsAfter(resource: string, runId: number): Generator<string> {
-    const rows = `SELECT lower(hex(_content)) FROM ${tableOf(resource)} WHERE _changed_run_id <= ?`;
-    yield* this.#sqlite.prepare<[number], string>(rows).pluck().iterate(runId);
-    const stood = 'resource = ? AND valid_from_run_id <= ? AND valid_to_run_id > ?';
-    for (const { content } of storedVersions(this.#sqlite, stood, resource, runId, runId)) yield content;
-  }
-
-  #versions(condition: string, resource: string, runId: number): IterableIterator<StoredVersion> {
-    return storedVersions(this.#sqlite, `resource = ? AND ${condition}`, resource, runId);
+    return {
+      mirrorId,
+      lastRunBeforeRebuild: lastRunBefore(sqlite, 'rebuild'),
+      runs: () => endedRuns(sqlite),
+      rowCountSince: runId => rowCountSince(sqlite, runId),
+      rows: (resource, runId) => rowsOf(sqlite, resource, runId),
+      changes: runId => changes.iterate(runId),
+      sumAfter: (resource, runId) => sumAfter(sqlite, resource, runId),
+      [Symbol.dispose]: () => file.close(),
+    };
+  } catch (error) {
+    file.close();
+    throw error;
   }
 }
 
-type RestoredValues = Pick<SourceRow, 'values' | 'extra'>;
+/** Changes of a run that is not over can't be read yet, nor can those of later runs. */
+function endedRuns(sqlite: Database.Database): EndedRun[] {
+  const runs = sqlite.prepare<[], EndedRun>(
+    `SELECT id AS runId, started_at AS startedAt FROM sync_runs
+     WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`,
+  );
+  return runs.all();
+}
 
-/** Converts ended versions back into the columns that they were written from. */
-function* restored(
-  resource: string,
-  versions: Iterable<StoredVersion>,
-): Generator<[StoredVersion, RestoredValues]> {
+function rowCountSince(sqlite: Database.Database, runId: number): number {
+  const changed = 'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?';
+  return sqlite.prepare<[number], number>(changed).pluck().get(runId) ?? 0;
+}
+
+/** The versions that a run removed, those that it wrote and that have ended since, and those that are current. */
+function* rowsOf(sqlite: Database.Database, resource: string, runId: number): Generator<SourceRow> {
   const list = lists.find(each => each.resource === resource);
+  for (const version of versionsOf(sqlite, resource, "valid_to_run_id = ? AND ended_by = 'removal'", runId))
+    yield* restored(list, version, true);
+  for (const version of versionsOf(sqlite, resource, 'valid_from_run_id = ?', runId))
+    yield* restored(list, version, false);
+  const values = list === undefined ? ['t.name'] : valuesOf(list);
+  const rows = sqlite.prepare<[number], readonly Scalar[]>(
+    `SELECT t.id, t._first_seen_run_id, t._changed_run_id, t._extra, lower(hex(t._content)), ${values.join(', ')}
+     FROM ${list?.table ?? 'connections'} t WHERE t._changed_run_id = ? ORDER BY t.id`,
+  );
+  const arraysFrom = values.length - (list === undefined ? 0 : arrayFields(list).length);
+  for (const [id, firstSeenRunId, changedRunId, extra, content, ...own] of rows.raw().iterate(runId))
+    yield {
+      id: id as number,
+      values: own.map((value, at) => (at < arraysFrom ? value : JSON.parse(String(value)))),
+      firstSeenRunId: firstSeenRunId as number,
+      changedRunId: changedRunId as number,
+      extra: extra as string | null,
+      content: String(content),
+      isRemoved: false,
+    };
+}
+
+/** The columns of a list's rows, the arrays last. Each array is JSON. */
+function valuesOf(list: ListDefinition): string[] {
+  return [
+    ...scalarFields(list).map(({ column }) => `t.${column}`),
+    ...arrayFields(list).map(field => arrayOf(list, field, 'value', field.column)),
+  ];
+}
+
+type Version = Omit<SourceRow, 'values' | 'extra' | 'isRemoved'> & { readonly record: string | null };
+
+function versionsOf(sqlite: Database.Database, resource: string, condition: string, runId: number) {
+  return sqlite
+    .prepare<[number, string], Version>(
+      `SELECT record_id AS id, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS changedRunId,
+         lower(hex(content)) AS content, record
+       FROM record_history WHERE ${condition} AND +resource = ? ORDER BY id`,
+    )
+    .iterate(runId, resource);
+}
+
+/** An ended version, with the columns that it was written from. An erased version of a list has none. */
+function* restored(
+  list: ListDefinition | undefined,
+  version: Version,
+  isRemoved: boolean,
+): Generator<SourceRow> {
+  const { record, ...row } = version;
   if (list === undefined) {
-    for (const version of versions) {
-      const { record } = version;
-      const { name, extra } = record === null ? { name: null, extra: null } : readWireConnection(record);
-      yield [version, { values: [name], extra }];
-    }
-    return;
-  }
-  for (const { version, record } of restoredVersions(list, versions)) {
-    yield [version, { values: [...record.scalars, ...record.arrays], extra: record.extra }];
+    const { name, extra } = record === null ? { name: null, extra: null } : readWireConnection(record);
+    yield { ...row, values: [name], extra, isRemoved };
+  } else if (record !== null) {
+    const read = readRecords(list, readContent(Buffer.from(`[${record}]`))).records[0];
+    if (read === undefined)
+      throw new MirrorFileError(
+        `A version of ${list.resource} ${row.id} is not a record. "docmirror verify" shows what else is wrong.`,
+      );
+    yield { ...row, values: [...read.scalars, ...read.arrays], extra: read.extra, isRemoved };
   }
 }
 
-function sumOf(contents: Iterable<string>): RowSum {
+/** As the run recorded it. No run records connections, so these are added up from their versions. */
+function sumAfter(sqlite: Database.Database, resource: string, runId: number): RowSum {
+  if (resource !== 'connections') {
+    const recorded = sqlite.prepare<[string, number], RowSum>(
+      `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
+       WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
+    );
+    return recorded.get(resource, runId) ?? { recordCount: 0, contentSum: new Sum().toString() };
+  }
+  const contents = sqlite.prepare<{ runId: number }, string>(
+    `SELECT lower(hex(_content)) FROM connections WHERE _changed_run_id <= @runId
+     UNION ALL SELECT lower(hex(content)) FROM record_history
+     WHERE resource = 'connections' AND valid_from_run_id <= @runId AND valid_to_run_id > @runId`,
+  );
   const sum = new Sum();
-  for (const content of contents) sum.addHex(content);
+  for (const content of contents.pluck().iterate({ runId })) sum.addHex(content);
   return { recordCount: sum.count, contentSum: sum.toString() };
 }

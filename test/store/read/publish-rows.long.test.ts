@@ -10,7 +10,7 @@ import { publishedTables } from '../../../src/publish/tables.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { MirrorState } from '../../../src/store/read/as-of.ts';
 import { changesThatFit } from '../../../src/store/read/change-list.ts';
-import { PublishRows } from '../../../src/store/read/publish-rows.ts';
+import { openPublishSource } from '../../../src/store/read/publish-rows.ts';
 import { contentOfWire } from '../../support/content-of-wire.ts';
 import { events, ModelService } from '../../support/history-model.ts';
 import { memoryFolder, run, syncScene } from '../../support/in-process.ts';
@@ -43,7 +43,7 @@ test('the rows of the runs, played one after the other, are the mirror as it was
 }, 60_000);
 
 function expectReplay(path: string, runCount: number): void {
-  const rows = PublishRows.open(path);
+  const rows = openPublishSource(path);
   const mirror = openForReading(path);
   try {
     expect(rows.runs().map(({ runId }) => runId)).toEqual(
@@ -103,7 +103,7 @@ test('a connection that one run names twice is one row with the name that counts
   served['document-exports'] = [documentExport(1, { sourceConnection: { id: 1, name: 'Old' } })];
   served.collections = [collection(1, { sourceConnection: { id: 1, name: 'New' } })];
   await syncScene(scene);
-  const rows = PublishRows.open(scene.database);
+  const rows = openPublishSource(scene.database);
   const named = [...rows.rows('connections', 1)].filter(({ id }) => id === 1);
   const changes = [...rows.changes(1)].filter(
     ({ resource, recordId }) => resource === 'connections' && recordId === 1,
@@ -124,7 +124,7 @@ test('a run that is under way, and what comes after it, is not published; what a
     "UPDATE sync_run_resources SET checksum = 'abc', record_count = 7 WHERE run_id = 2 AND resource = 'webhooks'",
   );
   sqlite.close();
-  const rows = PublishRows.open(path);
+  const rows = openPublishSource(path);
   expect(rows.runs().map(({ runId }) => runId)).toEqual([1, 2]);
   expect(rows.sumAfter('webhooks', 1)).toMatchObject({ recordCount: 0 });
   expect(rows.sumAfter('webhooks', 2)).toEqual({ recordCount: 7, contentSum: 'abc' });
@@ -136,5 +136,5 @@ test('a mirror that has no receipt yet has nothing to publish', async () => {
   const path = join(folder.path, 'mirror.sqlite');
   await run(path, new ModelService());
   tamper(path, 'DELETE FROM sync_receipts');
-  expect(() => PublishRows.open(path)).toThrow(MirrorFileError);
+  expect(() => openPublishSource(path)).toThrow(MirrorFileError);
 });
