@@ -38,13 +38,6 @@ export class ConnectionTable {
   *rows(): Generator<ConnectionRow> {
     yield* this.#sqlite.prepare<[], ConnectionRow>(`${selectRows} ORDER BY id`).iterate();
   }
-
-  /** The rows that a run wrote, in the order of their ids. */
-  *writtenBy(runId: number): Generator<ConnectionRow> {
-    yield* this.#sqlite
-      .prepare<[number], ConnectionRow>(`${selectRows} WHERE _changed_run_id = ? ORDER BY id`)
-      .iterate(runId);
-  }
 }
 
 /**

@@ -146,14 +146,6 @@ export class ListTable {
       .map(row => this.#toStoredRow(row));
   }
 
-  /** The rows that a run wrote, in the order of their ids. */
-  *writtenBy(runId: number): Generator<StoredRow> {
-    const rows = this.#sqlite.prepare<[number], RawRow>(
-      `${this.#rows} WHERE _changed_run_id = ? ORDER BY id`,
-    );
-    for (const row of rows.raw().iterate(runId)) yield this.#toStoredRow(row);
-  }
-
   /** The keys of the rows from one id to another, in the order of their ids; of all rows if both are left out. */
   *keys(from?: number, to?: number): Generator<RowKey> {
     const keys = this.#sqlite
