@@ -84,7 +84,7 @@ export const changes = command({
     const pieces = await changePieces(found, { format, width, resources: given.resource ?? undefined });
     if (out !== null) stdout.write(await writeOut(out, pieces, () => changeCount));
     else {
-      const { isTaken } = await streamOut(stdout, pieces);
+      const isTaken = await streamOut(stdout, pieces);
       if (changeCount === 0 && format === 'table') stdout.write(nothingChanged(sqlite, range));
       if (given.next !== null) await assertTaken(stdout, isTaken);
     }

@@ -1,8 +1,7 @@
 import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
-import { printable } from '../printable.ts';
 import { type QueryFormat, queryFormats, queryPieces } from '../render/query-result.ts';
-import { type Place, Query, StatementError } from '../store/read/query.ts';
+import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, file, text, texts } from './flags.ts';
 import { widthOf } from './io.ts';
@@ -35,17 +34,10 @@ export const query = command({
     'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
-  async run({ format, out, ...given }, { config, stdout, stderr }) {
+  async run({ format, out, ...given }, { config, stdout }) {
     assertNoTerminal(format, out, stdout);
     const statement = { sql: await sqlOf(given.sql, given.file), params: paramsOf(given.param) };
-    let prepared: Query;
-    try {
-      prepared = new Query(config.database, statement);
-    } catch (error) {
-      if (error instanceof StatementError && error.place !== null) stderr.write(excerpt(error.place));
-      throw error;
-    }
-    using query = prepared;
+    using query = new Query(config.database, statement);
     assertFits(query.columns, format);
     query.holdStill();
     let rowCount = 0;
@@ -89,16 +81,7 @@ function assertFits(columns: readonly string[], format: QueryFormat): void {
   if (format === 'table' || format === 'csv') return;
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice === undefined) return;
-  throw new StatementError(
+  throw new UsageError(
     `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
   );
-}
-
-/** How much of a long line is shown before the error and after it, in characters. */
-const excerptLength = 60;
-
-function excerpt({ text, column }: Place): string {
-  const from = Math.max(0, column - 1 - excerptLength);
-  const shown = printable(text.slice(from, column - 1));
-  return `  ${shown}${printable(text.slice(column - 1, column - 1 + excerptLength))}\n  ${' '.repeat(shown.length)}^\n`;
 }

@@ -1,6 +1,6 @@
 import type { RejectedOutput } from '../render/outputs/records.ts';
 import { rejectedText } from '../render/rejected.ts';
-import { RejectedReader } from '../store/read/rejected-reader.ts';
+import { readRejected } from '../store/read/rejected-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
 import { mirrorSettings } from './shared-flags.ts';
@@ -21,10 +21,7 @@ export const rejected = command({
   notes: [
     'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
   ],
-  run({ limit }, { config }) {
-    using reader = new RejectedReader(config.database);
-    return { counts: reader.counts(), records: reader.records(limit) };
-  },
+  run: ({ limit }, { config }) => readRejected(config.database, limit),
   output: (found): RejectedOutput => found,
   text: rejectedText,
 });

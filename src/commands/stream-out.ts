@@ -15,15 +15,11 @@ const chunkLength = 64 * 1024;
 /**
  * Writes pieces as fast as the reader takes them. The part that waits to be written never grows. It ends if nobody reads them any more.
  *
- * @returns the number of pieces until then, and false if nobody read them to the end.
+ * @returns false if nobody read them to the end.
  */
-export async function streamOut(
-  stream: Writable,
-  pieces: Iterable<string | Uint8Array>,
-): Promise<{ readonly pieceCount: number; readonly isTaken: boolean }> {
+export async function streamOut(stream: Writable, pieces: Iterable<string | Uint8Array>): Promise<boolean> {
   let waiting: Uint8Array[] = [];
   let length = 0;
-  let pieceCount = 0;
   let isLost = false;
   const lose = () => {
     isLost = true;
@@ -34,18 +30,17 @@ export async function streamOut(
       const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
       waiting.push(bytes);
       length += bytes.length;
-      pieceCount++;
       if (length < chunkLength) continue;
       if (!stream.write(Buffer.concat(waiting))) await once(stream, 'drain').catch(lose);
       else await nextTurn();
-      if (isLost) return { pieceCount, isTaken: false };
+      if (isLost) return false;
       waiting = [];
       length = 0;
     }
     if (length > 0) stream.write(Buffer.concat(waiting));
     // A write that failed is reported on the next turn.
     await nextTurn();
-    return { pieceCount, isTaken: !isLost };
+    return !isLost;
   } finally {
     stream.off('error', lose);
   }

@@ -2,7 +2,7 @@ import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-summary.ts';
-import { RejectedReader } from '../store/read/rejected-reader.ts';
+import { readRejected } from '../store/read/rejected-reader.ts';
 import { type Context, command } from './command.ts';
 import { yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
@@ -76,8 +76,7 @@ export const sync = command({
 /** Why records of these lists were rejected by the run that has just ended. */
 function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): RejectionReason[] {
   if (outcomes.every(({ rejected }) => rejected === 0)) return [];
-  using reader = new RejectedReader(database);
-  return reader.counts().filter(({ isCurrent }) => isCurrent);
+  return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);
 }
 
 /**

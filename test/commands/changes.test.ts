@@ -139,14 +139,9 @@ test('since a time: runs that ended after it', async () => {
   tamper(scene.database, "UPDATE sync_runs SET completed_at = '2026-01-01T00:00:01.000Z' WHERE id = 1");
   expect(await since('24h')).toEqual(new Set([2]));
   expect(await since('90000d')).toEqual(new Set([1, 2]));
-});
-
-test('since a time at which a run had died that the next one found: its changes were not shown until then', async () => {
-  await using scene = await twoRuns();
-  const [first] = sqlite(scene.database, 'SELECT completed_at FROM sync_runs WHERE id = 1');
+  // A run that had died then was found by the next one: its changes were not shown until then.
   tamper(scene.database, "UPDATE sync_runs SET status = 'interrupted', completed_at = NULL WHERE id = 1");
-  const { stdout } = await scene.run('changes', '--format', 'ndjson', '--since', String(first?.completed_at));
-  expect(new Set(linesOf(stdout).map(({ runId }) => runId))).toEqual(new Set([1, 2]));
+  expect(await since(String(first?.completed_at))).toEqual(new Set([1, 2]));
 });
 
 test('says in one line what it can not do', async () => {

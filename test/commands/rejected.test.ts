@@ -87,13 +87,6 @@ describe('rejected', () => {
     expect(new Set(records.map(({ record }) => record))).toEqual(new Set([null]));
   });
 
-  test('as JSON has the labels', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    const { stdout } = await scene.run('rejected', '--json', '--labels', 'tenant=acme');
-    expect(JSON.parse(stdout).labels).toEqual({ tenant: 'acme' });
-  });
-
   test('says in words that there are none', async () => {
     await using whole = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
     await whole.sync();

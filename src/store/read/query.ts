@@ -12,24 +12,6 @@ export interface Statement {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** A place in a statement; lines and columns count from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-  /** The text of that line. */
-  readonly text: string;
-}
-
-/** A statement that was refused, or that failed; `place` is null if SQLite does not say where. */
-export class StatementError extends UsageError {
-  readonly place: Place | null;
-
-  constructor(message: string, place: Place | null = null) {
-    super(message);
-    this.place = place;
-  }
-}
-
 /** A user's statement on a mirror or a share. SQLite itself confirms that it only reads, and the connection can't write. */
 export class Query implements Disposable {
   /** The names of the columns, in their order; two can be the same. */
@@ -38,7 +20,7 @@ export class Query implements Disposable {
   readonly #prepared: Database.Statement<[], (QueryValue | Buffer)[]>;
 
   /**
-   * @throws StatementError if the statement can't be prepared, does not only read, or returns no rows.
+   * @throws UsageError if the statement can't be prepared, does not only read, or returns no rows.
    * @throws MirrorFileError if there is no mirror, or it can't be read.
    */
   constructor(path: string, statement: Statement) {
@@ -56,15 +38,13 @@ export class Query implements Disposable {
   /**
    * Runs the statement from its beginning, a row at a time.
    *
-   * @throws StatementError if SQLite can't compute a row.
+   * @throws UsageError if SQLite can't compute a row.
    */
   *rows(): Generator<QueryValue[]> {
     try {
       for (const row of this.#prepared.iterate()) yield row.map(asQueryValue);
     } catch (error) {
-      throw isOfStatement(error)
-        ? new StatementError(error.message)
-        : explainSqliteError(error, this.#file.path);
+      throw isOfStatement(error) ? new UsageError(error.message) : explainSqliteError(error, this.#file.path);
     }
   }
 
@@ -88,11 +68,9 @@ function prepare(
 ): Database.Statement<[], (QueryValue | Buffer)[]> {
   const prepared = compile(sqlite, sql);
   if (!prepared.readonly)
-    throw new StatementError('The statement would write. Only statements that read are run.');
+    throw new UsageError('The statement would write. Only statements that read are run.');
   if (!prepared.reader)
-    throw new StatementError(
-      'The statement returns no rows. Only statements that read and return rows are run.',
-    );
+    throw new UsageError('The statement returns no rows. Only statements that read and return rows are run.');
   bind(prepared, params);
   return prepared.raw().safeIntegers();
 }
@@ -101,8 +79,8 @@ function compile(sqlite: Database.Database, sql: string): Database.Statement<[],
   try {
     return sqlite.prepare(sql);
   } catch (error) {
-    if (error instanceof RangeError) throw new StatementError(notOne(error.message));
-    if (isOfStatement(error)) throw new StatementError(error.message, placeOf(sqlite, sql, error.message));
+    if (error instanceof RangeError) throw new UsageError(notOne(error.message));
+    if (isOfStatement(error)) throw new UsageError(error.message);
     throw error;
   }
 }
@@ -119,7 +97,7 @@ function bind(prepared: Database.Statement, params: Readonly<Record<string, stri
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     const [, name] = /^Missing named parameter "(.*)"$/.exec(error.message) ?? [];
-    throw new StatementError(
+    throw new UsageError(
       name === undefined
         ? 'A parameter has no name. Write :name in the statement, and give it with --param name=VALUE.'
         : `The parameter :${name} has no value. Give it with --param ${name}=VALUE.`,
@@ -132,47 +110,4 @@ function isOfStatement(error: unknown): error is Error {
   return (
     error instanceof Error && /^SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|READONLY|AUTH)$/.test(codeOf(error) ?? '')
   );
-}
-
-/**
- * The place of an error in a statement. The driver does not return SQLite's own offset, so this prepares beginnings of the
- * statement. SQLite reads from left to right. So the first beginning with the same error message ends with the wrong word.
- */
-function placeOf(sqlite: Database.Database, sql: string, message: string): Place | null {
-  if (message === 'incomplete input') return placeAt(sql, sql.trimEnd().length);
-  const [, word = '', name = ''] =
-    /^(?:near|unrecognized token:) "(.+)"(?:: syntax error)?$|^no such \w+: (.+)$/s.exec(message) ?? [];
-  // SQLite looks up names after it has read everything, so only a name that is written once has a place.
-  const starts = startsOf(sql, word || name);
-  const found =
-    word === ''
-      ? starts.filter((_, __, { length }) => length === 1)[0]
-      : starts.find(start => complaintOf(sqlite, sql.slice(0, start + word.length)) === message);
-  return found === undefined ? null : placeAt(sql, found);
-}
-
-/** At most so many places of one word are tried. If a statement has more of them, the error has no place. */
-const triesMax = 1_000;
-
-function startsOf(sql: string, word: string): number[] {
-  const starts: number[] = [];
-  if (word === '') return starts;
-  for (let at = sql.indexOf(word); at !== -1 && starts.length < triesMax; at = sql.indexOf(word, at + 1))
-    starts.push(at);
-  return starts;
-}
-
-function complaintOf(sqlite: Database.Database, sql: string): string | null {
-  try {
-    sqlite.prepare(sql);
-    return null;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-function placeAt(sql: string, at: number): Place {
-  const before = sql.slice(0, at).split('\n');
-  const text = sql.split('\n')[before.length - 1] ?? '';
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, text };
 }
