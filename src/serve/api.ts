@@ -19,6 +19,8 @@ import {
   wholeNumber,
 } from './query.ts';
 
+type Sqlite = Parameters<typeof findRecords>[0];
+
 /** The paging of lists: the defaults, and the largest values that a client can ask for. */
 export const paging = { pageNoMax: 2 ** 31, pageSizeDefault: 50, pageSizeMax: 1_000 } as const;
 
@@ -32,20 +34,21 @@ export function apiPath({ resource }: Browsable): string {
 
 /** Adds the lists and changes for programs. The caller has checked the token. */
 export function addApi(app: FastifyInstance, database: string): void {
-  const serve = (path: string, bodyOf: (query: Query) => string) =>
+  const type = 'application/json; charset=utf-8';
+  const serve = (path: string, bodyOf: (sqlite: Sqlite, query: Query) => string) =>
     app.get<{ Querystring: Query }>(path, async (request, reply) => {
-      // The revision is read before the answer. If a run ends in between, the client asks once too often and misses nothing.
-      const revision = readMirror(database, revisionOf);
-      const type = 'application/json; charset=utf-8';
-      return sendTagged(request, reply, { revision, type, body: bodyOf(request.query) });
+      const answer = readMirror(database, sqlite => {
+        return { body: bodyOf(sqlite, request.query), revision: revisionOf(sqlite), type };
+      });
+      return sendTagged(request, reply, answer);
     });
   for (const browsable of browsables)
-    serve(apiPath(browsable), query => listBody(database, browsable, query));
-  serve('/v2/changes', query => changesBody(database, query));
+    serve(apiPath(browsable), (sqlite, query) => listBody(sqlite, browsable, query));
+  serve('/v2/changes', changesBody);
 }
 
 /** The JSON text of one page of a list, in the service's own shape. */
-function listBody(database: string, browsable: Browsable, query: Query): string {
+function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
   assertKnown(query, ['pageNo', 'pageSize', ...parametersOf(browsable)]);
   const pageNo = wholeNumber(query, 'pageNo', 1, paging.pageNoMax) ?? 1;
   const pageSize = wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault;
@@ -53,7 +56,7 @@ function listBody(database: string, browsable: Browsable, query: Query): string 
   const filter = readFilter(query);
   const order = readOrder(query, sortsOf(browsable), { sort: idName, isDescending: false });
   const request = { resource, filter, order, offset: (pageNo - 1) * pageSize, limit: pageSize };
-  const { items, count } = readMirror(database, sqlite => findRecords(sqlite, request));
+  const { items, count } = findRecords(sqlite, request);
   const pagination = { pageCount: Math.ceil(count / pageSize), pageNo, pageSize, totalRecordCount: count };
   return `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
 }
@@ -67,7 +70,7 @@ function withId({ id, ownId, record }: FoundRecord): string {
 }
 
 /** The JSON text of the changes that a query string asks for. */
-function changesBody(database: string, query: Query): string {
+function changesBody(sqlite: Sqlite, query: Query): string {
   assertKnown(query, ['cursor', 'sinceRun', 'limit', ...changeParameters]);
   const limit = wholeNumber(query, 'limit', 1, changesLimit.max) ?? changesLimit.default;
   const sinceRun = wholeNumber(query, 'sinceRun', 0, Number.MAX_SAFE_INTEGER);
@@ -76,7 +79,7 @@ function changesBody(database: string, query: Query): string {
     throw new HttpError(400, 'cursor must be given at most once, and not beside sinceRun.');
   const isFiltered = changeParameters.some(name => query[name] !== undefined);
   const read = isFiltered ? filteredChanges(query) : allChanges;
-  const page = read(database, cursor, sinceRun ?? 0, limit);
+  const page = read(sqlite, cursor, sinceRun ?? 0, limit);
   return `{"items":[${page.items.join(',')}],"cursor":${JSON.stringify(page.cursor)},"isComplete":${page.isComplete}}`;
 }
 
@@ -93,17 +96,15 @@ function noCursor(cursor: string): HttpError {
   return new HttpError(400, `cursor: ${shown} is not a cursor of this server for these parameters.`);
 }
 
-function allChanges(database: string, cursor: string | null, sinceRun: number, limit: number): ChangesPage {
+function allChanges(sqlite: Sqlite, cursor: string | null, sinceRun: number, limit: number): ChangesPage {
   const from =
     cursor === null
       ? { runId: sinceRun, after: null }
       : readCursor(Buffer.from(cursor, 'base64url').toString());
   if (from === null) throw noCursor(cursor ?? '');
-  const page = readMirror(database, sqlite => {
-    if (cursor === null && sinceRun !== 0 && !runsOf(sqlite).has(sinceRun))
-      throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
-    return readChangePage(sqlite, from, limit);
-  });
+  if (cursor === null && sinceRun !== 0 && !runsOf(sqlite).has(sinceRun))
+    throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
+  const page = readChangePage(sqlite, from, limit);
   if ('why' in page)
     throw new HttpError(
       410,
@@ -121,19 +122,17 @@ function filteredChanges(query: Query) {
   const filter = readChangeFilter(query);
   const isDescending = isNewestFirst(query, false);
   const kind = JSON.stringify([filter, isDescending]);
-  return (database: string, cursor: string | null, sinceRun: number, limit: number): ChangesPage => {
+  return (sqlite: Sqlite, cursor: string | null, sinceRun: number, limit: number): ChangesPage => {
     const place = Buffer.from(cursor ?? '', 'base64url').toString();
     const [start = '', key = ''] = place.startsWith(kind) ? place.slice(kind.length).split(' ') : [];
     const after = key === '' ? null : readChangeKey(key);
     if (cursor !== null && (!/^\d+$/.test(start) || (key !== '' && after === null))) throw noCursor(cursor);
     const sinceRunId = cursor === null ? sinceRun : Number(start);
     const request = { filter, isDescending, sinceRunId, after };
-    const found = readMirror(database, sqlite =>
-      changesThatFit(sqlite, request)
-        .filter(change => change !== null)
-        .take(limit + 1)
-        .toArray(),
-    );
+    const found = changesThatFit(sqlite, request)
+      .filter(change => change !== null)
+      .take(limit + 1)
+      .toArray();
     const changes = found.slice(0, limit);
     const last = changes.at(-1) ?? after;
     const next = `${kind}${sinceRunId} ${last === null ? '' : changeKey(last)}`;

@@ -314,18 +314,6 @@ describe('the lists for programs', () => {
     const collections = await listed('/v2/collections');
     expect(collections.items[0]).not.toHaveProperty('_id');
   });
-
-  test.each([
-    '/v2/document-exports?colour=red',
-    '/v2/webhooks?kind=x',
-    '/v2/connections?source=1',
-    '/v2/changes?foo=1',
-  ])('refuse an unknown parameter by its name: %s', async path => {
-    const answer = await served.get(path);
-    expect(answer.status).toBe(400);
-    const [, name] = /\?(\w+)=/.exec(path) ?? [];
-    expect(await answer.text()).toContain(`There is no parameter ${name} here`);
-  });
 });
 
 test('a token file is read again when a token is refused, and refused tokens are logged and counted', async () => {
