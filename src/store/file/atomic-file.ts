@@ -163,14 +163,14 @@ export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
   if (path === '') throw new RefusedFileError('The name of the file to write is empty. Name a file.');
-  if (/-(wal|shm|journal)$/.test(path)) throw refuse('a name that SQLite uses beside a database');
+  if (/(-(wal|shm|journal)|\.lock)$/.test(path))
+    throw refuse('a name that SQLite or docmirror uses beside a mirror');
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return;
   if (!stat.isFile()) throw refuse('not a regular file');
   // SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock.
   const kind = explaining(path, () => kindOf(path));
   if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
-  if (kind === 'lock') throw refuse('the lock of a mirror');
 }
 
 /**

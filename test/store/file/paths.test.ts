@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
-import { applicationIds, fileBehind } from '../../../src/store/file/mirror-path.ts';
+import { fileBehind } from '../../../src/store/file/mirror-path.ts';
 import { runBound, whyNotBound } from '../../support/bound-by-rights.ts';
 import { syncScene } from '../../support/in-process.ts';
 import type { CliResult } from '../../support/run-cli.ts';
@@ -37,8 +37,6 @@ function contents(folder: string): Record<string, unknown> {
 function execute(path: string, sql: string): void {
   new Database(path).exec(sql).close();
 }
-
-const applicationIdOf = (path: string) => new Database(path).pragma('application_id', { simple: true });
 
 /** A scene with a mirror of one run. */
 async function setSynced(): Promise<Scene> {
@@ -229,9 +227,8 @@ async function precious(scene: Scene): Promise<Record<string, string>> {
   for (const words of ['backup backup.sqlite', 'sync --database other.sqlite'])
     expect(await scene.run(...words.split(' '))).toMatchObject({ code: 0 });
   writeFileSync(at('gone.sqlite-wal'), 'a log');
-  copyFileSync(`${scene.database}.lock`, at('lock'));
   symlinkSync(scene.database, at('link'));
-  const names = ['backup.sqlite', 'other.sqlite', 'gone.sqlite-wal', 'lock', 'link'];
+  const names = ['backup.sqlite', 'other.sqlite', 'gone.sqlite-wal', 'link'];
   const files = Object.fromEntries(names.map(name => [name, at(name)]));
   const { database: mirror, folder } = scene;
   return { mirror, 'its lock': `${mirror}.lock`, ...files, 'a folder': folder, 'a device': '/dev/null' };
@@ -255,7 +252,6 @@ test.each<[command: string, mayReplace: readonly string[]]>([
     expect(stderr).toContain(dirname(path));
     // The command can have taken the lock.
     if (before !== null && what !== 'its lock') expect(readFileSync(path).equals(before), what).toBe(true);
-    if (what === 'its lock') expect(applicationIdOf(path)).toBe(applicationIds.lock);
   }
 });
 
