@@ -113,10 +113,10 @@ export class Reader {
       while (!isOver && left.length > 0 && inFlight.size < source.concurrency) {
         const ask = { ...(left.shift() as Ask), asked: ++this.#tick };
         assertPagesMax(this.#task, Math.floor(ask.index / sizesMax));
-        inFlight.set(
-          ask,
-          this.#get(ask, either).then(fetched => [ask, fetched] as const),
-        );
+        const request = this.#get(ask, either).then(fetched => [ask, fetched] as const);
+        // It can fail while another page is entered, when nobody waits for it.
+        request.catch(() => undefined);
+        inFlight.set(ask, request);
       }
     };
     try {
