@@ -3,15 +3,19 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey, readPrivateKey, signedCheckpoint } from '../../src/audit/checkpoint.ts';
+import { hash16, Sum } from '../../src/contract/sum.ts';
 import { checkpointOf } from '../../src/store/read/checkpoint-of.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
-import { type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
+import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, type SampleItem } from '../support/stand-in.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
 const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
+const statements = [...page.matchAll(/```sql\n(SELECT id, json_patch.*?)\n```/gs)].map(([, text]) =>
+  String(text),
+);
 const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books'];
 
 /** An alteration of the mirror, made without the triggers. */
@@ -33,7 +37,7 @@ beforeAll(async () => {
   const items: SampleItem[] = [
     collection(1, { name: 'Invoices "2026" \\ 100 %' }),
     collection(2, { name: 'a\ttab, a\nnewline, \u0001, \u001f and \u2028', destinationConnection: null }),
-    { id: 12, destinationConnection: { id: 4, name: 'Archive' } },
+    { id: 12, destinationConnection: { id: 4, name: 'Archive' }, pages: 7, colour: 'red', note: null },
   ];
   at.collections = [...items];
   await syncScene(scene);
@@ -41,7 +45,7 @@ beforeAll(async () => {
   at.collections = [
     { ...items[1], name: 'plain' },
     items[2] as SampleItem,
-    collection(3, { name: 'Zoë 😀 / </b>' }),
+    collection(3, { name: 'Zoë 😀 / </b>', big: '12345678901234567890', 'a b': [1, 2.5] }),
   ];
   await syncScene(scene);
   await syncScene(scene);
@@ -79,6 +83,25 @@ describe('the procedure of docs/audit.md', () => {
       ['ended'],
       by(`UPDATE record_history SET record = replace(record, '2026', '2027') WHERE record_id = 1`),
     ],
+    [
+      'a record was changed, and a receipt that says so was added',
+      ['receipts', 'records'],
+      database => {
+        const one = (name: string) =>
+          Sum.of(hash16(`{"colour":"red","destinationConnection":{"id":4},"id":12,${name}"pages":7}`));
+        const list =
+          "SELECT receipt -> '$.lists[1]' AS list FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
+        const { checksum, recordCount } = JSON.parse(String(sqlite(database, list)[0]?.list));
+        const sum = Sum.from(recordCount, checksum).minus(one('')).plus(one('"name":"another",'));
+        const added = "SELECT leaf_index + 1, replace(receipt, receipt ->> '$.lists[1].checksum'";
+        tamper(
+          database,
+          `UPDATE collections SET name = 'another' WHERE id = 12;
+           INSERT INTO sync_receipts (leaf_index, receipt, leaf_hash)
+           ${added}, '${sum}'), leaf_hash FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1`,
+        );
+      },
+    ],
     ['what a run says of itself was changed', ['books'], by('UPDATE sync_run_resources SET requests = 9')],
     ['a rejected record was changed', ['books'], by(`UPDATE rejected_records SET reason = 'another'`)],
   ])('finds that %s', async (_, steps, tampering) => {
@@ -86,6 +109,19 @@ describe('the procedure of docs/audit.md', () => {
     makeMirror(folder, tampering);
     const answers = readAnswers(follow(folder).stdout);
     expect(answers.filter(({ by, inMirror }) => by !== inMirror).map(({ step }) => step)).toEqual(steps);
+  });
+
+  test.each(['document-exports', 'webhooks'])('adds up %s by their own statement', async resource => {
+    await using folder = temporaryFolder();
+    makeMirror(folder);
+    const [, , , records = ''] = blocks;
+    const own = statements.find(statement => statement.endsWith(`FROM ${resource.replace('-', '_')}`)) ?? '';
+    const block = records
+      .replace(/SELECT id, json_patch[\s\S]*?FROM collections/, () => own)
+      .replaceAll("'collections'", `'${resource}'`);
+    const { stdout } = spawnSync('sh', ['-eu', '-c', block], { cwd: folder.path, encoding: 'utf8' });
+    const [inMirror, byReceipt] = stdout.split('\n').map(line => line.split(' ')[0]);
+    expect(inMirror).toBe(byReceipt);
   });
 
   test('ends at a checkpoint that the key did not sign', async () => {
