@@ -7,10 +7,8 @@ import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
 import { fieldsText } from '../render/unknown-fields.ts';
 import { wrap } from '../render/wrap.ts';
-import { changeSample, growSample } from '../sample/change.ts';
-import { generateSample } from '../sample/generate.ts';
+import { changeSample, generateSample, growSample, type Sample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
-import type { Sample } from '../sample/shapes.ts';
 import { holdLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openForReading } from '../store/file/open.ts';
@@ -107,9 +105,9 @@ export const demo = command({
 
 /** The lists of the service so many days before the last run. */
 function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
-  const change = { now, seed: 2 + daysBefore };
-  if (daysBefore === renamesAt || daysBefore === 0) return changeSample(before, change);
-  return growSample(before, change, daysBefore <= newFieldFrom ? { language: 'en' } : {});
+  const seed = 2 + daysBefore;
+  if (daysBefore === renamesAt || daysBefore === 0) return changeSample(before, now, seed);
+  return growSample(before, now, seed, daysBefore <= newFieldFrom ? { language: 'en' } : {});
 }
 
 /** On one day the service states a total that is higher by this number. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lists } from '../contract/lists.ts';
-import type { Sample } from './shapes.ts';
+import type { Sample } from './sample.ts';
 
 /** A made-up service on this machine. */
 export interface SampleServer {
