@@ -5,7 +5,7 @@ import { RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { fieldsText } from '../render/unknown-fields.ts';
+import { fieldsText } from '../render/status.ts';
 import { wrap } from '../render/wrap.ts';
 import { changeSample, generateSample, growSample, type Sample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';

@@ -1,6 +1,6 @@
 import type { RejectedOutput } from '../render/outputs/records.ts';
 import { rejectedText } from '../render/rejected.ts';
-import { readRejected } from '../store/read/rejected-reader.ts';
+import { readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
 import { mirrorSettings } from './shared-flags.ts';

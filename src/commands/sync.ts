@@ -2,7 +2,7 @@ import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-summary.ts';
-import { readRejected } from '../store/read/rejected-reader.ts';
+import { readRejected } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';

@@ -2,12 +2,12 @@ import type { ListOutcome } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { RejectionCount } from '../store/read/rejected-reader.ts';
+import type { RejectionCount } from '../store/read/run-reader.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { SyncOutput } from './outputs/runs.ts';
+import { fieldsText } from './status.ts';
 import { renderTable } from './table.ts';
-import { fieldsText } from './unknown-fields.ts';
 import { wrap } from './wrap.ts';
 
 /** The share that is written after a run. */

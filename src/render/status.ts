@@ -6,7 +6,6 @@ import { count, duration, instant } from './numbers.ts';
 import type { ListStatusOutput, StatusOutput } from './outputs/runs.ts';
 import { resourceOf } from './run-list.ts';
 import { renderTable } from './table.ts';
-import { fieldsText } from './unknown-fields.ts';
 
 /** When a watch will start its next run; null if no watch keeps the mirror. */
 export interface NextRun {
@@ -132,4 +131,22 @@ export function listStatusOf(list: ListStatus, nowMs: number): ListStatusOutput 
 function lastRunOf(row: NonNullable<ListStatus['lastRun']>) {
   const { runId, baseUrl } = row;
   return { runId, ...resourceOf(row), baseUrl };
+}
+
+/** A field that the service sends and that has no column, with one of its JSON types. */
+interface UnknownField {
+  readonly field: string;
+  readonly jsonType: string;
+}
+
+/** The most fields that are named. */
+const fieldsMax = 20;
+
+/** Fields with their types, in one line: `owner (null, string), tags (array)`. */
+export function fieldsText(fields: readonly UnknownField[]): string {
+  const byName = [...Map.groupBy(fields, ({ field }) => field)];
+  const named = byName
+    .slice(0, fieldsMax)
+    .map(([name, types]) => printable(`${name} (${types.map(({ jsonType }) => jsonType).join(', ')})`));
+  return [...named, ...(byName.length > fieldsMax ? [`${byName.length - fieldsMax} more`] : [])].join(', ');
 }

@@ -13,7 +13,7 @@ import type { RecordedRun } from '../../store/read/run-reader.ts';
 import { cut } from '../cut.ts';
 import { count, counted, duration } from '../numbers.ts';
 import { differencesOf, fieldsOf } from '../record-text.ts';
-import { fieldsText } from '../unknown-fields.ts';
+import { fieldsText } from '../status.ts';
 import { figure, rankedBars, timeBars } from './charts.ts';
 import { type Concern, concernsOf, type Freshness, isStale, type Tone } from './concerns.ts';
 import { type Html, html } from './html.ts';
