@@ -41,7 +41,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'unreadable records',
     keeps: 'nothing is removed while a new record can not be read at all',
-    instead: '    ) && false;',
+    instead: '      .some(() => false);',
     breaks: 'removed-wrongly',
   },
 ];
