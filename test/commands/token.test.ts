@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,6 @@ describe.concurrent('a token from a command', () => {
   test.each([
     ['fails', 'echo printed-word; exit 3', /the command failed \(exit code 3\)/],
     ['prints nothing', 'true', /printed nothing/],
-    ['prints several lines', 'echo printed-word; echo printed-word', /printed 2 lines/],
     ['prints a page of text', 'yes printed-word', /printed more than 16 KiB/],
     ['prints what no header can carry', 'printf "printed-word \\\\033"', /no HTTP header can carry/],
   ])('that %s is one clear line without what it printed, exit code 2', async (_name, command, said) => {
@@ -62,16 +61,6 @@ describe.concurrent('a token from a command', () => {
     );
     await wait(2_500);
     expect(existsSync(mark)).toBe(false);
-  });
-
-  test('is not delayed by processes that the command leaves running', async () => {
-    const environment = { PATH: process.env.PATH };
-    const { signal } = new AbortController();
-    const startedAt = performance.now();
-    expect(
-      await runTokenCommand({ command: 'echo a-token; sleep 20 &', environment, folder: '' }, signal),
-    ).toBe('a-token');
-    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   test('does not delay a signal', async () => {
@@ -120,18 +109,6 @@ describe.concurrent('a token that expires during a run', () => {
     },
   );
 
-  test('can expire again', async () => {
-    const { scene, file } = await commandScene({ maxPageSize: 5 });
-    await using _scene = scene;
-    scene.service.onRequest = ({ n }) => {
-      if (n % 10 !== 0) return;
-      scene.service.options.token = `new-token-${n}`;
-      writeFileSync(file, scene.service.options.token);
-    };
-    expect(await scene.sync('--concurrency', '1')).toMatchObject({ code: 0, status: 'completed' });
-    expectExactMirror(scene.database, scene.service);
-  });
-
   test('is renewed also after a list that it does not open', async () => {
     const { scene, file } = await commandScene({ maxPageSize: 5 });
     await using _scene = scene;
@@ -152,17 +129,6 @@ describe.concurrent('a token that expires during a run', () => {
     expect(synced.of('document-exports')).toMatchObject({ status: 'completed', completeness: 'proven' });
     // At the start, for the list that was refused, and when the token had expired.
     expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^3 /);
-  });
-
-  test('is not asked for a third time if the new one is refused as well', async () => {
-    const { scene } = await commandScene({ maxPageSize: 5 });
-    await using _scene = scene;
-    const log = join(scene.folder, 'log');
-    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; echo "secret-token$(wc -l < '${log}' | tr -d '1 ')"`;
-    expireAt(scene, 2, () => undefined);
-    const synced = await scene.sync();
-    expect(JSON.stringify(synced.summary)).toContain('"unauthorized"');
-    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
   });
 
   test('is not asked for again if it was never accepted', async () => {
@@ -228,14 +194,11 @@ describe.concurrent('a refused token', () => {
 
   test.each([
     ['DOCMIRROR_TOKEN in the environment', { DOCMIRROR_TOKEN: wrong }, [], []],
-    ['DOCMIRROR_TOKEN_FILE in the environment', { DOCMIRROR_TOKEN_FILE: 'token' }, [], []],
     ['DOCMIRROR_TOKEN_COMMAND in the environment', { DOCMIRROR_TOKEN_COMMAND: 'cat token' }, [], []],
     ['DOCMIRROR_TOKEN in globex.env', { DOCMIRROR_TOKEN_FILE: 'other' }, [`DOCMIRROR_TOKEN=${wrong}`], []],
     ['DOCMIRROR_TOKEN_FILE in globex.env', { DOCMIRROR_TOKEN: 'other' }, ['DOCMIRROR_TOKEN_FILE=token'], []],
     ['DOCMIRROR_TOKEN in the environment', { DOCMIRROR_TOKEN: wrong }, ['DOCMIRROR_TOKEN_FILE='], []],
     ['the flag --token', { DOCMIRROR_TOKEN: 'other' }, ['DOCMIRROR_TOKEN=other'], ['--token', wrong]],
-    ['the flag --token-file', {}, [], ['--token-file', 'token']],
-    ['the flag --token-command', {}, [], ['--token-command', 'cat token']],
   ])('is said to come from %s', async (from, variables, lines, flags) => {
     await using scene = await refusedScene(variables, lines);
     const { code, stdout } = await scene.run('sync', '--env-file', 'globex.env', ...flags);
@@ -287,19 +250,6 @@ describe.concurrent('a token file', () => {
     const result = await runCli(['sync'], { env: { ...env, DOCMIRROR_TOKEN_FILE: path } });
     expect(result.code).toBe(1);
     expect(result.stdout).toMatch(/^collections: DOCMIRROR_TOKEN_FILE: /m);
-  });
-
-  test('can be a pipe that somebody writes to', async () => {
-    await using scene = await setScene();
-    const path = join(scene.folder, 'token');
-    execFileSync('mkfifo', [path]);
-    const writer = spawn('sh', ['-c', `printf '%s' "$TOKEN" > '${path}'`], {
-      env: { PATH: process.env.PATH, TOKEN: scene.service.options.token },
-    });
-    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
-    const result = await runCli(['sync'], { env: { ...env, DOCMIRROR_TOKEN_FILE: path } });
-    writer.kill();
-    expect(result).toMatchObject({ code: 0 });
   });
 });
 

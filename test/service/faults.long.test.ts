@@ -239,17 +239,6 @@ describe.concurrent('Retry-After', () => {
       expect(held.traffic.waitedMs).toBeGreaterThan(980);
     },
   );
-
-  test('as an HTTP date delays all requests until then', async () => {
-    let untilMs = 0;
-    const held = await hold(() => {
-      untilMs = Math.ceil((Date.now() + 600) / 1_000) * 1_000;
-      return { 'retry-after': new Date(untilMs).toUTCString() };
-    }, 429);
-    expect(held.requests).toBe(13);
-    expect(held.firstStartMs).toBeGreaterThanOrEqual(untilMs);
-    expect(held.toldAtMs).toBeLessThan(untilMs);
-  });
 });
 
 describe.concurrent('the pace', () => {
@@ -342,18 +331,5 @@ describe.concurrent('a request that gets no answer', () => {
     expect(Date.now() - startedAt).toBeLessThan(15_000);
     expect(text.code).toBe(1);
     expect(text.stdout).toContain('did not answer completely within 300 ms');
-  });
-
-  test('that trickles ends after DOCMIRROR_TIMEOUT_MS, too, however often a byte comes', async () => {
-    await using server = await startServer((_request, response) => {
-      response.writeHead(200);
-      const timer = setInterval(() => response.write(' '), 20);
-      response.once('close', () => clearInterval(timer));
-    });
-    await using scene = await setScene();
-    Object.assign(scene.env, { DOCMIRROR_BASE_URL: server.url });
-    const text = await scene.run('sync', '--timeout-ms', '400', '--give-up-after', '0');
-    expect(text.code).toBe(1);
-    expect(text.stdout).toContain('did not answer completely within 400 ms');
   });
 });
