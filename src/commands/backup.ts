@@ -6,8 +6,15 @@ import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifyOutputOf } from '../render/verification.ts';
-import { backUp, nameInFolder, rotate } from '../store/copies/backup.ts';
-import { checkpointBeside, type ListedBackup, listBackups, writeManifest } from '../store/copies/manifest.ts';
+import {
+  backUp,
+  checkpointBeside,
+  type ListedBackup,
+  listBackups,
+  nameInFolder,
+  rotate,
+  writeManifest,
+} from '../store/copies/backup.ts';
 import { restore } from '../store/copies/restore.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';

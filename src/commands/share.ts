@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
-import { UsageError } from '../errors.ts';
+import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { ShareOutput } from '../render/outputs/files.ts';
@@ -93,8 +93,13 @@ type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
  */
 export function assertShareFits({ database, share: target, shareSql }: ShareSettings): void {
   if (target === null) return;
-  shareTarget({ database, target, name: setting });
   readShareSql(shareSql);
+  try {
+    shareTarget({ database, target, name: setting });
+  } catch (error) {
+    // A share that is damaged is no reason not to sync; that it can't be replaced is said after the run.
+    if (error instanceof UsageError || error instanceof RefusedFileError) throw error;
+  }
 }
 
 interface AfterRun {

@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tableFor } from '../../src/commands/export.ts';
@@ -152,55 +150,6 @@ describe('publish clickhouse', () => {
     await expectAsExported(published);
   });
 
-  test('over TLS trusts the authorities that are set, and names a certificate that it does not trust', async () => {
-    await using published = await setPublished();
-    await published.sync();
-    const { folder, database } = published.scene;
-    const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-    const made = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '2',
-    ];
-    const named = [
-      '-subj',
-      '/CN=localhost',
-      '-addext',
-      'subjectAltName=DNS:localhost',
-      '-keyout',
-      key,
-      '-out',
-      certificate,
-    ];
-    execFileSync('openssl', [...made, ...named], { stdio: 'ignore' });
-    const server = createServer(
-      { key: readFileSync(key), cert: readFileSync(certificate) },
-      (_request, response) => {
-        response.writeHead(403, { 'x-clickhouse-exception-code': '516' });
-        response.end('Code: 516. DB::Exception: default: Authentication failed. (AUTHENTICATION_FAILED)');
-      },
-    );
-    await new Promise<void>(resolve => {
-      server.listen(0, 'localhost', resolve);
-    });
-    const address = server.address();
-    const url = `https://localhost:${typeof address === 'object' ? address?.port : ''}`;
-    const env = { DOCMIRROR_DATABASE: database, DOCMIRROR_CLICKHOUSE_URL: url, DOCMIRROR_TENANT: 'acme' };
-    const untrusted = await runCli(['publish', 'clickhouse'], { env });
-    expect(untrusted).toMatchObject({ code: 1, stderr: expect.stringContaining('NODE_EXTRA_CA_CERTS') });
-    const trusted = await runCli(['publish', 'clickhouse'], {
-      env: { ...env, NODE_EXTRA_CA_CERTS: certificate },
-    });
-    expect(trusted).toMatchObject({ code: 2, stderr: expect.stringContaining('refused the user default') });
-    server.close();
-  });
-
   const url = { DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:9' };
   const bad: [named: string, args: string[], env: Record<string, string>][] = [
     ['DOCMIRROR_CLICKHOUSE_URL', [], {}],
@@ -246,31 +195,6 @@ describe('publish clickhouse', () => {
       await published.target.command(statement);
     await published.sync();
     expect(await published.publish('--target-database', 'printed')).toMatchObject({ code: 0 });
-  });
-
-  test('is all that loads the client of ClickHouse', async () => {
-    await using published = await setPublished();
-    await published.sync();
-    const tell = `data:text/javascript,import { registerHooks } from 'node:module';
-      registerHooks({ load: (url, context, next) => {
-        if (url.includes('@clickhouse')) process.stderr.write('LOADED ');
-        return next(url, context);
-      } });`;
-    const env = {
-      NODE_OPTIONS: `--import=${encodeURI(tell)}`,
-      DOCMIRROR_DATABASE: published.scene.database,
-      ...url,
-      DOCMIRROR_TENANT: 'a',
-    };
-    for (const args of [
-      ['status'],
-      ['--help'],
-      ['publish', 'clickhouse', '--help'],
-      ['publish', 'clickhouse', '--print-ddl'],
-    ])
-      expect((await runCli(args, { env })).stderr, args.join(' ')).not.toContain('LOADED');
-    const { stderr } = await runCli(['publish', 'clickhouse', '--give-up-after', '0'], { env });
-    expect(stderr).toContain('LOADED');
   });
 });
 

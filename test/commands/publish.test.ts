@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { type Duplex, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { main } from '../../src/commands/main.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
@@ -147,6 +148,37 @@ describe.concurrent('publish clickhouse', () => {
       expect(server.asked).toHaveLength(1);
     },
   );
+
+  test('says on a terminal that it waits, and for what, until it gives up', async () => {
+    const shown: string[] = [];
+    const write = (text: Buffer, _: string, done: () => void) => {
+      shown.push(String(text));
+      done();
+    };
+    const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 200 });
+    const code = await main(['publish', 'clickhouse', '--url', 'http://127.0.0.1:9', '--tenant', 'a'], {
+      environment: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_GIVE_UP_AFTER: '1s' },
+      folder: '',
+      stdout: new Writable({ write }),
+      stderr,
+      signal: new AbortController().signal,
+      clock: () => new Date(),
+    });
+    expect(code).toBe(1);
+    expect(shown.join('')).toContain(
+      'waiting for ClickHouse: ClickHouse at http://127.0.0.1:9 did not answer',
+    );
+  });
+
+  test('names a certificate that it does not trust, and how to trust its authority', async () => {
+    await using server = await startServer();
+    await using authority = makeAuthority();
+    await using front = await startTls(server.port, authority.issue('IP:127.0.0.1'));
+    const url = `https://127.0.0.1:${front.port}`;
+    const stderr = expect.stringMatching(/certificate is not trusted .* NODE_EXTRA_CA_CERTS/);
+    expect(await publish(url)).toMatchObject({ code: 1, stderr });
+    expectAsked(await publish(url, { NODE_EXTRA_CA_CERTS: authority.file }), url);
+  });
 
   test.each(['NO_PROXY', 'no_proxy'])('goes around a proxy if %s excepts the server', async variable => {
     await using server = await startServer();

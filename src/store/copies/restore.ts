@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { putDatabaseInPlace, removeUnfinished, shareOwner, unfinishedPath } from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
-import { holdLock } from '../file/lock-file.ts';
+import { holdLock, lockPath } from '../file/lock-file.ts';
 import { laterShape, type Shape, shapeOf } from '../file/migrate.ts';
 import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
@@ -121,6 +121,7 @@ function replaceMirror(unfinished: string, path: string): void {
     // The mode can have been changed, so that others can read the mirror.
     chmodSync(unfinished, statSync(path).mode);
     shareOwner(unfinished, path);
+    shareOwner(lockPath(path), path);
   }
   putDatabaseInPlace(unfinished, path);
 }
