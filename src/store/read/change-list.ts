@@ -63,13 +63,10 @@ export function* changesThatFit(sqlite: Database.Database, request: ChangeReques
   let runId = after?.runId ?? filter?.run ?? next.get({ run: first }) ?? null;
   for (; runId !== null && runId > sinceRunId && runId <= last; runId = next.get({ run: runId }) ?? null) {
     if (typeof filter?.run === 'number' && runId !== filter.run) return;
-    for (const resource of isDescending ? keptResources.toReversed() : keptResources) {
-      const isHere = after?.runId === runId;
-      const distance = isHere ? placeOf(resource) - placeOf(after.resource) : 1;
-      if (isDescending && isHere ? distance > 0 : distance < 0) continue;
-      const from = isHere && distance === 0 ? after.recordId : null;
-      for (const change of reader.read(runId, resource, from))
-        if (after === null || (isDescending ? isAfter(after, change) : isAfter(change, after))) yield change;
+    const isPast = (change: Change) =>
+      after === null || (isDescending ? isAfter(after, change) : isAfter(change, after));
+    for (const changes of reader.read(runId, after?.runId === runId ? after : null)) {
+      for (const change of changes) if (isPast(change)) yield change;
       yield null;
     }
   }
@@ -116,7 +113,7 @@ function keyOf({ runId, resource, recordId, operation }: Change): ChangeKey {
 /** A run with more rows than this is read in the order of its records. Others are sorted. */
 const sortedMax = 5_000;
 
-/** Reads the changes of one run and list from the view `changes`. */
+/** Reads the changes of one run from the view `changes`. */
 class RunChanges {
   readonly #sqlite: Database.Database;
   readonly #filter: ChangeFilter | undefined;
@@ -129,17 +126,27 @@ class RunChanges {
     this.#isDescending = isDescending;
   }
 
-  /** @param from the record at which it begins; null for the first. */
-  read(runId: number, resource: (typeof keptResources)[number], from: number | null): Iterable<Change> {
-    const start = from ?? (this.#isDescending ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER);
-    if (this.#filter !== undefined) return this.#matching(this.#filter, runId, resource, start);
-    // The plus lets SQLite go by the run, and sort.
-    const record = this.#isLong(runId, runColumns) ? 'c.record_id' : '+c.record_id';
-    const [sign, ...directions] = this.#order;
-    return this.#prepare(
-      `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND ${record} ${sign} ?
-       ORDER BY ${record} ${directions[0]}, c.operation ${directions[1]}`,
-    ).iterate(runId, resource, start);
+  /** The changes in order, in one or more parts; only from the record of a change on, if it is not null. */
+  *read(runId: number, after: ChangeKey | null): Generator<Iterable<Change>> {
+    if (this.#filter === undefined && !this.#isLong(runId, runColumns)) {
+      const direction = this.#isDescending ? -1 : 1;
+      const all = this.#prepare(`${selectChanges} WHERE c.run_id = ?`).all(runId);
+      yield all.sort((one, other) => (isAfter(one, other) ? direction : -direction));
+      return;
+    }
+    for (const resource of this.#isDescending ? keptResources.toReversed() : keptResources) {
+      const distance = after === null ? 0 : placeOf(resource) - placeOf(after.resource);
+      if (this.#isDescending ? distance > 0 : distance < 0) continue;
+      const first = this.#isDescending ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+      const start = after !== null && distance === 0 ? after.recordId : first;
+      const [sign, ...directions] = this.#order;
+      yield this.#filter !== undefined
+        ? this.#matching(this.#filter, runId, resource, start)
+        : this.#prepare(
+            `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND c.record_id ${sign} ?
+             ORDER BY c.record_id ${directions[0]}, c.operation ${directions[1]}`,
+          ).iterate(runId, resource, start);
+    }
   }
 
   /** Finds the numbers of the records in the tables, because the view would make the text of each record first. */
