@@ -34,16 +34,13 @@ interface RestoreOptions extends VerifyOptions {
   readonly baseUrl: string | null;
 }
 
-/** How long to wait for a reader of the mirror that is replaced, in milliseconds. */
-const readerWaitMs = 10_000;
-
 /**
  * Puts a copy of a mirror in the mirror's place, while no run uses it. The copy is written beside it and audited first.
  *
  * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
  * @throws MirrorBusyError if a run is using the mirror.
  * @throws DamagedCopyError if the copy is damaged.
- * @throws MirrorFileError if it can't be written, or another program does not release the mirror.
+ * @throws MirrorFileError if it can't be written.
  */
 export async function restore(
   copy: string,
@@ -117,30 +114,10 @@ function isDamage(error: unknown): boolean {
 
 function replaceMirror(unfinished: string, path: string): void {
   if (existsSync(path)) {
-    foldLog(path);
     // The mode can have been changed, so that others can read the mirror.
     chmodSync(unfinished, statSync(path).mode);
     shareOwner(unfinished, path);
     shareOwner(lockPath(path), path);
   }
   putDatabaseInPlace(unfinished, path);
-}
-
-/** Makes the old mirror one file: if this process is killed during the replacement, the old mirror is still complete. */
-function foldLog(path: string): void {
-  const sqlite = new Database(path, { timeout: readerWaitMs });
-  try {
-    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
-    const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-    if (busy !== 0) {
-      throw new MirrorFileError(`${path} is being read by another program. Try again when it is done.`, {
-        code: 'database_locked',
-      });
-    }
-  } catch (error) {
-    // A restore is made to replace a damaged mirror.
-    if (!isDamage(error)) throw error;
-  } finally {
-    sqlite.close();
-  }
 }
