@@ -40,6 +40,9 @@ export function flatChanges(resources: readonly string[] = keptResources): FlatC
     ]),
   );
   const cells = new Map(resources.flatMap(resource => [...(byResource.get(resource) ?? [])]));
+  const inColumns = new Map(
+    [...byResource].map(([resource, own]) => [resource, [...cells.keys()].map(name => own.get(name))]),
+  );
   return {
     columns: [
       ...commonColumns,
@@ -51,12 +54,13 @@ export function flatChanges(resources: readonly string[] = keptResources): FlatC
       const { runId, changedAt, resource, recordId, operation, record } = change;
       const { before, after } = sidesOf(change);
       const common = [runId, changedAt, resource, recordId, operation, changedFieldsOf(change)];
-      const own = byResource.get(resource);
-      const values = [...cells.keys()].flatMap(name => {
-        const cell = own?.get(name);
-        return [before, after].map(item => (item === null ? null : (cell?.of(item) ?? null)));
-      });
-      return [...common, record === null ? 1 : 0, ...values];
+      const row: CellValue[] = [...common, record === null ? 1 : 0];
+      for (const cell of inColumns.get(resource) ?? [])
+        row.push(
+          cell === undefined || before === null ? null : cell.of(before),
+          cell === undefined || after === null ? null : cell.of(after),
+        );
+      return row;
     },
   };
 }
