@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openInMemory } from '../src/store/file/open.ts';
+import { openInMemory } from '../src/store/file/open-to-write.ts';
 import { type TableMeaning, tableMeanings } from './table-meanings.ts';
 
 // Writes docs/tables.md: npm run docs:tables

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ListEnd, stateText } from '../../src/list-state.ts';
-import { openInMemory } from '../../src/store/file/open.ts';
+import { openInMemory } from '../../src/store/file/open-to-write.ts';
 
 test('status, the summary, the report and the view say the same of a list, whatever came together', () => {
   expect(stateText(null)).toBe('never synced');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { instantMs } from '../../src/contract/time.ts';
 import { reportPeriod, Zone } from '../../src/render/web/period.ts';
 import { reportPage } from '../../src/render/web/report.ts';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { readReport } from '../../src/store/read/report-data.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 

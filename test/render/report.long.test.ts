@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';

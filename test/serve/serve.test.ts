@@ -9,7 +9,7 @@ import { main } from '../../src/commands/main.ts';
 import { lists } from '../../src/contract/lists.ts';
 import { CancelledError } from '../../src/errors.ts';
 import { type RunningServer, startServer } from '../../src/serve/server.ts';
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 

@@ -34,7 +34,7 @@ function unpack(name: string, as: string): string {
 /** Opens a mirror to write in a process of its own, which is killed after so long; undefined lets it end. */
 async function open(program: string, path: string, afterMs?: number): Promise<number> {
   const script = `
-    import { openForWriting } from './src/store/file/open.ts';
+    import { openForWriting } from './src/store/file/open-to-write.ts';
     process.stdout.write('begun');
     openForWriting(process.argv[1]).close();`;
   const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', script, path], {

@@ -1,4 +1,4 @@
-import { openForWriting } from '../../src/store/file/open.ts';
+import { openForWriting } from '../../src/store/file/open-to-write.ts';
 
 const runCount = 100;
 

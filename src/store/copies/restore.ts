@@ -4,10 +4,9 @@ import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from 
 import { putDatabaseInPlace, removeUnfinished, shareOwner, unfinishedPath } from '../file/atomic-file.ts';
 import { isSameFile } from '../file/file-identity.ts';
 import { holdLock, lockPath } from '../file/lock-file.ts';
-import { laterShape, type Shape, shapeOf } from '../file/migrate.ts';
 import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
-import { openOfAnyShape } from '../file/open.ts';
+import { laterShape, openOfAnyShape, type Shape, shapeOf } from '../file/open.ts';
 import { damageOf, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, VerifyOptions, verifyMirror } from '../verify/verify.ts';

@@ -1,9 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
-import { codeOf, MirrorFileError, OtherShapeError } from '../../errors.ts';
-import { packageFolder, version } from '../../version.ts';
+import { codeOf, MirrorFileError } from '../../errors.ts';
+import { version } from '../../version.ts';
 import { keptNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { currentStates } from '../receipts/run-receipt.ts';
@@ -18,49 +18,9 @@ import {
   removeUnfinished,
   unfinishedPath,
 } from './atomic-file.ts';
-import { applicationIds, firstShape } from './mirror-path.ts';
+import { applicationIds } from './mirror-path.ts';
+import { currentShape, laterShape, migrations, migrationsFolder, shapeOf, versionOf } from './open.ts';
 import { assertWhole, explaining } from './sqlite-errors.ts';
-
-const migrationsFolder = join(packageFolder, 'migrations');
-
-/** When each migration was generated, in milliseconds since 1970, the oldest first. */
-const migrations = (
-  JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8')) as {
-    readonly entries: readonly { readonly when: number }[];
-  }
-).entries.map(({ when }) => when);
-
-/** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
-const currentShape = firstShape - 1 + migrations.length;
-
-/** How the shape of a mirror's tables compares with the current one. */
-export type Shape = 'empty' | 'older' | 'current' | 'later';
-
-/** Finds the shape of a mirror; the connection can be in a transaction. */
-export function shapeOf(sqlite: Database.Database): Shape {
-  if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined) return 'empty';
-  const shape = Number(sqlite.pragma('user_version', { simple: true }));
-  if (shape === currentShape) return 'current';
-  return shape > currentShape ? 'later' : 'older';
-}
-
-/** The version of docmirror that upgraded a mirror last, or else of its first run. */
-export function versionOf(sqlite: Database.Database): string {
-  const known = `SELECT coalesce((SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1),
-    (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`;
-  return sqlite.prepare<[], string>(known).pluck().get() as string;
-}
-
-/** The error for a mirror that a later docmirror wrote. */
-export function laterShape(path: string): OtherShapeError {
-  return new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
-}
-
-/** The error for a mirror of an older shape, which a command that only reads leaves as it is. */
-export function olderShape(path: string, sqlite: Database.Database): OtherShapeError {
-  const what = `was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" with version ${version}, which copies the file and brings it up to date.`;
-  return new OtherShapeError(path, what, { code: 'upgrade_needed' });
-}
 
 /**
  * Brings a mirror to the shape that this docmirror writes. It makes the tables in an empty file; an older mirror is copied beside

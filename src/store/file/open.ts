@@ -1,22 +1,62 @@
-import { chmodSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, OtherShapeError } from '../../errors.ts';
+import { packageFolder, version } from '../../version.ts';
 import { orm } from '../tables/orm.ts';
-import { makePrivateFile, privateFileMode } from './atomic-file.ts';
-import { bringUpToDate, laterShape, olderShape, shapeOf } from './migrate.ts';
 import {
-  applicationIds,
   assertOneName,
   busyTimeoutMs,
   existingFile,
   type FileKind,
-  kindOf,
+  firstShape,
   kindOfOpen,
-  mirrorToWrite,
   refusal,
 } from './mirror-path.ts';
 import { explaining } from './sqlite-errors.ts';
+
+/** Where Drizzle's migrations are. */
+export const migrationsFolder = join(packageFolder, 'migrations');
+
+/** When each migration was generated, in milliseconds since 1970, the oldest first. */
+export const migrations = (
+  JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8')) as {
+    readonly entries: readonly { readonly when: number }[];
+  }
+).entries.map(({ when }) => when);
+
+/** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
+export const currentShape = firstShape - 1 + migrations.length;
+
+/** How the shape of a mirror's tables compares with the current one. */
+export type Shape = 'empty' | 'older' | 'current' | 'later';
+
+/** Finds the shape of a mirror; the connection can be in a transaction. */
+export function shapeOf(sqlite: Database.Database): Shape {
+  if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined) return 'empty';
+  const shape = Number(sqlite.pragma('user_version', { simple: true }));
+  if (shape === currentShape) return 'current';
+  return shape > currentShape ? 'later' : 'older';
+}
+
+/** The version of docmirror that upgraded a mirror last, or else of its first run. */
+export function versionOf(sqlite: Database.Database): string {
+  const known = `SELECT coalesce((SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1),
+    (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`;
+  return sqlite.prepare<[], string>(known).pluck().get() as string;
+}
+
+/** The error for a mirror that a later docmirror wrote. */
+export function laterShape(path: string): OtherShapeError {
+  return new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
+}
+
+/** The error for a mirror of an older shape, which a command that only reads leaves as it is. */
+export function olderShape(path: string, sqlite: Database.Database): OtherShapeError {
+  const what = `was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" with version ${version}, which copies the file and brings it up to date.`;
+  return new OtherShapeError(path, what, { code: 'upgrade_needed' });
+}
 
 /** An open mirror file. Bulk work goes through `sqlite`, everything else through `orm`; both are one connection. */
 export interface MirrorFile extends Disposable {
@@ -87,71 +127,17 @@ function assertCurrent(sqlite: Database.Database, path: string): void {
 }
 
 /**
- * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's
- * lock.
- *
- * @throws UsageError if no file can be at the path.
- * @throws RefusedFileError if the file is no mirror, or a newer docmirror made it; it is left as it is.
- * @throws MirrorFileError if it is damaged, or can't be written.
- */
-export function openForWriting(path: string): MirrorFile {
-  const file = mirrorToWrite(path);
-  return explaining(file, () => {
-    const kind = kindOf(file);
-    if (kind === 'none') makePrivateFile(file);
-    // Another program can have made the empty file with another mode.
-    if (kind === 'empty') chmodSync(file, privateFileMode);
-    return openToWrite(file, sqlite => bringUpToDate(sqlite, file));
-  });
-}
-
-/**
- * Opens a mirror of the current shape for writes that will be rolled back.
- *
- * @throws UsageError, RefusedFileError, MirrorFileError as `openForWriting` does.
- */
-export function openForDryRun(path: string): MirrorFile {
-  const file = mirrorToWrite(path);
-  return explaining(file, () => openToWrite(file, () => undefined));
-}
-
-/** A mirror in memory that ends with its connection, for a run that must leave no file. */
-export function openInMemory(): MirrorFile {
-  const sqlite = connectTo(':memory:');
-  bringUpToDate(sqlite, ':memory:');
-  return mirrorFile(':memory:', sqlite);
-}
-
-function openToWrite(file: string, prepare: (sqlite: Database.Database) => void): MirrorFile {
-  const sqlite = connectTo(file, { timeout: busyTimeoutMs });
-  return closedIfItFails(sqlite, () => {
-    const shape = shapeOf(sqlite);
-    if (shape === 'later') throw laterShape(file);
-    if (shape === 'empty') {
-      // Only a file without tables takes this setting: pruning can then give free pages back to the disk.
-      sqlite.pragma('auto_vacuum = INCREMENTAL');
-      // This comes before the log exists, so the id is in the file itself even if this process is killed.
-      sqlite.pragma(`application_id = ${applicationIds.mirror}`);
-    }
-    sqlite.pragma('journal_mode = WAL');
-    sqlite.pragma('synchronous = FULL');
-    sqlite.pragma(`cache_size = -${cacheKib}`);
-    prepare(sqlite);
-    return mirrorFile(file, sqlite);
-  });
-}
-
-/**
  * Connects to a mirror without SQLite's foreign keys. One in a user's own table would stop a run that removes a record, or remove
  * the user's row. A run removes the rows of a record by itself, and checks docmirror's references before it commits a list.
  */
-function connectTo(path: string, options: Database.Options = {}): Database.Database {
+export function connectTo(path: string, options: Database.Options = {}): Database.Database {
   const sqlite = new Database(path, options);
   sqlite.pragma('foreign_keys = OFF');
   return sqlite;
 }
 
-function closedIfItFails(sqlite: Database.Database, work: () => MirrorFile): MirrorFile {
+/** What some work makes of a connection, which is closed if the work fails. */
+export function closedIfItFails(sqlite: Database.Database, work: () => MirrorFile): MirrorFile {
   try {
     return work();
   } catch (error) {
@@ -160,7 +146,8 @@ function closedIfItFails(sqlite: Database.Database, work: () => MirrorFile): Mir
   }
 }
 
-function mirrorFile(path: string, sqlite: Database.Database): MirrorFile {
+/** An open file over a connection. */
+export function mirrorFile(path: string, sqlite: Database.Database): MirrorFile {
   const close = () => {
     sqlite.close();
   };

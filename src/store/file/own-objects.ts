@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { MirrorAlteredError } from '../../errors.ts';
-import { type MirrorFile, openInMemory } from './open.ts';
+import type { MirrorFile } from './open.ts';
+import { openInMemory } from './open-to-write.ts';
 
 /** A table, an index, a view or a trigger. */
 interface SchemaPart {

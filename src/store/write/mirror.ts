@@ -13,13 +13,8 @@ import { TimeSlice } from '../../time-slice.ts';
 import { markOf, OtherWriters } from '../file/file-identity.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
-import {
-  type MirrorFile,
-  openForDryRun,
-  openForWriting,
-  openInMemory,
-  openMirrorForReading,
-} from '../file/open.ts';
+import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
+import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';

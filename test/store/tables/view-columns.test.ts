@@ -2,7 +2,7 @@ import { is } from 'drizzle-orm';
 import { getTableConfig, getViewConfig, SQLiteTable, SQLiteView } from 'drizzle-orm/sqlite-core';
 import { expect, test } from 'vitest';
 import * as schema from '../../../src/schema.ts';
-import { openInMemory } from '../../../src/store/file/open.ts';
+import { openInMemory } from '../../../src/store/file/open-to-write.ts';
 
 interface Declared {
   readonly name: string;

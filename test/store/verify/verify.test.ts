@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openForWriting } from '../../../src/store/file/open.ts';
+import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { holdRun } from '../../support/held-run.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
