@@ -113,8 +113,8 @@ async function build(path: string, { database, sql, signal, ...selection }: Shar
   makePrivateFile(path);
   const sqlite = new Database(path, { timeout: busyTimeoutMs * 10 });
   try {
-    // If this fails, the file is removed, so it needs no journal.
-    for (const setting of ['journal_mode = OFF', 'synchronous = OFF', `cache_size = -${cacheKib}`])
+    // If this fails, the file is removed, so no journal is written beside it.
+    for (const setting of ['journal_mode = MEMORY', 'synchronous = OFF', `cache_size = -${cacheKib}`])
       sqlite.pragma(`main.${setting}`);
     sqlite.pragma('foreign_keys = OFF');
     sqlite.prepare('ATTACH ? AS mirror').run(mirror.path);
