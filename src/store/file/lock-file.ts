@@ -1,7 +1,7 @@
 import { existsSync, lstatSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
-import { makePrivateFile } from './atomic-file.ts';
+import { makePrivateFile, shareOwner } from './atomic-file.ts';
 import { applicationIds, type FileKind, kindOf } from './mirror-path.ts';
 import { explaining } from './sqlite-errors.ts';
 
@@ -36,6 +36,8 @@ export class MirrorLock {
       assertLockOrNone(path);
       try {
         makePrivateFile(path);
+        // Root can restore a mirror, and its usual owner must still be able to use the lock.
+        shareOwner(path, path.replace(/\.lock$/, ''));
       } catch (error) {
         if (codeOf(error) !== 'EEXIST') throw error;
       }
