@@ -5,7 +5,7 @@ import type { Publication } from '../publish/publish.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { PublishClickhouseOutput } from '../render/outputs/records.ts';
 import { type Context, command } from './command.ts';
-import { yes } from './flags.ts';
+import { text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
 import { mirrorSettings } from './shared-flags.ts';
 
@@ -21,6 +21,7 @@ export const publishClickhouse = command({
     again: yes('send everything again, also rows that are there already'),
     replaceTenant: yes("with --again: delete the tenant's rows before, whichever mirror they came from"),
     printDdl: yes('print the statements that make database, tables and views, and connect to nothing'),
+    cluster: text('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
   },
   settings: [
     'clickhouseUrl',
@@ -55,11 +56,14 @@ export const publishClickhouse = command({
   exitCodes:
     "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
-  async run({ again, replaceTenant, printDdl }, context): Promise<Shown> {
+  async run({ again, replaceTenant, printDdl, cluster }, context): Promise<Shown> {
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
+    if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
+    if (cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
     if (printDdl) {
       const { ddlStatements } = await import('../publish/tables.ts');
-      const statements = ddlStatements(resolveTargetDatabase(context.settings.flags, context.environment));
+      const database = resolveTargetDatabase(context.settings.flags, context.environment);
+      const statements = ddlStatements(database, cluster);
       return { output: null, text: statements.map(statement => `${statement};\n`).join('\n') };
     }
     const startedAtMs = performance.now();

@@ -109,28 +109,40 @@ function fieldColumns(list: ListDefinition): Column[] {
 }
 
 /**
- * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the
- * columns of a later docmirror, and change nothing else.
+ * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the columns of a
+ * later docmirror, and change nothing else.
+ *
+ * @param cluster servers that share the tables, replicated and distributed by tenant; null for one server.
  */
-export function ddlStatements(database: string): string[] {
-  const place = (name: string) => `${quoted(database)}.${quoted(name)}`;
-  return [
-    `CREATE DATABASE IF NOT EXISTS ${quoted(database)}`,
-    ...targetTables.map(
-      ({ name, columns, replacement, sortKey }) =>
-        `CREATE TABLE IF NOT EXISTS ${place(name)} (\n  ${columns.map(columnText).join(',\n  ')}\n)\n` +
-        `ENGINE = ReplacingMergeTree(${replacement.join(', ')})\nORDER BY (${sortKey.join(', ')})`,
-    ),
-    ...publishedTables.map(({ name, fields }) => {
-      const additions = fields.map(column => `ADD COLUMN IF NOT EXISTS ${columnText(column)}`);
-      return `ALTER TABLE ${place(name)}\n  ${additions.join(',\n  ')}`;
-    }),
-    ...publishedTables.map(
-      ({ name, view, shown }) =>
-        `CREATE OR REPLACE VIEW ${place(view)} AS\n` +
-        `SELECT ${shown.map(column => column.name).join(', ')}\nFROM ${place(name)} FINAL`,
-    ),
-  ];
+export function ddlStatements(database: string, cluster: string | null = null): string[] {
+  const onCluster = cluster === null ? '' : ` ON CLUSTER ${quoted(cluster)}`;
+  const inDatabase = (name: string) => `${quoted(database)}.${quoted(name)}`;
+  const create = (name: string, { columns, sortKey }: TargetTable, engine: string) =>
+    `CREATE TABLE IF NOT EXISTS ${inDatabase(name)}${onCluster} (\n  ${columns.map(columnText).join(',\n  ')}\n)\n` +
+    `ENGINE = ${engine}\nORDER BY (${sortKey.join(', ')})`;
+  const tables = targetTables.flatMap(table => {
+    if (cluster === null)
+      return [create(table.name, table, `ReplacingMergeTree(${table.replacement.join(', ')})`)];
+    // Each server has a table of its own, and one that sends a tenant's rows to the server where they belong.
+    const local = `${table.name}_local`;
+    const replica = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...table.replacement];
+    const shards = `${quoted(cluster)}, ${quoted(database)}, ${quoted(local)}, cityHash64(tenant)`;
+    return [
+      create(local, table, `ReplicatedReplacingMergeTree(${replica.join(', ')})`),
+      `CREATE TABLE IF NOT EXISTS ${inDatabase(table.name)}${onCluster}\nAS ${inDatabase(local)}\nENGINE = Distributed(${shards})`,
+    ];
+  });
+  const additions = publishedTables.flatMap(({ name, fields }) => {
+    const columns = fields.map(column => `ADD COLUMN IF NOT EXISTS ${columnText(column)}`).join(',\n  ');
+    const names = cluster === null ? [name] : [`${name}_local`, name];
+    return names.map(each => `ALTER TABLE ${inDatabase(each)}${onCluster}\n  ${columns}`);
+  });
+  const views = publishedTables.map(
+    ({ name, view, shown }) =>
+      `CREATE OR REPLACE VIEW ${inDatabase(view)}${onCluster} AS\n` +
+      `SELECT ${shown.map(column => column.name).join(', ')}\nFROM ${inDatabase(name)} FINAL`,
+  );
+  return [`CREATE DATABASE IF NOT EXISTS ${quoted(database)}${onCluster}`, ...tables, ...additions, ...views];
 }
 
 function columnText({ name, type }: Column): string {

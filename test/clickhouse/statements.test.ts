@@ -60,6 +60,17 @@ test('names of databases can have characters that must be quoted', async () => {
   await target.command('DROP DATABASE `a \\`strange\\\\ name`');
 });
 
+test('the engine reads what makes the tables of a cluster', async () => {
+  const statements = ddlStatements('docmirror', 'main `1`');
+  for (const statement of statements) {
+    const asked = await fetch(engine.url, { method: 'POST', body: `EXPLAIN AST ${statement}` });
+    expect(await asked.text()).toMatch(/^(Create|Alter)Query/);
+    expect(statement).toContain('ON CLUSTER `main \\`1\\``');
+  }
+  const engines = statements.flatMap(statement => /ENGINE = (\w+)/.exec(statement)?.[1] ?? []);
+  expect(new Set(engines)).toEqual(new Set(['ReplicatedReplacingMergeTree', 'Distributed']));
+});
+
 const text = readFileSync(join(import.meta.dirname, '../../docs/beyond-one-machine.md'), 'utf8');
 const blocks = [...text.matchAll(/```sql-clickhouse\n(.*?)```/gs)].map(([, sql = '']) => sql);
 const queries = blocks.map(sql => [/^-- (.*)$/m.exec(sql)?.[1] ?? sql.slice(0, 60), sql] as const);
