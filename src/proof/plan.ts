@@ -124,14 +124,9 @@ function divisor(a: number, b: number): number {
 
 /** The pages of one size that together have a range of places inside, and at least one record on both sides. */
 export function pagesAcross({ from, to }: PlaceRange, size: number, total: number): PageAddress[] {
-  const pages: PageAddress[] = [];
-  for (
-    let index = Math.max(0, Math.floor((from - 1) / size));
-    index * size < Math.min(to + 1, total);
-    index++
-  )
-    pages.push({ index, size });
-  return pages;
+  const first = Math.max(0, Math.floor((from - 1) / size));
+  const end = Math.ceil(Math.min(to + 1, total) / size);
+  return Array.from({ length: Math.max(0, end - first) }, (_, at) => ({ index: first + at, size }));
 }
 
 /** Places of the list, from one to the place after the last. */
@@ -249,8 +244,9 @@ function placesIn(
 export function pagesToConfirm(
   { windows, ...order }: KeyWindows,
   keys: readonly number[],
-  { total, largest, identity, run, isUsed }: SecondLook,
+  look: { total: number; largest: number; identity: Identity; run: number; isUsed: IsUsed },
 ): Repairs {
+  const { total, largest, identity, run, isUsed } = look;
   const sizes = sizesOf(largest, run);
   const whole = new Plan(sizes[0] as number, overlapOf(largest, identity) + order.stretch, isUsed);
   const wholeCount = whole.countFor(total);
@@ -272,14 +268,6 @@ export function pagesToConfirm(
     if (areMany && identity === 'id') return { pages: allPages, across };
   }
   return { pages, across };
-}
-
-interface SecondLook {
-  readonly total: number;
-  readonly largest: number;
-  readonly identity: Identity;
-  readonly run: number;
-  readonly isUsed: IsUsed;
 }
 
 /** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */

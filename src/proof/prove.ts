@@ -80,9 +80,8 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   const { list } = run;
   const plan = planOf(run);
   let verdict = found;
-  // Two readings by different addresses that agree are two absences already.
-  const isApart = !run.hasOneSize || run.ignoresSizes;
-  let isReadAgain = verdict.rule === 'order' || (verdict.rule === 'agreement' && isApart);
+  // Readings that agree, or show one order, are two absences already.
+  let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
   let readings = 0;
   for (let looks = 0; ; ) {
     const proof = proofOf(run, verdict, isReadAgain);
@@ -101,7 +100,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
         if (verdict.rule === 'agreement') {
           // A page of a second look can be the first that is out of order.
           verdict = yield* proveByAgreement(run, verdict.reason as string);
-          isReadAgain = verdict.isProven && (verdict.rule === 'order' || isApart);
+          isReadAgain = verdict.isProven;
         }
         continue;
       }

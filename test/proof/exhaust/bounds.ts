@@ -202,8 +202,9 @@ export function almostBounds(changesMax: number): NamedBound[] {
       [true, 1],
     ] as const) {
       const what = `${order}, slack ${isLearnt ? 'remembered' : 'seen'}${strays > 0 ? ', a stray' : ''}`;
-      // There are many places for a stray.
-      const known = { ...each, isLearnt, strays, every: strays > 0 && changesMax > 0 ? 8 : 1 };
+      // There are many places for a stray, and many changes of ties.
+      const every = changesMax === 0 ? 1 : (strays > 0 ? 8 : 1) * (order === 'ties' ? 3 : 1);
+      const known = { ...each, isLearnt, strays, every };
       // A slack that no page has shown is only safe if the list is proven as a whole.
       for (const [name, keys, slack] of [
         ['1 step', even(4), 256],
