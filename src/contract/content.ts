@@ -150,11 +150,11 @@ function idsIn(value: unknown): string | null {
   return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
 }
 
-/** References that fit no column, each that has an id as `{"id":N}` alone. */
+/** References that fit no column, each that has an id as `{"id":N}` alone. The service can't have sent any other name. */
 function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
-  const id: unknown = Object(value).id;
-  return Number.isSafeInteger(id) ? { id } : value;
+  const { id, name = null } = Object(value) as { readonly id?: unknown; readonly name?: unknown };
+  return Number.isSafeInteger(id) && (name === null || typeof name === 'string') ? { id } : value;
 }
 
 /**

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { connectionContent, contentWriter, type RecordValues } from './content.ts';
+import {
+  connectionContent,
+  contentWriter,
+  furtherFields,
+  normalExtra,
+  type RecordValues,
+} from './content.ts';
 import { hasLongNumbers, isDeeper, parseExact } from './json.ts';
 import {
   type ArrayField,
@@ -12,7 +18,7 @@ import {
 } from './lists.ts';
 import type { ContentPart, PageContent } from './page.ts';
 import { contentBytes } from './sum.ts';
-import { readWireConnection, wireWriter } from './wire.ts';
+import { readWireConnection } from './wire.ts';
 
 /** The members of a connection in a record that refers to it. */
 export interface ConnectionMention {
@@ -281,15 +287,22 @@ export function contentOfJson(resource: string, json: string): string {
  * Whether a record's further fields are as docmirror writes them: in compact JSON, and none that fits its column, so that
  * queries of the columns find it. The order of the fields does not count.
  *
- * @throws SyntaxError, TypeError if `extra` is not a JSON object.
+ * @throws SyntaxError if `extra` is not a JSON object.
  */
-export function isNormalRecord(list: ListDefinition, record: RecordValues): boolean {
-  if (record.extra === null) return true;
-  const again = readOne(list, wireWriter(list, () => undefined)(record));
-  return (
-    again?.extra?.length === record.extra.length &&
-    isDeepStrictEqual([again.id, again.scalars, again.arrays], [record.id, record.scalars, record.arrays])
-  );
+export function isNormalRecord(list: ListDefinition, { extra, arrays }: RecordValues): boolean {
+  if (extra === null) return true;
+  if (normalExtra(extra)?.length !== extra.length) return false;
+  const further = furtherFields(extra);
+  if (list.identity.by === 'id' && Object.hasOwn(further, 'id')) return false;
+  return list.fields.every(({ name }) => {
+    if (!Object.hasOwn(further, name)) return true;
+    const alone = readOne(list, JSON.stringify({ id: 0, [name]: further[name] }));
+    // A value of another kind was there before its field had a column.
+    if (alone === undefined) return true;
+    const fits = alone.extra === null || !Object.hasOwn(furtherFields(alone.extra), name);
+    const at = arrayFields(list).findIndex(field => field.name === name);
+    return !fits && isDeepStrictEqual(alone.arrays[at], arrays[at]);
+  });
 }
 
 function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {

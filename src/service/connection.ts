@@ -59,3 +59,10 @@ export async function connectTo(options: ConnectionOptions): Promise<Dispatcher>
     clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: timeoutMs }),
   });
 }
+
+/** Rejects when the signal comes: until a connection is made, undici does not listen to it. */
+export function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { type ConnectionOptions, connectTo } from './connection.ts';
+import { abortOf, type ConnectionOptions, connectTo } from './connection.ts';
 import { explainFailure, failureOf } from './failure.ts';
 import { retryAfterMs } from './pacer.ts';
 import type { Secrets } from './secrets.ts';
@@ -73,7 +73,6 @@ export class HttpClient {
     const either = AbortSignal.any([signal, timeout]);
     this.#requests++;
     try {
-      // Until the connection is made, undici does not listen to the signal.
       return await Promise.race([this.#request(address, token, either), abortOf(either)]);
     } catch (error) {
       signal.throwIfAborted();
@@ -180,13 +179,6 @@ export class HttpClient {
     const way = proxy ? ` through the proxy ${proxy.shown}` : '';
     return printable(secrets.redact(`GET ${new URL(baseUrl).origin}${address}${way} ${words}`));
   }
-}
-
-/** Rejects when the signal comes. */
-function abortOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
 }
 
 /**

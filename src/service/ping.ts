@@ -1,6 +1,6 @@
 import request from 'undici/lib/api/api-request.js';
 import { codeOf } from '../errors.ts';
-import { connectTo, type ProxySetting } from './connection.ts';
+import { abortOf, connectTo, type ProxySetting } from './connection.ts';
 
 /** The most time for a try, in milliseconds: both together 10 s. */
 const tryMsMax = 4_900;
@@ -35,9 +35,6 @@ export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string 
 async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal): Promise<string | null> {
   const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, connections: 1, proxy });
   const signal = AbortSignal.any([given, AbortSignal.timeout(tryMsMax)]);
-  const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
   try {
     const asked = request.call(connection, {
       origin: url.origin,
@@ -47,8 +44,7 @@ async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal
       body,
       signal,
     });
-    // Until the connection is made, undici does not listen to the signal.
-    const { statusCode, body: answer } = await Promise.race([asked, late]);
+    const { statusCode, body: answer } = await Promise.race([asked, abortOf(signal)]);
     await answer.dump({ limit: answerBytesMax, signal }).catch(() => undefined);
     return statusCode >= 200 && statusCode < 300 ? null : `it was answered ${statusCode}`;
   } catch (error) {
