@@ -70,7 +70,7 @@ describe('the package, installed in an empty folder', () => {
 
   test('explains the codes of errors, and has a schema of what commands print', async () => {
     const { stdout } = await docmirror(folder.path, 'help', 'mirror_busy');
-    expect(stdout).toMatch(/^### `mirror_busy`\n\nAnother .*\n\nSays: /);
+    expect(stdout).toContain('Wait until it is done');
     const schemas = join(installed, 'docmirror', 'schemas');
     expect(readdirSync(schemas).sort()).toEqual(
       Object.keys(outputs)

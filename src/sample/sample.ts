@@ -166,6 +166,7 @@ export function changeSample(sample: Sample, now: Date, seed = 2): Sample {
   const [renamed] = random.some(sample.collections, 1);
   const [removed] = random.some(sample.webhooks, 1);
   const changed = {
+    ...sample,
     'document-exports': [...additions(random, log, now.getTime()), ...edited(random, log)],
     collections: sample.collections.map(each =>
       each === renamed ? { ...each, name: `${each.name} – archive` } : each,
@@ -219,6 +220,7 @@ function connectionNames(sample: Sample): Map<number, string> {
 function withNames(sample: Sample, names: ReadonlyMap<number, string>): Sample {
   const named = (ref: ConnectionRef): ConnectionRef => ({ id: ref.id, name: names.get(ref.id) ?? ref.name });
   return {
+    ...sample,
     'document-exports': sample['document-exports'].map(item => ({
       ...item,
       sourceConnection: named(item.sourceConnection),

@@ -117,14 +117,14 @@ beforeAll(async () => {
   edit('src/schema.ts', '  documentExports,\n', '  folderLabels,\n  folders,\n');
   edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
   edit(
-    'src/sample/shapes.ts',
+    'src/sample/sample.ts',
     '  readonly webhooks: readonly Webhook[];\n',
     '  readonly folders: readonly { readonly id: number; readonly name: string }[];\n',
   );
   edit(
-    'src/sample/generate.ts',
-    'webhooks: hooks.map((hook, at) => webhook(random, hook, at)),',
-    "\n    folders: [{ id: 1, name: 'Leases' }],",
+    'src/sample/sample.ts',
+    "    'document-exports': twin === undefined ? log : log.with(duplicateAt, { ...twin }),\n",
+    "    folders: [{ id: 1, name: 'Leases' }],\n",
   );
   await generateMigration(grown);
 
