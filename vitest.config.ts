@@ -1,11 +1,6 @@
 import { parseArgs } from 'node:util';
 import { configDefaults, defineConfig } from 'vitest/config';
 
-/** Tests of rooms without state of their own: their files share a worker, which loads the rooms once. */
-const pure = ['contract', 'proof', 'audit', 'render', 'store/tables', 'store/read'].map(
-  room => `test/${room}/**/*.test.ts`,
-);
-
 // Vitest gives the patterns of --exclude to no project.
 const { exclude: excluded } = parseArgs({
   options: { exclude: { type: 'string', multiple: true, default: [] } },
@@ -13,11 +8,12 @@ const { exclude: excluded } = parseArgs({
 }).values;
 // The tests against ClickHouse need an engine that is installed apart; they have a configuration of their own.
 const exclude = [...configDefaults.exclude, 'test/clickhouse/**', ...(excluded as string[])];
+const long = 'test/**/*.long.test.ts';
 
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build-program.ts'],
-    // Most tests wait for processes that they started: a core that is left free for them is left idle.
+    // A core that is left free for the processes that tests start is left idle; "npm test" has one worker more for two cores.
     maxWorkers: '100%',
     // The program that tests run in their own process is loaded as it was built.
     server: { deps: { external: [/\/\.program\//] } },
@@ -26,8 +22,11 @@ export default defineConfig({
     retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 60_000,
     projects: [
-      { test: { name: 'own', include: ['test/**/*.test.ts'], exclude: [...exclude, ...pure] } },
-      { test: { name: 'pure', include: pure, exclude, isolate: false } },
+      // No file of these keeps a state of its own: they share a worker, which loads the rooms once.
+      {
+        test: { name: 'short', include: ['test/**/*.test.ts'], exclude: [...exclude, long], isolate: false },
+      },
+      { test: { name: 'long', include: [long], exclude } },
     ],
   },
 });
