@@ -69,14 +69,25 @@ export class HttpClient {
   ): Promise<Buffer> {
     const address = `${this.#basePath}${path}`;
     signal.throwIfAborted();
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const either = AbortSignal.any([signal, timeout]);
+    // A signal of its own: one that lives on, as AbortSignal.timeout does, would hold the answer's bytes until it is over.
+    const ending = new AbortController();
+    const end = () => ending.abort();
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      end();
+    }, timeoutMs);
+    signal.addEventListener('abort', end, { once: true });
     this.#requests++;
     try {
-      return await Promise.race([this.#request(address, token, either), abortOf(either)]);
+      // Until the connection is made, undici does not listen to the signal.
+      return await Promise.race([this.#request(address, token, ending.signal), abortOf(ending.signal)]);
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#explain(error, address, timeout.aborted ? timeoutMs : null);
+      throw this.#explain(error, address, isOver ? timeoutMs : null);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
     }
   }
 
