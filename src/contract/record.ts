@@ -305,7 +305,8 @@ export function isNormalRecord(list: ListDefinition, { extra, arrays }: RecordVa
   });
 }
 
-function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
+/** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
+export function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
   const part = { text: () => `[${json}]`, items: [JSON.parse(json)] };
   return readRecords(list, { count: 1, parts: [part] }).records[0];
 }

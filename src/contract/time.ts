@@ -5,9 +5,6 @@ const dateAndTime = new RegExp(
   'i',
 );
 
-/** The most bytes of a text that names a point in time: `2026-11-20T18:00:00.123456789012345678+01:00`. */
-export const instantBytesMax = 44;
-
 // `2026-11-20T18:00:00.000Z`, with or without the fraction, on a day that each month has: read in a third of the time.
 const usual = /^[1-9]\d{3}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 

@@ -2,7 +2,7 @@ import type { Column } from '../contract/cells.ts';
 import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
 import { changesText } from './changes.ts';
-import { changedFieldsOf, flatChanges } from './flat-changes.ts';
+import { changeColumns, changedFieldsOf, flatChanges } from './flat-changes.ts';
 import { instant } from './numbers.ts';
 import type { ChangesOutput } from './outputs/records.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
@@ -54,12 +54,7 @@ function asJson(text: string): string {
 
 /** The columns of a change with whole records, which readers of Parquet take apart themselves. */
 const wholeColumns: readonly Column[] = [
-  { name: 'run_id', kind: 'integer' },
-  { name: 'changed_at', kind: 'instant' },
-  { name: 'resource', kind: 'text' },
-  { name: 'record_id', kind: 'integer' },
-  { name: 'operation', kind: 'text' },
-  { name: 'changed_fields', kind: 'json' },
+  ...changeColumns,
   { name: 'record', kind: 'json' },
   { name: 'before', kind: 'json' },
 ];

@@ -14,15 +14,16 @@ import type { Change } from '../store/read/change-cursor.ts';
 
 // Changes of any lists as rows of one shape: two columns for each field, before and after.
 
-const commonColumns: readonly Column[] = [
+/** The columns that say which change it is, in every form of a change. */
+export const changeColumns: readonly Column[] = [
   { name: 'run_id', kind: 'integer' },
   { name: 'changed_at', kind: 'instant' },
   { name: 'resource', kind: 'text' },
   { name: 'record_id', kind: 'integer' },
   { name: 'operation', kind: 'text' },
   { name: 'changed_fields', kind: 'json' },
-  { name: 'is_erased', kind: 'integer' },
 ];
+const commonColumns: readonly Column[] = [...changeColumns, { name: 'is_erased', kind: 'integer' }];
 
 /** Turns changes of some lists into rows. */
 export interface FlatChanges {

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues, StoredConnection } from '../../contract/content.ts';
 import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
+import { readOne } from '../../contract/record.ts';
 import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
+import { MirrorFileError } from '../../errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
-import { restoredVersions, type StoredVersion } from '../tables/restored-versions.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
 /** A record of a list, or a connection, as it was at one time. */
@@ -124,8 +125,15 @@ function restored(resource: string, versionId: number | null, record: string): R
     const { id, name, extra } = readWireConnection(record);
     return { id, scalars: [name], arrays: [], extra };
   }
-  const [found] = restoredVersions(list, [{ id: versionId, record } as StoredVersion]);
-  return (found as { record: RecordValues }).record;
+  try {
+    const found = readOne(list, record);
+    if (found !== undefined) return found;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new MirrorFileError(
+    `record_history ${versionId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
+  );
 }
 
 /** Why the state after a run can't be read, in words; null if it can. */

@@ -3,10 +3,11 @@ import { connectionContent, normalExtra, type StoredConnection } from '../../con
 import { parseExact } from '../../contract/json.ts';
 import { lists } from '../../contract/lists.ts';
 import { tryToRead } from './readable.ts';
-import type { StandingConnection } from './standing-record.ts';
 
 /** A connection's row. */
-export interface ConnectionRow extends StandingConnection {
+export interface ConnectionRow extends StoredConnection {
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
   /** 16 bytes, as they are in the row; null if another program removed them. */
   readonly content: Buffer | null;
 }

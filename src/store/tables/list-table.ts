@@ -11,11 +11,13 @@ import {
 } from '../../contract/lists.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import { MirrorFileError } from '../../errors.ts';
-import { type RowSpan, rowSpans } from './row-spans.ts';
-import type { StandingRecord } from './standing-record.ts';
 
 /** A record's row and the runs that wrote it. */
-export interface StoredRow extends StandingRecord {
+export interface StoredRow {
+  readonly id: number;
+  readonly record: RecordValues;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
   /** As in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
   readonly content: string;
 }
@@ -231,4 +233,28 @@ export function registerInstant(sqlite: Database.Database): void {
     const ms = keyOfTime(text);
     return Number.isNaN(ms) ? null : ms;
   });
+}
+
+/** The numbers of rows from one to another, both among them. */
+type RowSpan = [from: bigint, to: bigint];
+
+const leastId = -(2n ** 63n);
+const greatestId = 2n ** 63n - 1n;
+
+/**
+ * Spans that together cover a table's rows, with `rowsPerSpan` rows each. One statement per span is faster than one step per row.
+ */
+function* rowSpans(sqlite: Database.Database, table: string, rowsPerSpan: number): Generator<RowSpan> {
+  // Another program can have written a number that JavaScript can't represent exactly.
+  const next = sqlite
+    .prepare<[bigint], bigint>(
+      `SELECT id FROM ${table} WHERE id >= ? ORDER BY id LIMIT 1 OFFSET ${rowsPerSpan}`,
+    )
+    .pluck()
+    .safeIntegers();
+  for (let from: bigint | undefined = leastId; from !== undefined; ) {
+    const after = next.get(from);
+    yield [from, after === undefined ? greatestId : after - 1n];
+    from = after;
+  }
 }
