@@ -4,7 +4,8 @@ import { type Command, flagsOf } from '../src/commands/command.ts';
 import type { Flag } from '../src/commands/flags.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { argumentWord } from '../src/commands/parser.ts';
-import { settings } from '../src/config/settings.ts';
+import { mirrorSettings, runSettings } from '../src/commands/shared-flags.ts';
+import { type SettingName, settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
 import { outputs } from '../src/render/outputs/outputs.ts';
@@ -17,14 +18,16 @@ const intro = `# Reference
 
 <!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
-This page lists all commands with their flags and outputs, all settings, exit codes and errors; [tables.md](tables.md) lists the tables. \`docmirror COMMAND --help\` says the same. Every command has
-\`--env-file FILE\`: settings as lines \`NAME=value\`, which count more than the environment. Data goes to standard output, logs and progress
-to standard error.
+This page lists all commands with their flags and outputs, all settings, exit codes and errors; [tables.md](tables.md) lists the tables.
+\`docmirror COMMAND --help\` says the same, with examples. Every command has \`--env-file FILE\`: settings as lines \`NAME=value\`, which count more than the
+environment. Every command that uses a mirror has \`--database\`, \`--labels\` and \`--log-level\`. Data goes to standard output, logs and progress to
+standard error.
 
 ## JSON
 
-With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line. A table below the
-help of each command says what is in it. An object also has \`labels\` if some are set. Within 0.x, fields are added and never renamed or
+With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line. The members are
+listed with each command. A \`time\` is a text in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits, and a name with \`Ms\` at its end
+is in milliseconds. An object also has \`labels\` if some are set. Within 0.x, fields are added and never renamed or
 removed, so ignore fields that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
 
@@ -53,43 +56,44 @@ const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
 /** The text of docs/reference.md. */
 export async function referenceText(): Promise<string> {
   listed.length = 0;
+  listedAt.clear();
   return [intro, await commandSection(), settingSection(), exitSection(), errorSection()].join('\n');
 }
 
 async function commandSection(): Promise<string> {
-  const sections = (await loadCommands()).map(({ name, description, command }) =>
-    [`### \`docmirror ${name}\`\n`, `${description}\n`, usageOf(name, command), outputText(name)].join('\n'),
-  );
-  return ['## Commands\n', ...sections].join('\n');
+  const paragraphs = (await loadCommands()).flatMap(({ name, description, command }) => [
+    `### \`docmirror ${name}\``,
+    description,
+    usageOf(command),
+    settingsOf(name, command.settings),
+    ...(command.notes ?? []),
+    command.exitCodes === undefined ? '' : `Exit codes: ${command.exitCodes}`,
+    ...outputOf(name),
+  ]);
+  const shown = ['## Commands', ...paragraphs].filter(text => text !== '');
+  return shown.map(text => `${text}\n`).join('\n');
 }
 
-/** The arguments and flags of a command, its settings, an example each, and what else its help says. */
-function usageOf(name: string, command: Command): string {
-  const args = Object.values(command.arguments ?? {});
-  const words = ['docmirror', name, ...args.map(argumentWord), '[flags]'].join(' ');
-  const isOwn = (flag: string) => !command.settings.some(key => settings[key].flag === flag);
-  const own = flagsOf(command).filter(flag => isOwn(flag.name) && !everywhere.includes(flag.name));
-  const rows = [
-    ...args.map(flag => `| \`${argumentWord(flag)}\` | ${cell(helpOf(flag))} |`),
-    ...own.map(({ name: flag, flag: { valueName, ...more } }) => {
-      const value = valueName === undefined ? '' : ` ${valueName}`;
-      return `| \`${flag}${value}\` | ${cell(helpOf(more))} |`;
-    }),
-  ];
-  const ofSettings = command.settings.map(key => `\`${settings[key].flag}\``).join(', ');
-  const examples = command.examples.map(({ line, meaning }) => `${line}   # ${meaning}`);
-  const exits = command.exitCodes === undefined ? [] : [`Exit codes: ${command.exitCodes}`];
+/** The arguments of a command, and the flags that are no settings. */
+function usageOf(command: Command): string {
+  const elsewhere = ['--json', '--env-file', ...command.settings.map(key => settings[key].flag)];
+  const flags = flagsOf(command).filter(({ name }) => !elsewhere.includes(name));
   return [
-    `\`\`\`text\n${words}\n\`\`\`\n`,
-    ...(rows.length === 0 ? [] : ['| | |', '|---|---|', ...rows, '']),
-    ...(ofSettings === '' ? [] : [`[Settings](#settings): ${ofSettings}\n`]),
-    ...[...(command.notes ?? []), ...exits].map(text => `${text}\n`),
-    ...(examples.length === 0 ? [] : [`\`\`\`sh\n${examples.join('\n')}\n\`\`\`\n`]),
+    ...Object.values(command.arguments ?? {}).map(each => `- \`${argumentWord(each)}\`: ${helpOf(each)}`),
+    ...flags.map(
+      ({ name, flag }) => `- \`${[name, flag.valueName ?? []].flat().join(' ')}\`: ${helpOf(flag)}`,
+    ),
   ].join('\n');
 }
 
-/** Flags that the introduction tells of. */
-const everywhere: readonly string[] = ['--json', '--env-file'];
+/** The settings of a command besides those of every command. `watch` and `doctor` have those of `sync`, too. */
+function settingsOf(name: string, names: readonly SettingName[]): string {
+  const isRun = name !== 'sync' && runSettings.every(key => names.includes(key));
+  const everywhere: readonly SettingName[] = isRun ? [...mirrorSettings, ...runSettings] : mirrorSettings;
+  const words = names.filter(key => !everywhere.includes(key)).map(key => `\`${settings[key].flag}\``);
+  const all = [...(isRun ? ['those of `sync`'] : []), ...words];
+  return all.length === 0 ? '' : `[Settings](#settings): ${all.join(', ')}`;
+}
 
 function helpOf({ help, choices, default: fallback }: Omit<Flag<unknown>, 'read'>): string {
   const words =
@@ -98,91 +102,116 @@ function helpOf({ help, choices, default: fallback }: Omit<Flag<unknown>, 'read'
   return all.length === 0 ? help : `${help} (${all.join('; ')})`;
 }
 
-/** The output of a command for programs: a table of fields for each form of it. */
-function outputText(command: string): string {
+/** The output of a command for programs: a list of members for each form of it. */
+function outputOf(command: string): string[] {
   const output = outputs[command];
-  if (output === undefined) return '';
-  const { flags, about } = output;
+  if (output === undefined) return [];
   const shape: JsonShape = output.shape;
-  const tables = (shape.anyOf ?? [shape]).map(part => {
-    const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : null;
+  const forms = (shape.anyOf ?? [shape]).flatMap(part => {
+    const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : '';
     const same = Object.keys(outputs).find(other => other !== command && isSame(outputs[other]?.shape, part));
-    if (same !== undefined) return `${title ?? ''} the same as \`docmirror ${same} --json\`.\n`;
-    const rows = rowsOf(part, part.items === undefined ? '' : '[]', command);
-    return [
-      ...(title === null ? [] : [title, '']),
-      '| field | type | meaning |',
-      '|---|---|---|',
-      ...rows,
-      '',
-    ].join('\n');
+    if (same !== undefined) return [`${title} the same as \`docmirror ${same} --json\`.`];
+    return [title, membersOf(part, title === '' ? `\`${command}\`` : `“${title.slice(0, -1)}”`).join('\n')];
   });
-  const linked = about.replace(/docs\/(\w+\.md)/g, '[$1]($1)');
-  return `\nWith \`${flags}\`: ${linked}\n\n${tables.join('\n')}`;
+  return [`With \`${output.flags}\`: ${output.about.replace(/docs\/(\w+\.md)/g, '[$1]($1)')}`, ...forms];
 }
 
 const isSame = (one: JsonShape | undefined, other: JsonShape) =>
   other.properties !== undefined && JSON.stringify(one?.properties) === JSON.stringify(other.properties);
 
-/** A row for each field, also for those inside of it: `resources[].error.code`. What another object has, too, is not listed again. */
-function rowsOf(shape: JsonShape, path: string, command: string, left: readonly string[] = []): string[] {
-  const { fields, required } = fieldsOf(shape);
-  // The introduction tells of the labels that any output can have.
-  const shown = Object.entries(fields).filter(
-    ([name]) => !left.includes(name) && (name !== 'labels' || required.includes(name)),
-  );
-  return shown.flatMap(([name, field]) => {
-    const at = `${path}${path === '' ? '' : '.'}${name}${field.items === undefined ? '' : '[]'}`;
-    const inner = fieldsOf(field).fields;
-    const like = listed.findLast(other => sharedBy(other.fields, inner).length >= sharedMin(inner));
-    const same = like === undefined ? [] : sharedBy(like.fields, inner);
-    if (Object.keys(inner).length > 0) listed.push({ at: `${command}: ${at}`, fields: inner });
-    const type = `${typeText(field)}${required.includes(name) ? '' : ', can be left out'}`;
-    const place = like?.at.replace(`${command}: `, '');
-    const more =
-      like === undefined ? '' : `; ${same.length} fields are as in \`${place}\`${without(like.fields, same)}`;
-    return [`| \`${at}\` | ${type} | ${field.description}${more} |`, ...rowsOf(field, at, command, same)];
-  });
-}
-
 type Members = Readonly<Record<string, JsonShape>>;
 
 /** Objects that were listed, and where. */
-const listed: { readonly at: string; readonly fields: Members }[] = [];
+const listed: { readonly at: string; readonly members: Members }[] = [];
 
-/** A few fields are listed again: that is shorter than to look them up. */
-const sharedMin = (fields: Members) => Math.max(2, Object.keys(fields).length / 2);
+/** A line for each member, and below it those inside of it. What an earlier object has, too, is not listed again. */
+function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
+  const { members, required } = insideOf(shape);
+  const like = listed.find(other => sharedBy(other.members, members).length >= sharedMin(members));
+  const shared = like === undefined ? [] : sharedBy(like.members, members);
+  if (Object.keys(members).length > 0) listed.push({ at, members });
+  const isLeftOut = shared.some(name => !required.includes(name));
+  // The introduction tells of the labels that any output can have.
+  const own = Object.entries(members).filter(
+    ([name]) => !shared.includes(name) && (name !== 'labels' || required.includes(name)),
+  );
+  const lines = own.flatMap(([name, member]) => {
+    const line = `- \`${name}\`${typeOf(member, required.includes(name))}: ${meaningOf(member)}`;
+    const before = lineMax < line.length ? listedAt.get(line) : undefined;
+    if (before !== undefined) return [`${indent}- \`${name}\`: as in ${before}`];
+    listedAt.set(line, at);
+    const [first = '', ...more] = membersOf(member, `\`${name}\` of ${at}`, `${indent}  `);
+    const isAll = first.includes('- all as in') && more.length === 0;
+    return isAll ? [`${indent}${line}; ${first.replace(/^ *- /, '')}`] : [indent + line, first, ...more];
+  });
+  return (
+    like === undefined
+      ? lines
+      : [`${indent}- ${likeText(like, shared)}${isLeftOut ? '; some can be left out' : ''}`, ...lines]
+  ).filter(line => line !== '');
+}
+
+/** A longer line that was there before only says where. */
+const lineMax = 100;
+const listedAt = new Map<string, string>();
+
+/** A few members are listed again: that is shorter than to look them up. */
+const sharedMin = (members: Members) => Math.max(2, Object.keys(members).length / 2);
 
 function sharedBy(one: Members, other: Members): string[] {
   const isShared = (name: string) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
   return Object.keys(other).filter(name => one[name] !== undefined && isShared(name));
 }
 
-function without(fields: Members, same: readonly string[]): string {
-  const left = Object.keys(fields).filter(name => !same.includes(name));
-  return left.length === 0 ? '' : `, without ${left.map(name => `\`${name}\``).join(', ')}`;
+function likeText({ at, members }: (typeof listed)[number], shared: readonly string[]): string {
+  const left = Object.keys(members).filter(name => !shared.includes(name));
+  const named = (names: readonly string[]) => names.map(name => `\`${name}\``).join(', ');
+  if (left.length > shared.length) return `${named(shared)}: as in ${at}`;
+  return `all as in ${at}${left.length === 0 ? '' : ` but ${named(left)}`}`;
 }
 
-type Fields = Pick<Required<JsonShape>, 'required'> & { readonly fields: Record<string, JsonShape> };
-
-/** The fields of an object, of the items of a list, or of any of several shapes. */
-function fieldsOf({ items, anyOf, properties = {}, required = [] }: JsonShape): Fields {
-  if (items !== undefined) return fieldsOf(items);
-  const [first, ...rest] = (anyOf ?? []).map(fieldsOf);
+/** The members of an object, of the items of a list, or of any of several shapes. */
+function insideOf({ items, anyOf, properties = {}, required = [] }: JsonShape): {
+  readonly members: Members;
+  readonly required: readonly string[];
+} {
+  if (items !== undefined) return insideOf(items);
+  const [first, ...rest] = (anyOf ?? []).map(insideOf);
   return rest.reduce(
     (all, each) => ({
-      fields: { ...each.fields, ...all.fields },
+      members: { ...each.members, ...all.members },
       required: all.required.filter(name => each.required.includes(name)),
     }),
-    first ?? { fields: { ...properties }, required },
+    first ?? { members: properties, required },
   );
 }
 
-function typeText({ type, enum: words }: JsonShape): string {
-  const types = [type ?? 'any'].flat();
-  if (words === undefined) return types.join(' or ');
-  const named = words.filter(word => word !== null).map(word => `\`${word}\``);
-  return [named.join(', '), ...(types.includes('null') ? ['null'] : [])].join(' or ');
+/** The type in brackets: a text that is neither null nor left out has none, nor has an object that is listed below. */
+function typeOf(
+  { type, enum: words, description, properties, items }: JsonShape,
+  isRequired: boolean,
+): string {
+  const types = [type ?? 'any value'].flat();
+  const named = words
+    ?.filter(word => word !== null)
+    .map(word => `\`${word}\``)
+    .join(', ');
+  const text = description?.endsWith(timeEnd) ? 'time' : hexEnd.test(description ?? '') ? 'hex' : 'text';
+  const kind = items !== undefined ? 'list' : types.includes('string') ? (named ?? text) : types[0];
+  const isPlain = kind === 'text' || (kind === 'object' && properties !== undefined);
+  const all = [
+    ...(isPlain ? [] : [kind]),
+    ...(types.includes('null') ? ['or null'] : []),
+    ...(isRequired ? [] : ['optional']),
+  ];
+  return all.length === 0 ? '' : ` (${all.join(' ').replace(' optional', ', optional')})`;
+}
+
+const timeEnd = ', in UTC (ISO 8601)';
+const hexEnd = / \(\d+ hexadecimal digits\)$/;
+
+function meaningOf({ description = '' }: JsonShape): string {
+  return description.replace(timeEnd, '').replace(hexEnd, '').replace(', in milliseconds', '');
 }
 
 function capital(words: string): string {
@@ -195,7 +224,7 @@ function settingSection(): string {
       `| \`${variable}\` | \`${flag}\` | ${value ? `\`${value}\`` : 'none'} | ${cell(meaning)} |`,
   );
   const about =
-    'A flag wins over the file that `--env-file` names, which wins over the environment, which wins over the default. The three token\nsettings are one group: if the file gives a token in any form, no token of the environment is used. The password of ClickHouse and its\nfile are one group, too. An empty variable says nothing. Relative\npaths in the file go by its folder.\n';
+    'A flag wins over the file that `--env-file` names, which wins over the environment, which wins over the default. The three token\nsettings are one group: if the file gives a token in any form, no token of the environment is used. The password of ClickHouse and its\nfile are one group, too. An empty variable says nothing. Relative paths in the file go by its folder.\n';
   return [
     '## Settings\n',
     about,

@@ -7,11 +7,8 @@ export interface TableMeaning {
 type Columns = TableMeaning['columns'];
 
 const times: Columns = {
-  first_seen_at: [
-    'when the run that first saw the record finished the list, in UTC',
-    '2026-11-20T22:15:07.118Z',
-  ],
-  changed_at: ['when the run that wrote this version finished the list, in UTC', '2026-11-20T23:15:07.502Z'],
+  first_seen_at: ['when the run that first saw the record finished the list', '2026-11-20T22:15:07.118Z'],
+  changed_at: ['when the run that wrote this version finished the list', '2026-11-20T23:15:07.502Z'],
 };
 
 const provenance: Columns = {
@@ -115,7 +112,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'completed',
       ],
       trigger: ['`manual`, `schedule` for the runs of `watch`, or what `DOCMIRROR_TRIGGER` said', 'schedule'],
-      started_at: ['when it began, in UTC', '2026-11-20T23:15:04.120Z'],
+      started_at: ['when it began', '2026-11-20T23:15:04.120Z'],
       completed_at: [
         'when it ended; null while it goes on, and if its process died',
         '2026-11-20T23:15:09.871Z',
@@ -125,7 +122,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       docmirror_version: ['the version of docmirror that made it', '0.3.0'],
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
-      labels: ['JSON of `DOCMIRROR_LABELS`; null if it was not set', '`{"tenant":"acme"}`'],
+      labels: ['JSON of `DOCMIRROR_LABELS`; null if it was not set', '{"tenant":"acme"}'],
     },
   },
   sync_run_resources: {
@@ -159,7 +156,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'time spent waiting because the service failed or asked docmirror to wait, in milliseconds',
         '0',
       ],
-      started_at: ['when the run began with this list, in UTC', '2026-11-20T23:15:04.130Z'],
+      started_at: ['when the run began with this list', '2026-11-20T23:15:04.130Z'],
       completed_at: ['when it finished the list; null while it goes on', '2026-11-20T23:15:07.502Z'],
       error: [
         'JSON of the two columns after this; null if there was no error',
@@ -241,7 +238,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     about: 'Each time a newer docmirror brought the file up to date; empty if none did.',
     columns: {
       version: ['the version of docmirror that did it', '0.4.0'],
-      upgraded_at: ['when, in UTC', '2026-11-20T23:15:04.120Z'],
+      upgraded_at: ['when', '2026-11-20T23:15:04.120Z'],
     },
   },
   document_exports_named: {
@@ -279,7 +276,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       'The changes of each run: inserts, updates and removals. It has only runs that have ended. If you keep the greatest `run_id` and ask for later ones, you miss nothing.',
     columns: {
       run_id: ['the run that made the change', '7'],
-      changed_at: ['when that run finished the list, in UTC', '2026-11-20T23:15:07.502Z'],
+      changed_at: ['when that run finished the list', '2026-11-20T23:15:07.502Z'],
       resource: resource('changed, or `connections`, which are inserted, renamed (`update`) and removed'),
       record_id: ["the record's `id`", '4105'],
       operation: ['`insert`, `update` or `removal`', 'update'],
@@ -303,7 +300,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       resource: resource('this row is about'),
       record_count: ['records in the mirror now', '1205'],
       last_completed_run_id: ['the last run that completed the list; null if none has', '7'],
-      last_completed_at: ['when that was, in UTC', '2026-11-20T23:15:07.502Z'],
+      last_completed_at: ['when that was', '2026-11-20T23:15:07.502Z'],
       age_seconds: ['how long ago that is', '312'],
       last_full_at: ['when a full sync last completed', '2026-11-20T22:15:07.118Z'],
       last_run_id: ['the last run that worked on the list and has ended, however it ended', '8'],
@@ -349,7 +346,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       resource: resource('the page belongs to'),
       page_size: ['the size in which it was asked for', '500'],
       page_index: ['its place among pages of that size, from 0', '2'],
-      used_at: ['the start of the last run that asked for this page, in UTC', '2026-11-20T23:15:07.502Z'],
+      used_at: ['the start of the last run that asked for this page', '2026-11-20T23:15:07.502Z'],
       digest: ["16 bytes over the page's items as received; null if the page is not known", "x'1be7…'"],
       summary: ['JSON of the keys and contents at its edges and the sum of its contents, or null', '{…}'],
       check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'90d1…'"],

@@ -25,7 +25,8 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test checks that it is current. -->
 
-This page lists the tables and views of the mirror, with the meaning of each column and an example. A column that several have with one meaning is described once.
+This page lists the tables and views of the mirror, with each column's type and meaning, and a value as an example. A column that several have with one
+meaning is described once.
 
 The [share](querying.md), which readers use, has all of them except \`docmirror_upgrades\` and tables that begin with an underscore. Only
 docmirror opens the mirror itself. docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's
@@ -108,27 +109,21 @@ function sectionOf(relation: Relation): string {
     ({ before }) => before,
   );
   const like = [...same].map(
-    ([table, names]) => `as in \`${table}\`: ${names.map(({ name }) => `\`${name}\``).join(', ')}`,
+    ([table, names]) => `- as in \`${table}\`: ${names.map(({ name }) => `\`${name}\``).join(', ')}`,
   );
-  const head = shown.length === 0 ? [] : ['| column | type | meaning | example |', '|---|---|---|---|'];
-  const more = like.length === 0 ? [] : ['', `${like.join('; ')}.`.replace(/^a/, 'A')];
-  return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...head, ...shown, ...more, ''].join('\n');
+  return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...shown, ...like, ''].join('\n');
 }
 
 function rowOf({ kind, references }: Relation, column: Column, { columns }: TableMeaning): string {
   const [meaning, example] = columns[column.name] ?? ['(no meaning)', ''];
   const target = references.get(column.name);
-  const notes = [
+  const isNullable = kind === 'table' && column.isNullable === 1;
+  const type = [
+    `${column.type}${isNullable ? ' or null' : ''}`,
     ...(column.isKey > 0 ? ['key'] : []),
     ...(target === undefined ? [] : [`→ ${target}`]),
-    ...(kind === 'table' && column.isNullable === 1 ? ['can be null'] : []),
   ];
-  const type = [column.type, ...notes].filter(text => text !== '').join(', ');
-  return `| \`${column.name}\` | ${type} | ${cell(meaning)} | \`${cell(example)}\` |`;
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  return `- \`${column.name}\` (${type.join(', ')}): ${meaning} (\`${example}\`)`;
 }
 
 if (import.meta.main) writeFileSync(tablesPath, tablesText());

@@ -77,7 +77,7 @@ export const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./erase.ts')).erase,
   },
   export: {
-    description: 'Write the lists, as they are or were, or the change feed into files for other tools.',
+    description: 'Write the lists, as they are or were, into files for other tools.',
     load: async () => (await import('./export.ts')).exportMirror,
   },
   'publish clickhouse': {
