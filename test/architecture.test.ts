@@ -29,7 +29,7 @@ const allowedRooms: Record<string, readonly string[]> = {
   audit: ['contract'],
   service: ['contract', 'errors', 'printable'],
   proof: ['contract'],
-  publish: ['contract', 'errors'],
+  publish: ['contract', 'errors', 'store/read'],
   sync: ['contract', 'errors', 'proof', 'store/file', 'store/receipts', 'store/write'],
   'store/tables': ['contract', 'errors', 'list-state'],
   'store/receipts': ['audit', 'contract', 'errors', 'store/tables', 'time-slice'],
@@ -44,7 +44,7 @@ const allowedRooms: Record<string, readonly string[]> = {
     'store/tables',
     'time-slice',
   ],
-  'store/read': ['audit', 'contract', 'errors', 'publish', 'store/file', 'store/receipts', 'store/tables'],
+  'store/read': ['audit', 'contract', 'errors', 'store/file', 'store/receipts', 'store/tables'],
   'store/verify': [
     'audit',
     'contract',
@@ -105,7 +105,7 @@ const allowedRooms: Record<string, readonly string[]> = {
 /** Imports that can only be of types. */
 const typesOnly = [
   'commands → store/tables',
-  'store/read → publish',
+  'publish → store/read',
   'render → store/read',
   'render → store/verify',
   'render → sync',

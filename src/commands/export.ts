@@ -16,7 +16,7 @@ import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
 import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
-import { erasedSince, MirrorState, type StateRecord, whyNotAsOf } from '../store/read/as-of.ts';
+import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/as-of.ts';
 import { runsOf } from '../store/read/change-list.ts';
 import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
 import { TimeSlice } from '../time-slice.ts';
@@ -121,7 +121,7 @@ export function tableFor(
   resource: string,
   state: MirrorState,
   withNames: boolean,
-): { columns: Column[]; rowOf(record: StateRecord): CellValue[] } {
+): { columns: Column[]; rowOf(record: StoredVersion): CellValue[] } {
   const list = lists.find(each => each.resource === resource);
   const scalars: readonly Field[] = list === undefined ? fieldsOf(resource) : scalarFields(list);
   const arrays: readonly Field[] = list === undefined ? [] : arrayFields(list);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DocmirrorError, UsageError } from '../errors.ts';
+import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
 import type { ClickHouse } from './clickhouse.ts';
-import type { EndedRun, PublishSource } from './source.ts';
 import {
   changesTable,
   howToMake,

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../src/publish/source.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { Random } from '../../src/sample/random.ts';
+import type { Change } from '../../src/store/read/change-cursor.ts';
+import type { EndedRun, PublishSource, RowSum, SourceRow } from '../../src/store/read/publish-rows.ts';
 
 /** The values of a record, in the order of the table's fields. */
 export type Values = SourceRow['values'];
@@ -14,6 +15,8 @@ export interface Step {
   readonly values: Values | null;
   readonly extra?: string | null;
 }
+
+type SourceChange = Omit<Change, 'before'>;
 
 interface ModelRun extends EndedRun {
   readonly rows: ReadonlyMap<string, readonly SourceRow[]>;
@@ -128,7 +131,7 @@ function rowOf({ id, extra }: Step, values: Values, runId: number, before: Sourc
   };
 }
 
-function operationOf(row: SourceRow | undefined, before: SourceRow | undefined): string {
+function operationOf(row: SourceRow | undefined, before: SourceRow | undefined): Change['operation'] {
   if (row === undefined) return 'removal';
   return before === undefined || row.firstSeenRunId === row.changedRunId ? 'insert' : 'update';
 }
@@ -138,7 +141,7 @@ function changeOf(
   { values }: SourceRow,
   runId: number,
   changedAt: string,
-  operation: string,
+  operation: Change['operation'],
 ): SourceChange {
   return { runId, changedAt, resource, recordId: id, operation, record: JSON.stringify({ id, values }) };
 }

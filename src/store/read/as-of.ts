@@ -1,18 +1,20 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues, StoredConnection } from '../../contract/content.ts';
-import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
+import { arrayFields, listOf, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
-/** A record of a list, or a connection, as it was at one time. */
-export interface StateRecord {
+/** A version of a record of a list, or of a connection. */
+export interface StoredVersion {
   readonly id: number;
   readonly firstSeenRunId: number;
   readonly changedRunId: number;
-  /** A connection has its name as the only scalar. */
+  /** The hash of its content, as 32 hexadecimal digits. */
+  readonly content: string;
+  /** A connection has its name as the only scalar. If the text of an ended version was erased, everything is null. */
   readonly values: RecordValues;
 }
 
@@ -20,11 +22,48 @@ type Row = [
   id: number,
   firstSeenRunId: number,
   changedRunId: number,
-  extra: string | null,
+  content: string,
   versionId: number | null,
   record: string | null,
+  extra: string | null,
   ...values: Scalar[],
 ];
+
+/** SQL conditions: the rows `t` that are wanted, and the versions `h` that have ended; null for none of these. */
+interface Wanted {
+  readonly rows: string;
+  readonly versions: string | null;
+}
+
+/** Some versions of the records of a list or of the connections, in the order of their ids, one at a time. */
+export function* versionsOf(
+  sqlite: Database.Database,
+  resource: string,
+  { rows, versions }: Wanted,
+  bound: object,
+): Generator<StoredVersion> {
+  const list = lists.find(each => each.resource === resource);
+  const scalars = list === undefined ? ['t.name'] : scalarFields(list).map(({ column }) => `t.${column}`);
+  const arrays =
+    list === undefined ? [] : arrayFields(list).map(each => arrayOf(list, each, 'value', each.column));
+  const columns = [...scalars, ...arrays];
+  const current = `SELECT t.id, t._first_seen_run_id, t._changed_run_id, lower(hex(t._content)), NULL, NULL, t._extra,
+      ${columns.join(', ')} FROM ${tableOf(resource)} t WHERE ${rows}`;
+  const ended = `SELECT h.record_id, h.first_seen_run_id, h.valid_from_run_id, lower(hex(h.content)), h.id, h.record, NULL,
+      ${columns.map(() => 'NULL').join(', ')} FROM record_history h WHERE ${versions}`;
+  const all = versions === null ? current : `${current} UNION ALL ${ended}`;
+  for (const row of sqlite.prepare<unknown[], Row>(`${all} ORDER BY 1`).raw().iterate(bound)) {
+    const [id, firstSeenRunId, changedRunId, content, versionId, record, extra, ...values] = row;
+    const own = {
+      id: list?.identity.by === 'content' ? null : id,
+      scalars: values.slice(0, scalars.length),
+      arrays: values.slice(scalars.length).map(json => JSON.parse(String(json)) ?? []),
+      extra,
+    };
+    const said = versionId === null || record === null ? own : restored(resource, versionId, record);
+    yield { id, firstSeenRunId, changedRunId, content, values: said };
+  }
+}
 
 const stoodAfter = 'h.resource = @resource AND h.valid_from_run_id <= @run AND h.valid_to_run_id > @run';
 
@@ -42,45 +81,20 @@ export class MirrorState {
 
   /** How many records a list had, or how many connections there were. */
   count(resource: string): number {
-    const [rows, versions] = this.#parts(resource, 'count(*)', 'count(*)');
-    const all = versions === null ? rows : `SELECT (${rows}) + (${versions} AND h.record IS NOT NULL)`;
-    return this.#sqlite.prepare<unknown[], number>(all).pluck().get(this.#bound(resource)) ?? 0;
+    const rows = `SELECT count(*) FROM ${tableOf(resource)} t`;
+    const versions = `SELECT count(*) FROM record_history h WHERE ${stoodAfter} AND h.record IS NOT NULL`;
+    const all = `SELECT (${rows} WHERE t._changed_run_id <= @run) + (${versions})`;
+    const count = this.#sqlite.prepare<unknown[], number>(this.#runId === null ? rows : all).pluck();
+    return count.get(this.#bound(resource)) ?? 0;
   }
 
   /** Its records in the order of their ids, one at a time. Those that were erased since are left out. */
-  *records(resource: string): Generator<StateRecord> {
-    const list = lists.find(each => each.resource === resource);
-    const scalars = list === undefined ? ['name'] : scalarFields(list).map(({ column }) => column);
-    const arrays = list === undefined ? [] : arrayFields(list);
-    const columns = [
-      ...scalars.map(column => `t.${column}`),
-      ...arrays.map(field => list && arrayOf(list, field, 'value', field.column)),
-    ];
-    const [rows, versions] = this.#parts(
-      resource,
-      `t.id, t._first_seen_run_id, t._changed_run_id, t._extra, NULL, NULL, ${columns.join(', ')}`,
-      `h.record_id, h.first_seen_run_id, h.valid_from_run_id, NULL, h.id, h.record, ${columns.map(() => 'NULL').join(', ')}`,
-    );
-    const all = versions === null ? rows : `${rows} UNION ALL ${versions} AND h.record IS NOT NULL`;
-    const found = this.#sqlite.prepare<unknown[], Row>(`${all} ORDER BY 1`).raw();
-    for (const row of found.iterate(this.#bound(resource))) {
-      const [id, firstSeenRunId, changedRunId, extra, versionId, record, ...values] = row;
-      if (record !== null) {
-        yield { id, firstSeenRunId, changedRunId, values: restored(resource, versionId, record) };
-        continue;
-      }
-      yield {
-        id,
-        firstSeenRunId,
-        changedRunId,
-        values: {
-          id: list?.identity.by === 'content' ? null : id,
-          scalars: values.slice(0, scalars.length),
-          arrays: values.slice(scalars.length).map(json => JSON.parse(json as string)),
-          extra,
-        },
-      };
-    }
+  records(resource: string): Generator<StoredVersion> {
+    const wanted =
+      this.#runId === null
+        ? { rows: '1', versions: null }
+        : { rows: 't._changed_run_id <= @run', versions: `${stoodAfter} AND h.record IS NOT NULL` };
+    return versionsOf(this.#sqlite, resource, wanted, this.#bound(resource));
   }
 
   /** The same in the service's shape, with the names that the connections had then. */
@@ -99,16 +113,6 @@ export class MirrorState {
     return this.#connections.get(id);
   }
 
-  /** The SELECT of the rows, and that of the versions that have ended since; null for the present state. */
-  #parts(resource: string, ofRows: string, ofVersions: string): [string, string | null] {
-    const rows = `SELECT ${ofRows} FROM ${tableOf(resource)} t`;
-    if (this.#runId === null) return [rows, null];
-    return [
-      `${rows} WHERE t._changed_run_id <= @run`,
-      `SELECT ${ofVersions} FROM record_history h WHERE ${stoodAfter}`,
-    ];
-  }
-
   #bound(resource: string): object {
     return this.#runId === null ? {} : { run: this.#runId, resource };
   }
@@ -119,14 +123,13 @@ function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Sto
 }
 
 /** An ended version, parsed like a record of the service, so that it gets the columns that it was written from. */
-function restored(resource: string, versionId: number | null, record: string): RecordValues {
-  const list = lists.find(each => each.resource === resource);
-  if (list === undefined) {
-    const { id, name, extra } = readWireConnection(record);
-    return { id, scalars: [name], arrays: [], extra };
-  }
+function restored(resource: string, versionId: number, record: string): RecordValues {
   try {
-    const found = readOne(list, record);
+    if (resource === 'connections') {
+      const { id, name, extra } = readWireConnection(record);
+      return { id, scalars: [name], arrays: [], extra };
+    }
+    const found = readOne(listOf(resource), record);
     if (found !== undefined) return found;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;

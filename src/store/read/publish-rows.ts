@@ -1,21 +1,42 @@
 import type Database from 'better-sqlite3';
-import { arrayFields, type ListDefinition, lists, type Scalar, scalarFields } from '../../contract/lists.ts';
-import { readContent } from '../../contract/page.ts';
-import { readRecords } from '../../contract/record.ts';
+import type { Scalar } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { readWireConnection } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
-import type { EndedRun, PublishSource, RowSum, SourceChange, SourceRow } from '../../publish/source.ts';
 import { openMirrorForReading } from '../file/open.ts';
 import { lastRunBefore } from '../receipts/pruned.ts';
-import { arrayOf } from '../tables/view-sql.ts';
+import { type StoredVersion, versionsOf } from './as-of.ts';
+import type { Change } from './change-cursor.ts';
+
+/** A run that has ended, however it ended. */
+export interface EndedRun {
+  readonly runId: number;
+  /** ISO 8601, UTC, with milliseconds. */
+  readonly startedAt: string;
+}
+
+/** One version of a record or a connection, with a value for each of the list's own columns. */
+export interface SourceRow extends Omit<StoredVersion, 'values'> {
+  readonly values: readonly (Scalar | readonly Scalar[])[];
+  readonly extra: string | null;
+  /** True if the run removed the record: the row is then its last content. */
+  readonly isRemoved: boolean;
+}
+
+/** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
+export interface RowSum {
+  readonly recordCount: number;
+  readonly contentSum: string;
+}
+
+/** A mirror for a publication. Later runs do not change the rows and changes of a run, so they can be sent again. */
+export type PublishSource = ReturnType<typeof openPublishSource>;
 
 /**
  * Opens a mirror for a publication: its rows and changes run by run, from one state of the file.
  *
  * @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended.
  */
-export function openPublishSource(path: string): PublishSource {
+export function openPublishSource(path: string) {
   const file = openMirrorForReading(path);
   const { sqlite } = file;
   try {
@@ -26,18 +47,22 @@ export function openPublishSource(path: string): PublishSource {
     if (mirrorId === undefined)
       throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
     // Prepared once, because the view is long, and there can be thousands of runs.
-    const changes = sqlite.prepare<[number], SourceChange>(
+    const changes = sqlite.prepare<[number], Omit<Change, 'before'>>(
       `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
        FROM changes WHERE run_id = ?`,
     );
     return {
       mirrorId,
+      /** The last run before the mirror was rebuilt, which dropped rows without a trace; 0 if it never was. */
       lastRunBeforeRebuild: lastRunBefore(sqlite, 'rebuild'),
-      runs: () => endedRuns(sqlite),
-      rowCountSince: runId => rowCountSince(sqlite, runId),
-      rows: (resource, runId) => rowsOf(sqlite, resource, runId),
-      changes: runId => changes.iterate(runId),
-      sumAfter: (resource, runId) => sumAfter(sqlite, resource, runId),
+      /** The oldest first. */
+      runs: (): readonly EndedRun[] => endedRuns(sqlite),
+      /** About how many rows the later runs wrote and removed; for a progress bar. */
+      rowCountSince: (runId: number): number => rowCountSince(sqlite, runId),
+      /** The versions that a run wrote, and those that it removed, in any order. */
+      rows: (resource: string, runId: number): Iterable<SourceRow> => rowsOf(sqlite, resource, runId),
+      changes: (runId: number): Iterable<Omit<Change, 'before'>> => changes.iterate(runId),
+      sumAfter: (resource: string, runId: number): RowSum => sumAfter(sqlite, resource, runId),
       [Symbol.dispose]: () => file.close(),
     };
   } catch (error) {
@@ -60,69 +85,23 @@ function rowCountSince(sqlite: Database.Database, runId: number): number {
   return sqlite.prepare<[number], number>(changed).pluck().get(runId) ?? 0;
 }
 
-/** The versions that a run removed, those that it wrote and that have ended since, and those that are current. */
-function* rowsOf(sqlite: Database.Database, resource: string, runId: number): Generator<SourceRow> {
-  const list = lists.find(each => each.resource === resource);
-  for (const version of versionsOf(sqlite, resource, "valid_to_run_id = ? AND ended_by = 'removal'", runId))
-    yield* restored(list, version, true);
-  for (const version of versionsOf(sqlite, resource, 'valid_from_run_id = ?', runId))
-    yield* restored(list, version, false);
-  const values = list === undefined ? ['t.name'] : valuesOf(list);
-  const rows = sqlite.prepare<[number], readonly Scalar[]>(
-    `SELECT t.id, t._first_seen_run_id, t._changed_run_id, t._extra, lower(hex(t._content)), ${values.join(', ')}
-     FROM ${list?.table ?? 'connections'} t WHERE t._changed_run_id = ? ORDER BY t.id`,
-  );
-  const arraysFrom = values.length - (list === undefined ? 0 : arrayFields(list).length);
-  for (const [id, firstSeenRunId, changedRunId, extra, content, ...own] of rows.raw().iterate(runId))
-    yield {
-      id: id as number,
-      values: own.map((value, at) => (at < arraysFrom ? value : JSON.parse(String(value)))),
-      firstSeenRunId: firstSeenRunId as number,
-      changedRunId: changedRunId as number,
-      extra: extra as string | null,
-      content: String(content),
-      isRemoved: false,
-    };
-}
-
-/** The columns of a list's rows, the arrays last. Each array is JSON. */
-function valuesOf(list: ListDefinition): string[] {
-  return [
-    ...scalarFields(list).map(({ column }) => `t.${column}`),
-    ...arrayFields(list).map(field => arrayOf(list, field, 'value', field.column)),
-  ];
-}
-
-type Version = Omit<SourceRow, 'values' | 'extra' | 'isRemoved'> & { readonly record: string | null };
-
-function versionsOf(sqlite: Database.Database, resource: string, condition: string, runId: number) {
-  return sqlite
-    .prepare<[number, string], Version>(
-      `SELECT record_id AS id, first_seen_run_id AS firstSeenRunId, valid_from_run_id AS changedRunId,
-         lower(hex(content)) AS content, record
-       FROM record_history WHERE ${condition} AND +resource = ? ORDER BY id`,
-    )
-    .iterate(runId, resource);
-}
-
-/** An ended version, with the columns that it was written from. An erased version of a list has none. */
-function* restored(
-  list: ListDefinition | undefined,
-  version: Version,
-  isRemoved: boolean,
-): Generator<SourceRow> {
-  const { record, ...row } = version;
-  if (list === undefined) {
-    const { name, extra } = record === null ? { name: null, extra: null } : readWireConnection(record);
-    yield { ...row, values: [name], extra, isRemoved };
-  } else if (record !== null) {
-    const read = readRecords(list, readContent(Buffer.from(`[${record}]`))).records[0];
-    if (read === undefined)
-      throw new MirrorFileError(
-        `A version of ${list.resource} ${row.id} is not a record. "docmirror verify" shows what else is wrong.`,
-      );
-    yield { ...row, values: [...read.scalars, ...read.arrays], extra: read.extra, isRemoved };
-  }
+function* rowsOf(sqlite: Database.Database, resource: string, run: number): Generator<SourceRow> {
+  // The plus keeps SQLite from using another index than that of the run.
+  const removed = "h.valid_to_run_id = @run AND h.ended_by = 'removal' AND +h.resource = @resource";
+  const written = 'h.valid_from_run_id = @run AND +h.resource = @resource';
+  for (const [isRemoved, rows, versions] of [
+    [true, '0', removed],
+    [false, 't._changed_run_id = @run', written],
+  ] as const)
+    for (const { values, ...version } of versionsOf(
+      sqlite,
+      resource,
+      { rows, versions },
+      { run, resource },
+    )) {
+      const { scalars, arrays, extra } = values;
+      yield { ...version, values: [...scalars, ...arrays], extra, isRemoved };
+    }
 }
 
 /** As the run recorded it. No run records connections, so these are added up from their versions. */
