@@ -28,7 +28,7 @@ interface Ended extends EndedCommand {
 function gauge(name: string, help: string, numberOf: (ended: Ended) => number | null, isOf = false) {
   const samples = (ended: Ended) =>
     [[numberOf(ended), isOf ? { command: ended.command } : {}] as const] as const;
-  return { name, type: 'gauge', help, samples } satisfies Family<Ended>;
+  return { name, help, samples } satisfies Family<Ended>;
 }
 
 const commandFamilies = [

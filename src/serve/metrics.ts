@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   figuresBeforeFirstRun,
-  type ListFigures,
+  listNumbers,
   type MirrorFigures,
   readFigures,
 } from '../store/read/figures.ts';
@@ -12,10 +12,9 @@ type Labels = Readonly<Record<string, string>>;
 /** The value of a metric, and the labels that it has besides those of its mirror; null is left out. */
 export type Sample = readonly [value: number | null, labels?: Labels];
 
-/** A metric, as the text form of Prometheus describes it. */
+/** A metric, as the text form of Prometheus describes it. It is a counter if its name ends with `_total`. */
 export interface Family<Of> {
   readonly name: string;
-  readonly type: 'gauge' | 'counter';
   readonly help: string;
   samples(of: Of): readonly Sample[];
 }
@@ -64,65 +63,19 @@ function countOf({ runs }: LabelledFigures, status: string): readonly Sample[] {
   return [[runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)]];
 }
 
-/** The metrics with one value for each list, without `docmirror_list_` before their names. */
-const ofLists: readonly [name: string, help: string, numberOf: (list: ListFigures) => number | null][] = [
-  [
-    'last_completed_timestamp_seconds',
-    "When the list's last completed run ended, in seconds since 1970.",
-    ({ lastCompletedAt }) => (lastCompletedAt === null ? null : Date.parse(lastCompletedAt) / 1000),
-  ],
-  ['records', 'Records of the list in the mirror.', list => list.recordCount],
-  [
-    'last_run_duration_seconds',
-    "How long the list's last run took.",
-    ({ last }) => last && last.durationMs / 1000,
-  ],
-  [
-    'last_run_pages_per_second',
-    "Pages that the list's last run read, a second.",
-    ({ last }) => (last === null || last.durationMs === 0 ? null : (last.pages * 1000) / last.durationMs),
-  ],
-  [
-    'last_run_rejected',
-    "Records that the list's last run could not read.",
-    ({ last }) => last?.rejected ?? 0,
-  ],
-  [
-    'last_run_removals_withheld',
-    "Removals that the list's last run withheld.",
-    ({ last }) => last?.removalsWithheld ?? 0,
-  ],
-  [
-    'last_run_undecided',
-    "Known records whose presence the list's last run could not decide.",
-    ({ last }) => last?.undecided ?? 0,
-  ],
-  ['inserted_total', 'Records inserted by all runs.', ({ totals }) => totals.inserted],
-  ['updated_total', 'Records updated by all runs.', ({ totals }) => totals.updated],
-  ['removed_total', 'Records removed by all runs.', ({ totals }) => totals.removed],
-  ['rejected_total', 'Records that could not be read, by all runs.', ({ totals }) => totals.rejected],
-  ['requests_total', 'Requests sent by all runs, retries included.', ({ totals }) => totals.requests],
-  ['retries_total', 'Requests that were sent again, by all runs.', ({ totals }) => totals.retries],
-  ['received_bytes_total', 'Bytes received by all runs.', ({ totals }) => totals.bytes],
-  ['run_seconds_total', 'Time that all runs took for the list.', ({ totals }) => totals.durationMs / 1000],
-];
-
 const families: readonly MirrorFamily[] = [
   {
     name: 'docmirror_build_info',
-    type: 'gauge',
     help: 'Always 1; the label is the version of docmirror.',
     samples: () => [[1, { version }]],
   },
   {
     name: 'docmirror_mirror_readable',
-    type: 'gauge',
     help: '1 if the mirror can be read, 0 if it is missing or unreadable.',
     samples: ({ isReadable }) => [[isReadable ? 1 : 0]],
   },
   {
     name: 'docmirror_runs_total',
-    type: 'counter',
     help: 'Runs in the record of the mirror, by how they ended and what started them.',
     samples: ({ runs, lists, trigger }) => {
       const usual = lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
@@ -137,49 +90,44 @@ const families: readonly MirrorFamily[] = [
   },
   {
     name: 'docmirror_runs_in_progress',
-    type: 'gauge',
     help: 'Runs that are going on.',
     samples: figures => countOf(figures, 'running'),
   },
   {
     name: 'docmirror_runs_died',
-    type: 'gauge',
     help: 'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
     samples: figures => countOf(figures, 'died'),
   },
   {
     name: 'docmirror_unknown_fields',
-    type: 'gauge',
     help: 'Fields that the service sends in the list and that have no column.',
     samples: ({ lists }) => lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
   },
   {
     name: 'docmirror_list_completeness',
-    type: 'gauge',
     help: "1 for what the list's last run could say of its completeness, 0 for the rest.",
     samples: ({ lists }) =>
-      lists.flatMap(({ resource, last }) =>
-        completenesses.map((completeness): Sample => {
-          return [last?.completeness === completeness ? 1 : 0, { resource, completeness }];
-        }),
+      lists.flatMap(({ resource, completeness }) =>
+        completenesses.map(
+          (each): Sample => [Number(each === completeness), { resource, completeness: each }],
+        ),
       ),
   },
-  ...ofLists.map(
-    ([name, help, numberOf]): MirrorFamily => ({
+  ...listNumbers.map(
+    ([name, help], at): MirrorFamily => ({
       name: `docmirror_list_${name}`,
-      type: name.endsWith('_total') ? 'counter' : 'gauge',
       help,
-      samples: ({ lists }) => lists.map(list => [numberOf(list), { resource: list.resource }]),
+      samples: ({ lists }) => lists.map(({ resource, numbers }) => [numbers[at] ?? null, { resource }]),
     }),
   ),
 ];
 
-/** The metrics of mirrors in the text form of Prometheus: each metric is described once, before the samples of all mirrors. */
+/** The metrics of mirrors, and further ones, in the text form of Prometheus. */
 export function metricsText(mirrors: readonly LabelledFigures[], more: readonly MirrorFamily[] = []): string {
   return textOf([...families, ...more], mirrors);
 }
 
-/** Families of metrics in the text form of Prometheus. */
+/** Families of metrics in the text form of Prometheus: each is described once, before the samples of all subjects. */
 export function textOf<Of extends { readonly labels: Labels }>(
   all: readonly Family<Of>[],
   subjects: readonly Of[],
@@ -190,7 +138,8 @@ export function textOf<Of extends { readonly labels: Labels }>(
     return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
   };
   return all
-    .map(({ name, type, help, samples }) => {
+    .map(({ name, help, samples }) => {
+      const type = name.endsWith('_total') ? 'counter' : 'gauge';
       const lines = subjects.flatMap(subject =>
         samples(subject).map(sample => lineOf(name, subject.labels, sample)),
       );

@@ -64,7 +64,6 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
   const metrics: readonly Family<LabelledFigures>[] = [
     {
       name: 'docmirror_serve_refused_tokens_total',
-      type: 'counter',
       help: 'Requests that gave a wrong token, since the server started.',
       samples: () => [[refused]],
     },

@@ -38,13 +38,11 @@ export async function startMonitor({ host, port, config, maxAgeMs, logger }: Mon
     metrics: [
       {
         name: 'docmirror_watch_ticks_skipped_total',
-        type: 'counter',
         help: 'Ticks that were left out because the run before them was still going, since the watch started.',
         samples: () => [[skipped]],
       },
       {
         name: 'docmirror_watch_next_run_timestamp_seconds',
-        type: 'gauge',
         help: 'When the next run is due, in seconds since 1970.',
         samples: () => [[nextAtMs === null ? 0 : nextAtMs / 1000]],
       },

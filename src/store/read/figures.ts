@@ -4,31 +4,66 @@ import { resourceNames } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { diedRun } from './run-reader.ts';
 
-/** The numbers of a list that are shown as metrics. */
+/** A number of a list: the name of its metric without `docmirror_list_`, what it is, and its value in SQL. */
+type ListNumber = readonly [name: string, help: string, sql: string, isUnknownAtFirst?: true];
+
+const newest = (value: string, condition: string) =>
+  `(SELECT ${value} FROM l WHERE ${condition} ORDER BY run_id DESC LIMIT 1)`;
+const ofLast = (value: string) => newest(value, "status NOT IN ('running', 'interrupted')");
+const completed = "status = 'completed'";
+
+/** The numbers of each list that are shown as metrics. The last run is the last one that has ended. */
+export const listNumbers: readonly ListNumber[] = [
+  [
+    'last_completed_timestamp_seconds',
+    "When the list's last completed run ended, in seconds since 1970.",
+    newest("unixepoch(completed_at, 'subsec')", completed),
+    true,
+  ],
+  ['records', 'Records of the list in the mirror.', newest('record_count', 'record_count IS NOT NULL'), true],
+  ['last_run_duration_seconds', "How long the list's last run took.", ofLast('coalesce(seconds, 0)'), true],
+  [
+    'last_run_pages_per_second',
+    "Pages that the list's last run read, a second.",
+    ofLast('coalesce(page_count, 0) * max(walks, 1) / nullif(seconds, 0)'),
+    true,
+  ],
+  [
+    'last_run_rejected',
+    "Records that the list's last run could not read.",
+    `coalesce(${ofLast('rejected')}, 0)`,
+  ],
+  [
+    'last_run_removals_withheld',
+    "Removals that the list's last run withheld.",
+    `coalesce(${ofLast('removals_withheld')}, 0)`,
+  ],
+  [
+    'last_run_undecided',
+    "Known records whose presence the list's last run could not decide.",
+    `coalesce(${ofLast('undecided')}, 0)`,
+  ],
+  ['inserted_total', 'Records inserted by all runs.', 'total(inserted)'],
+  ['updated_total', 'Records updated by all runs.', 'total(updated)'],
+  ['removed_total', 'Records removed by all runs.', 'total(removed)'],
+  ['rejected_total', 'Records that could not be read, by all runs.', 'total(rejected)'],
+  ['requests_total', 'Requests sent by all runs, retries included.', 'total(requests)'],
+  ['retries_total', 'Requests that were sent again, by all runs.', 'total(retries)'],
+  ['received_bytes_total', 'Bytes received by all runs.', 'total(bytes)'],
+  ['run_seconds_total', 'Time that all runs took for the list.', 'total(seconds)'],
+];
+
+/** What a list has as metrics. */
 export interface ListFigures {
   readonly resource: string;
-  /** Records after the last run that wrote the list; null if none has. */
-  readonly recordCount: number | null;
   readonly lastCompletedAt: string | null;
-  /** The last run of the list that has ended; null if none has. */
-  readonly last: {
-    readonly completeness: string | null;
-    readonly pages: number;
-    readonly durationMs: number;
-    readonly rejected: number;
-    readonly removalsWithheld: number;
-    readonly undecided: number;
-  } | null;
+  /** That of the last run; null if none has ended. */
+  readonly completeness: string | null;
   /** Fields that the service sends and that have no column. Each name counts once. */
   readonly unknownFields: number;
-  /** The sums over all runs of the list. */
-  readonly totals: Totals;
+  /** In the order of `listNumbers`; null if it is not known yet. */
+  readonly numbers: readonly (number | null)[];
 }
-
-const summed = ['inserted', 'updated', 'removed', 'rejected', 'requests', 'retries', 'bytes'] as const;
-
-/** Sums over runs. */
-type Totals = Readonly<Record<(typeof summed)[number] | 'durationMs', number>>;
 
 /** The numbers of a mirror that are shown as metrics. */
 export interface MirrorFigures {
@@ -44,11 +79,10 @@ export const figuresBeforeFirstRun: MirrorFigures = {
   labels: {},
   lists: resourceNames.map(resource => ({
     resource,
-    recordCount: null,
     lastCompletedAt: null,
-    last: null,
+    completeness: null,
     unknownFields: 0,
-    totals: Object.fromEntries([...summed, 'durationMs'].map(name => [name, 0])) as Totals,
+    numbers: listNumbers.map(([, , , isUnknownAtFirst]) => (isUnknownAtFirst ? null : 0)),
   })),
 };
 
@@ -67,45 +101,25 @@ export function readFigures(path: string): MirrorFigures {
   const labels = sqlite
     .prepare<[], string | null>('SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')
     .pluck();
+  type ListRow = [string | null, string | null, number, ...(number | null)[]];
+  // A run takes 0 seconds if the clock was set back meanwhile.
+  const ofList = sqlite
+    .prepare<object, ListRow>(
+      `WITH l AS (SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
+         FROM sync_run_resources WHERE resource = @resource)
+       SELECT ${newest('completed_at', completed)}, ${ofLast('completeness')},
+         (SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = @resource AND record_count IS NOT 0),
+         ${listNumbers.map(([, , sql]) => sql).join(', ')} FROM l`,
+    )
+    .raw();
   return sqlite.transaction(() => ({
     runs: runs.all().map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
-    lists: resourceNames.map(resource => listFigures(sqlite, resource)),
+    lists: resourceNames.map(resource => {
+      const [lastCompletedAt, completeness, unknownFields, ...numbers] = ofList.get({ resource }) as ListRow;
+      return { resource, lastCompletedAt, completeness, unknownFields, numbers };
+    }),
     labels: JSON.parse(labels.get() ?? '{}'),
   }))();
-}
-
-/** How long a run took for a list, in milliseconds; 0 if the clock was set back meanwhile. */
-const durationMs =
-  "max(0, round((unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) * 1000))";
-
-function listFigures(sqlite: Database.Database, resource: string): ListFigures {
-  const newest = <T>(columns: string, condition: string): T | undefined =>
-    sqlite
-      .prepare<[string], T>(
-        `SELECT ${columns} FROM sync_run_resources WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`,
-      )
-      .get(resource);
-  const totals = sqlite.prepare<[string], Totals>(
-    `SELECT ${summed.map(name => `total(${name}) AS ${name}`).join(', ')}, total(${durationMs}) AS durationMs
-     FROM sync_run_resources WHERE resource = ?`,
-  );
-  const unknown = sqlite.prepare<[string], number>(
-    'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0',
-  );
-  return {
-    resource,
-    recordCount:
-      newest<{ count: number }>('record_count AS count', 'record_count IS NOT NULL')?.count ?? null,
-    lastCompletedAt: newest<{ at: string }>('completed_at AS at', "status = 'completed'")?.at ?? null,
-    last:
-      newest<NonNullable<ListFigures['last']>>(
-        `completeness, rejected, removals_withheld AS removalsWithheld, undecided,
-         coalesce(page_count, 0) * max(walks, 1) AS pages, coalesce(${durationMs}, 0) AS durationMs`,
-        "status NOT IN ('running', 'interrupted')",
-      ) ?? null,
-    unknownFields: unknown.pluck().get(resource) ?? 0,
-    totals: totals.get(resource) as Totals,
-  };
 }
 
 /**
