@@ -158,12 +158,12 @@ function isWellFormed(target: string): boolean {
   }
 }
 
-/** Whether the mirror is fresh enough. */
+/** Whether the mirror is there and fresh enough. */
 export function healthOf(
   { database, maxAgeMs }: Pick<ServerOptions, 'database' | 'maxAgeMs'>,
   nowMs: number,
 ): HealthAnswer {
-  const { error, lists: all } = labelledFigures(database, {});
+  const { isReadable, error, lists: all } = labelledFigures(database, {});
   if (error !== null)
     return {
       status: 'unreadable',
@@ -173,8 +173,9 @@ export function healthOf(
     const age = ageMs(lastCompletedAt, nowMs);
     return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };
   });
-  const isStale = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
-  return { status: isStale ? 'stale' : 'ok', lists };
+  const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
+  // Without a mirror, also without a limit for the age: it was moved away, or the first run has not made it yet.
+  return { status: isOld || !isReadable ? 'stale' : 'ok', lists };
 }
 
 async function listen(

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { syncScene } from '../support/in-process.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
 
@@ -123,11 +124,22 @@ describe('the period before', () => {
 });
 
 describe('the top of the report', () => {
-  test('names a connection that went quiet, and not that all is well', async () => {
-    const html = await report();
+  test.each(['30d', '7d', '24h'])('names a connection that went quiet, also before the %s', async since => {
+    const html = await report('--since', since);
     expect(words(html, 'attention')).toMatch(/Mailroom.*20 days/);
     expect(words(html, 'attention')).not.toContain('SAP');
     expect(html).not.toContain('All is well');
+  });
+
+  test.each(['30d', '7d'])('calls nothing quiet because the mirror is behind: %s', async since => {
+    await using behind = await setScene();
+    behind.service.lists['document-exports'] = someExports().filter(
+      ({ exportedAt }) => String(exportedAt) < daysAgo(22),
+    );
+    await syncScene(behind, { now: new Date(todayMs - 20 * dayMs) });
+    const out = join(behind.folder, 'behind.html');
+    await behind.run('report', '--out', out, '--since', since);
+    expect(words(readFileSync(out, 'utf8'), 'attention')).toMatch(/^(?!.*No document was).*20 days behind/);
   });
 
   test('says first that nothing is exported any more', async () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -208,6 +208,26 @@ describe.concurrent('docmirror watch', () => {
     running.child.kill('SIGTERM');
     expect((await running.done).code).toBe(143);
   });
+});
+
+test('a mirror that is lost under a watch is told at /healthz and in the log, and its share stays', async () => {
+  await using scene = await setScene();
+  const share = join(scene.folder, 'share.sqlite');
+  await scene.sync('--share', share);
+  const before = readFileSync(share);
+  const every5s = ['--schedule', '*/5 * * * * *', '--http', '127.0.0.1:0'];
+  await using running = watch(scene, ...every5s, '--share', share);
+  const [first] = await once(running.child.stdout as NonNullable<typeof running.child.stdout>, 'data');
+  const health = `${String(first).trim().split(' ').at(-1)}/healthz`;
+  rmSync(scene.database);
+  expect((await fetch(health)).status).toBe(503);
+  await until(() => runsOf(scene.database)[0]?.completed_at != null, 'a run');
+  expect((await fetch(health)).status).toBe(200);
+  running.child.kill('SIGTERM');
+  const message = expect.stringMatching(/restore it with "docmirror backup --restore"/);
+  const lost = { code: 'share_of_another_mirror', message };
+  expect(await running.logged()).toContainEqual(expect.objectContaining({ path: share, error: lost }));
+  expect(readFileSync(share).equals(before)).toBe(true);
 });
 
 describe('a schedule', () => {

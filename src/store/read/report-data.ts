@@ -173,7 +173,8 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
       countsBefore: period.stretchesBefore.map(countIn),
       undated: number('SELECT count(*) FROM document_exports WHERE exported_at_ms IS NULL') ?? 0,
       lastMs: number('SELECT max(exported_at_ms) FROM document_exports WHERE exported_at_ms < ?', span.toMs),
-      ...readSilence(sqlite, period, knownMs),
+      // A mirror that is behind makes nothing quiet, however short the period is.
+      ...readSilence(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
         destination: rankingOf('destination', false),
         source: rankingOf('source', false),
