@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, copyFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { docmirrorShell, type Shell } from '../support/docmirror-shell.ts';
 import { type Row, sqlite, temporaryFolder } from '../support/run-cli.ts';
@@ -44,6 +45,51 @@ test.each(statements('sql'))('SQLite answers: %s', (_question, sql) => {
   expect(names.filter(name => rows.every(row => row[name] === null))).toEqual([]);
 });
 
+const zones = ['UTC', 'Europe/Zurich', 'America/New_York'];
+
+/** The share with the same times in other words: with more digits, with an offset ahead of UTC or behind it. */
+function shareInOtherWords(): string {
+  const path = join(folder.path, 'other-words.sqlite');
+  copyFileSync(share, path);
+  const database = new Database(path);
+  const offset = (hours: number, words: string) =>
+    `strftime('%Y-%m-%dT%H:%M:%f', exported_at, '${hours} hours') || '${words}'`;
+  database.exec(`UPDATE document_exports SET exported_at = CASE id % 4 WHEN 0 THEN replace(exported_at, 'Z', '000Z')
+    WHEN 1 THEN ${offset(14, '+14:00')} WHEN 2 THEN ${offset(-9, '-09:00')} ELSE exported_at END
+    WHERE _changed_run_id = _first_seen_run_id`);
+  database.close();
+  return path;
+}
+
+/** What a program in a time zone answers; times that are shown as they were sent are made equal. */
+function answersIn(zone: string, path: string, asked: readonly string[]): Row[][] {
+  const program = `
+    const Database = require(process.argv[1]), database = new Database(process.argv[2], { readonly: true });
+    const rows = JSON.parse(process.argv[3]).map(sql => database.prepare(sql).all());
+    console.log(JSON.stringify(rows));`;
+  const driver = join(root, 'node_modules', 'better-sqlite3');
+  const stdout = execFileSync(process.execPath, ['-e', program, driver, path, JSON.stringify(asked)], {
+    env: { TZ: zone },
+    encoding: 'utf8',
+    maxBuffer: 2 ** 26,
+  });
+  return JSON.parse(stdout, (key, value) =>
+    key === 'hours_old' ? null : key === 'exported_at' ? Date.parse(value) : value,
+  );
+}
+
+test('answers do not depend on the clock of who asks, nor on the form of a time', () => {
+  const isOfThisClock = (sql: string) => sql.includes("'localtime'");
+  const asked = statements('sql').map(([, sql]) => sql);
+  const same = asked.filter(sql => !isOfThisClock(sql));
+  expect(same).toHaveLength(asked.length - 1);
+  const wanted = answersIn('UTC', share, same);
+  const path = shareInOtherWords();
+  for (const zone of zones) expect([zone, answersIn(zone, path, same)]).toEqual([zone, wanted]);
+  const here = new Set(zones.map(zone => JSON.stringify(answersIn(zone, path, asked.filter(isOfThisClock)))));
+  expect(here.size).toBe(3);
+});
+
 /** The queries that a page runs from the command line, each with the file that it goes to. */
 function typedQueries(text: string): (readonly [file: string, sql: string])[] {
   const typed = text.matchAll(/^ *sqlite3 (?:-\w+ )*(\S+\.sqlite) "(.*)"$/gm);
@@ -82,8 +128,15 @@ test.each(statements('sql-duckdb'))('DuckDB answers: %s', async (_question, sql)
   const instance = await DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   try {
-    const reader = await connection.runAndReadAll(sql.replaceAll("'lake/", `'${folder.path}/lake/`));
-    expect(reader.getRowObjectsJson().length).toBeGreaterThan(0);
+    const answers = new Set<string>();
+    for (const zone of zones) {
+      await connection.run(`SET TimeZone = '${zone}'`);
+      const reader = await connection.runAndReadAll(sql.replaceAll("'lake/", `'${folder.path}/lake/`));
+      const rows = reader.getRowObjectsJson().map(row => JSON.stringify(row));
+      expect(rows.length).toBeGreaterThan(0);
+      answers.add(rows.sort().join());
+    }
+    expect(answers.size).toBe(1);
   } finally {
     connection.closeSync();
     instance.closeSync();
