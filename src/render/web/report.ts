@@ -241,7 +241,7 @@ const someMax = 6;
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection(data: ReportData, root: Root): Html {
-  const newKinds = data.rankings.kind.first;
+  const { newKinds } = data;
   const shown = kinds.flatMap(({ heading, operation, tone }) => {
     const groups = [
       ...data.changes

@@ -1,8 +1,10 @@
 import type Database from 'better-sqlite3';
+import { noFilter } from '../../contract/browsable.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/written-lists.ts';
 import type { Change } from './change-cursor.ts';
+import { changesThatFit } from './change-list.ts';
 import { type ListStatus, type RecordedRun, RunReader } from './run-reader.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
@@ -46,8 +48,6 @@ export interface Ranking {
   readonly exports: Numbers;
   /** How many entries have any export. */
   readonly count: Numbers;
-  /** The labels of those with their first export in the period. */
-  readonly first: readonly string[];
 }
 
 /** Exports that came regularly and stopped. */
@@ -113,10 +113,12 @@ export interface ReportData {
   /** The connections that went quiet in the period or shortly before, the latest first. */
   readonly quiet: readonly QuietConnection[];
   readonly rankings: Readonly<Record<RankingName, Ranking>>;
+  /** The kinds of document that were exported for the first time. */
+  readonly newKinds: readonly string[];
   readonly changes: readonly ChangesOfKind[];
 }
 
-const runsMax = 60;
+const runsMax = 10;
 
 /**
  * Reads all data of a report.
@@ -150,16 +152,7 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
         fromMs,
         toMs,
       ) ?? 0;
-    const bounds = {
-      fromMs: span.fromMs,
-      toMs: span.toMs,
-      beforeMs: spanBefore.fromMs,
-      cutMs: compared.toMs,
-    };
-    const hasEarlier =
-      number('SELECT 1 FROM document_exports WHERE exported_at_ms < ? LIMIT 1', span.fromMs) !== null;
-    const rankingOf = (name: RankingName, hasFirst: boolean) =>
-      readRanking(sqlite, name, bounds, hasFirst && hasEarlier);
+    const rankingOf = (name: RankingName) => readRanking(sqlite, name, span, compared);
     return {
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
@@ -176,10 +169,11 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
       // A mirror that is behind makes nothing quiet, however short the period is.
       ...readSilence(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
-        destination: rankingOf('destination', false),
-        source: rankingOf('source', false),
-        kind: rankingOf('kind', true),
+        destination: rankingOf('destination'),
+        source: rankingOf('source'),
+        kind: rankingOf('kind'),
       },
+      newKinds: readNewKinds(sqlite, span),
       changes: readPeriodChanges(sqlite, span),
     };
   })();
@@ -209,59 +203,37 @@ const groups: Readonly<Record<RankingName, readonly [column: string, label: stri
 };
 
 const entriesMax = 50;
-const firstMax = 1_000;
 
-/** The times between which a ranking counts, in milliseconds since 1970. */
-interface Bounds {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** The period before, up to `cutMs`. */
-  readonly beforeMs: number;
-  readonly cutMs: number;
+function readRanking(sqlite: Database.Database, name: RankingName, span: Span, compared: Span): Ranking {
+  const [by, label] = groups[name];
+  const all = sqlite
+    .prepare<object, Ranking['entries'][number]>(
+      `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
+       FROM document_exports INDEXED BY document_exports_exported_at_ms
+       WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
+       GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`,
+    )
+    .all({ ...span, beforeMs: compared.fromMs, cutMs: compared.toMs });
+  const sumOf = (side: keyof Numbers) => all.reduce((sum, entry) => sum + entry[side], 0);
+  const countOf = (side: keyof Numbers) => all.filter(entry => entry[side] > 0).length;
+  return {
+    entries: all.slice(0, entriesMax),
+    exports: { now: sumOf('now'), before: sumOf('before') },
+    count: { now: countOf('now'), before: countOf('before') },
+  };
 }
 
-function readRanking(
-  sqlite: Database.Database,
-  name: RankingName,
-  bounds: Bounds,
-  hasFirst: boolean,
-): Ranking {
-  const [by, label] = groups[name];
-  const grouped = `SELECT ${by}, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before, min(exported_at_ms) AS firstMs
-    FROM document_exports INDEXED BY document_exports_exported_at_ms
-    WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs GROUP BY ${by}`;
-  const entries = sqlite
-    .prepare<
-      Bounds,
-      Record<'now' | 'before' | 'allNow' | 'allBefore' | 'countNow' | 'countBefore', number> & {
-        label: string;
-      }
-    >(
-      `SELECT ${label} AS label, now, before, sum(now) OVER () AS allNow, sum(before) OVER () AS allBefore,
-         count(*) FILTER (WHERE now > 0) OVER () AS countNow, count(*) FILTER (WHERE before > 0) OVER () AS countBefore
-       FROM (${grouped}) WHERE now > 0 OR before > 0 ORDER BY now DESC, before DESC, label LIMIT ${entriesMax}`,
+/** The kinds of document whose first export is in the period; none if there is no export before it. */
+function readNewKinds(sqlite: Database.Database, { fromMs, toMs }: Span): string[] {
+  const kinds = sqlite
+    .prepare<[number, number], string>(
+      `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
+       WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`,
     )
-    .all(bounds);
-  const [all] = entries;
-  // Most have exports in the period before. Only for the others all earlier exports are searched.
-  const isNew = `now > 0 AND firstMs >= @fromMs AND ${by} IS NOT NULL`;
-  const first = !hasFirst
-    ? []
-    : sqlite
-        .prepare<Bounds, string>(
-          `WITH fresh AS MATERIALIZED (SELECT * FROM (${grouped}) WHERE ${isNew} ORDER BY now DESC LIMIT ${firstMax}),
-             known AS MATERIALIZED (SELECT DISTINCT ${by} FROM document_exports WHERE EXISTS (SELECT 1 FROM fresh)
-               AND exported_at_ms < @beforeMs AND ${by} IN (SELECT ${by} FROM fresh))
-           SELECT ${label} FROM fresh WHERE ${by} NOT IN (SELECT ${by} FROM known) ORDER BY now DESC`,
-        )
-        .pluck()
-        .all(bounds);
-  return {
-    entries: entries.map(({ label: text, now, before }) => ({ label: text, now, before })),
-    exports: { now: all?.allNow ?? 0, before: all?.allBefore ?? 0 },
-    count: { now: all?.countNow ?? 0, before: all?.countBefore ?? 0 },
-    first,
-  };
+    .pluck();
+  const found = kinds.all(fromMs, toMs);
+  const earlier = new Set(found.length === 0 ? [] : kinds.all(Number.MIN_SAFE_INTEGER, fromMs));
+  return earlier.size === 0 ? [] : found.filter(kind => !earlier.has(kind));
 }
 
 const dayMs = 86_400_000;
@@ -276,52 +248,35 @@ const exportsMin = 5;
 /** A longer silence is not news, in milliseconds, unless the period before is longer. */
 const newsMs = 90 * dayMs;
 
-interface Regular {
-  readonly id: number | null;
-  readonly lastMs: number;
-  readonly firstMs: number;
-  readonly count: number;
-}
-
 /** Whether all exports, or those of some connections, have stopped. */
 function readSilence(
   sqlite: Database.Database,
   { span, spanBefore }: ReportPeriod,
   knownMs: number,
 ): Pick<ReportData, 'silence' | 'quiet'> {
-  const newsFromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
-  const regulars = (column: string, fromMs: number) =>
+  const silent = (column: string, fromMs: number) =>
     sqlite
-      .prepare<object, Regular>(
+      .prepare<object, Silence & { readonly id: number | null; readonly name: string }>(
         `WITH ended AS MATERIALIZED (
            SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
-           WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs GROUP BY 1 HAVING lastMs <= @quietMs)
-         SELECT l.id, l.lastMs, min(e.exported_at_ms) AS firstMs, count(*) AS count
+           WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs ${column === 'NULL' ? '' : 'GROUP BY 1'} HAVING lastMs <= @knownMs - ${silenceMsMin})
+         SELECT l.id, ${connectionName('l.id')} AS name, l.lastMs, @knownMs - l.lastMs AS silenceMs
          FROM document_exports e INDEXED BY document_exports_exported_at_ms CROSS JOIN ended l
-         WHERE EXISTS (SELECT 1 FROM ended) AND ${column === 'NULL' ? '' : `l.id = e.${column} AND`} e.exported_at_ms >= @fromMs - ${usualMs}
-           AND e.exported_at_ms > l.lastMs - ${usualMs} AND e.exported_at_ms <= l.lastMs GROUP BY 1, 2`,
+         WHERE EXISTS (SELECT 1 FROM ended) AND ${column} IS l.id AND exported_at_ms >= @fromMs - ${usualMs}
+           AND exported_at_ms > l.lastMs - ${usualMs} AND exported_at_ms <= l.lastMs
+         GROUP BY l.id, l.lastMs HAVING count(*) >= ${exportsMin}
+           AND silenceMs >= ${usualGaps} * (l.lastMs - min(exported_at_ms)) / (count(*) - 1)`,
       )
-      .all({ fromMs, toMs: span.toMs, quietMs: knownMs - silenceMsMin });
-  const silent = ({ lastMs, firstMs, count }: Regular): Silence[] => {
-    const silenceMs = knownMs - lastMs;
-    const isRegular = count >= exportsMin && silenceMs >= (usualGaps * (lastMs - firstMs)) / (count - 1);
-    return isRegular ? [{ lastMs, silenceMs }] : [];
-  };
-  const name = sqlite.prepare<[number], string | null>('SELECT name FROM connections WHERE id = ?').pluck();
+      .all({ fromMs, toMs: span.toMs, knownMs });
+  const newsFromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
   const quiet = (['source', 'destination'] as const).flatMap(role =>
-    regulars(`${role}_connection_id`, newsFromMs).flatMap(each =>
-      each.id === null
-        ? []
-        : silent(each).map(silence => ({
-            ...silence,
-            role,
-            name: name.get(each.id as number) ?? `connection ${each.id}`,
-          })),
+    silent(`${role}_connection_id`, newsFromMs).flatMap(({ id, ...each }) =>
+      id === null ? [] : { ...each, role },
     ),
   );
   return {
-    silence: regulars('NULL', Number.MIN_SAFE_INTEGER).flatMap(silent)[0] ?? null,
-    quiet: quiet.sort((a, b) => b.lastMs - a.lastMs),
+    silence: silent('NULL', Number.MIN_SAFE_INTEGER)[0] ?? null,
+    quiet: quiet.sort((one, other) => other.lastMs - one.lastMs),
   };
 }
 
@@ -332,54 +287,36 @@ const changesMax = 6;
  * of it was new. New exports are left out: they are counted by the time of the export.
  */
 function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span): ChangesOfKind[] {
-  const { first, last } = sqlite
-    .prepare<[string, string], { first: number | null; last: number | null }>(
-      'SELECT min(id) AS first, max(id) AS last FROM sync_runs WHERE completed_at >= ? AND completed_at < ?',
+  const runs = sqlite
+    .prepare<string[], [first: number | null, last: number | null]>(
+      'SELECT min(id), max(id) FROM sync_runs WHERE completed_at >= ? AND completed_at < ?',
     )
-    .get(new Date(fromMs).toISOString(), new Date(toMs).toISOString()) as { first: number; last: number };
-  if (first === null || last === null) return [];
-  return keptResources.flatMap(resource =>
-    (['insert', 'update', 'removal'] as const)
-      .filter(operation => resource !== 'document-exports' || operation !== 'insert')
-      .flatMap(operation => changesOfKind(sqlite, resource, operation, first, last)),
-  );
+    .raw();
+  const [first, last] = runs.get(new Date(fromMs).toISOString(), new Date(toMs).toISOString()) ?? [];
+  if (first == null || last == null) return [];
+  return keptResources.flatMap(resource => {
+    // Connections belong to no list. They were found by the first run that wrote any.
+    const isList = resource !== 'connections';
+    const wrote = sqlite
+      .prepare<object, number | null>(
+        `SELECT min(run_id) FROM sync_run_resources WHERE ${wroteListSql} AND (@resource = 'connections' OR resource = @resource)`,
+      )
+      .pluck();
+    const from = Math.max(first, (wrote.get({ resource }) ?? last) + 1);
+    return (['insert', 'update', 'removal'] as const).flatMap(operation => {
+      if (resource === 'document-exports' && operation === 'insert') return [];
+      const counted = isList
+        ? `SELECT total(${countColumns[operation]}) FROM sync_run_resources WHERE resource = @resource AND run_id BETWEEN @from AND @last`
+        : 'SELECT count(*) FROM changes WHERE resource = @resource AND operation = @operation AND run_id BETWEEN @from AND @last';
+      const bound = { resource, from, last, ...(!isList && { operation }) };
+      const count = sqlite.prepare<object, number>(counted).pluck().get(bound) ?? 0;
+      if (count === 0) return [];
+      const filter = { ...noFilter, resource, operation, run: null };
+      const request = { filter, sinceRunId: from - 1, untilRunId: last, isDescending: true };
+      const found = changesThatFit(sqlite, request).filter(change => change !== null);
+      return [{ resource, operation, count, changes: found.take(changesMax).toArray() }];
+    });
+  });
 }
 
 const countColumns = { insert: 'inserted', update: 'updated', removal: 'removed' } as const;
-
-function changesOfKind(
-  sqlite: Database.Database,
-  resource: string,
-  operation: Change['operation'],
-  first: number,
-  last: number,
-): ChangesOfKind[] {
-  // Connections belong to no list. They were found by the first run that wrote any.
-  const isList = resource !== 'connections';
-  const wrote = sqlite
-    .prepare<string[], number | null>(
-      `SELECT min(run_id) FROM sync_run_resources WHERE ${wroteListSql} ${isList ? 'AND resource = ?' : ''}`,
-    )
-    .pluck();
-  const from = Math.max(first, (wrote.get(...(isList ? [resource] : [])) ?? last) + 1);
-  const column = countColumns[operation];
-  const byRun = sqlite
-    .prepare<object, { runId: number; count: number }>(
-      isList
-        ? `SELECT run_id AS runId, ${column} AS count FROM sync_run_resources
-           WHERE resource = @resource AND run_id BETWEEN @from AND @last AND status <> 'running' AND ${column} > 0 ORDER BY 1 DESC`
-        : `SELECT run_id AS runId, count(*) AS count FROM changes
-           WHERE resource = @resource AND operation = @operation AND run_id BETWEEN @from AND @last GROUP BY 1 ORDER BY 1 DESC`,
-    )
-    .all(isList ? { resource, from, last } : { resource, operation, from, last });
-  const count = byRun.reduce((sum, run) => sum + run.count, 0);
-  if (count === 0) return [];
-  const ofRun = sqlite.prepare<[number, string, string], Change>(
-    `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record, before FROM changes
-     WHERE run_id = ? AND resource = ? AND operation = ? ORDER BY record_id DESC LIMIT ${changesMax}`,
-  );
-  const changes: Change[] = [];
-  for (const { runId } of byRun)
-    if (changes.length < changesMax) changes.push(...ofRun.all(runId, resource, operation));
-  return [{ resource, operation, count, changes: changes.slice(0, changesMax) }];
-}
