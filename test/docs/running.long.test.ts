@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
@@ -25,4 +25,27 @@ test('what docs/running.md has one type first works, from nothing to a backup', 
   }
   expect(statSync(join(scene.folder, 'docmirror.env')).mode & 0o777).toBe(0o600);
   expect(existsSync(join(scene.folder, 'report.html'))).toBe(true);
+});
+
+test('its loop over tenants syncs and backs up each, and writes metrics with its label', async () => {
+  await using scene = await setScene({}, { exports: 3 });
+  const shell = docmirrorShell(scene.folder);
+  const file = (path: string) => join(scene.folder, path);
+  for (const folder of ['tenants', 'mirrors', 'logs', 'metrics']) mkdirSync(file(folder));
+  const { DOCMIRROR_DATABASE: _, ...settings } = scene.env;
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  for (const name of ['acme', 'globex']) writeFileSync(file(`tenants/${name}.env`), lines.join(''));
+  const loop = /### Many tenants.*?```sh\n(.*?)```/s.exec(page)?.[1] ?? '';
+  expect(await shell(loop)).toMatchObject({ code: 0, output: expect.stringMatching(/acme(.|\n)*globex/) });
+  expect(await shell(loop.replace('docmirror sync', 'docmirror backup backups --keep 14'))).toMatchObject({
+    code: 0,
+  });
+  const codes = readFileSync(file('codes.txt'), 'utf8').trim().split('\n').sort();
+  expect(codes).toEqual(['0 acme', '0 acme', '0 globex', '0 globex']);
+  for (const name of ['acme', 'globex']) {
+    expect(readFileSync(file(`metrics/${name}.prom`), 'utf8')).toContain(
+      `docmirror_mirror_readable{tenant="${name}"} 1`,
+    );
+    expect(readFileSync(file(`metrics/${name}-backup.prom`), 'utf8')).toContain(`{tenant="${name}"} 0`);
+  }
 });
