@@ -23,7 +23,7 @@ async function machine() {
   mkdirSync(at('backups'));
   writeFileSync(at('restic-password'), 'password');
   const offsite = { RCLONE_CONFIG_OFFSITE_TYPE: 'alias', RCLONE_CONFIG_OFFSITE_REMOTE: at('offsite') };
-  const env = { ...scene.env, ...offsite, RCLONE_CONFIG: at('rclone.conf'), HOME: scene.folder };
+  const others = { ...offsite, RCLONE_CONFIG: at('rclone.conf'), HOME: scene.folder };
   const type = (typed: string) => {
     const places: Record<string, string> = {
       '/tmp/restored/backups': `${at('tmp')}/restored${at('backups')}`,
@@ -35,7 +35,7 @@ async function machine() {
     const known =
       /\/tmp\/restored\/backups|\/tmp|(?<= )\/backups|\/srv\/restic|\/etc\/docmirror\/restic-password/g;
     const here = typed.replace(known, place => places[place] ?? '');
-    return shell(`set -e\n${here}`, env);
+    return shell(`set -e\n${here}`, { ...scene.env, ...others });
   };
   return { scene, at, type };
 }
@@ -93,4 +93,34 @@ describe.skipIf(!isInstalled('rclone'))('with rclone, as docs/backup.md has one 
     expect(await type(nightly.replace(/^(docmirror|rclone copy).*\n/gm, ''))).toMatchObject({ code: 1 });
     expect(await type(back)).toMatchObject({ code: 4 });
   });
+});
+
+test('the restore drill brings a copy up to date, and touches nothing of production', async () => {
+  const { scene, at, type } = await machine();
+  await using _ = scene;
+  await scene.sync();
+  expect(await scene.run('backup', at('backups/mirror.sqlite'))).toMatchObject({ code: 0 });
+  const production = {
+    SHARE: at('share.sqlite'),
+    METRICS_FILE: at('acme.prom'),
+    PING_URL: `${scene.service.url}/%c`,
+  };
+  for (const [name, value] of Object.entries(production)) scene.env[`DOCMIRROR_${name}`] = value;
+  await growAndSync(scene);
+  const pings = () => scene.service.requests.filter(({ method }) => method === 'POST').length;
+  const stateOf = () => [
+    pings(),
+    ...[production.SHARE, production.METRICS_FILE, at('docmirror.sqlite')].map(path => readFileSync(path)),
+  ];
+  const before = stateOf();
+  expect(before[0]).toBeGreaterThan(0);
+  scene.service.lists.webhooks.pop();
+  mkdirSync(at('tmp'));
+  const [drill = '', ...more] = blocksOf('The restore drill');
+  expect(more).toEqual([]);
+  // The first comparison finds what has changed since the backup.
+  expect(
+    await type(drill.replace(/^(docmirror verify.*?)#.*since.*$/m, '$1 && exit 1 || test $? -eq 4')),
+  ).toMatchObject({ code: 0 });
+  expect(stateOf()).toEqual(before);
 });
