@@ -108,12 +108,10 @@ describe('across a fleet', () => {
     expect(lately?.at(-1)).toBe('fresh');
   });
 
-  test('what was changed yesterday is counted by tenant, and listed record by record', async () => {
+  test('what was changed yesterday is counted by tenant', async () => {
     const counted = await answer('The changes of yesterday');
     expect(counted.find(([tenant]) => tenant === 'initech')?.slice(1, 4)).toEqual(['3', '1', '1']);
-    const listed = await answer('Each record that was changed yesterday');
-    expect(listed.filter(([tenant]) => tenant === 'initech')).toHaveLength(5);
-    expect([...counted, ...listed].filter(([tenant]) => tenant === 'today')).toEqual([]);
+    expect(counted.filter(([tenant]) => tenant === 'today')).toEqual([]);
   });
 });
 
