@@ -12,7 +12,6 @@ const root = join(import.meta.dirname, '..');
  * of the time. The others are loaded from npm's folder when they are needed.
  */
 const bundled = new Set([
-  'ajv',
   'canonicalize',
   'commander',
   'csv-stringify',

@@ -133,7 +133,6 @@ const packageRooms: Record<string, readonly string[]> = {
   'csv-stringify': ['render'],
   fflate: ['render'],
   'hyparquet-writer': ['render'],
-  ajv: ['contract'],
   typebox: ['contract'],
   canonicalize: ['audit'],
   fastify: ['serve'],

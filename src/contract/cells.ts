@@ -1,4 +1,4 @@
-import { isRawNumber } from './json.ts';
+import { isObject } from './json.ts';
 import { type Field, fieldsOf, type Scalar } from './lists.ts';
 
 /**
@@ -30,39 +30,30 @@ export interface Cell extends Column {
 
 /** The columns of a field in tables and files. A connection has two: its id and its name. */
 export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
-  const named = column.replace(/_id$/, '_name');
-  const isName = false;
-  switch (kind) {
-    case 'text':
-    case 'integer': {
-      const as = filter === 'time' ? 'time' : kind;
-      return [{ name: column, kind: as, label, isName, of: item => scalarOf(item[name]) }];
-    }
-    case 'texts':
-      return [{ name, kind, label, isName, of: item => arrayOf(item[name]) }];
-    case 'connection':
-      return [
-        {
-          name: column,
-          kind: 'integer',
-          label: `${label} id`,
-          isName,
-          of: item => memberOf(item[name], 'id'),
-        },
-        { name: named, kind: 'text', label, isName: true, of: item => memberOf(item[name], 'name') },
-      ];
-    case 'connections':
-      return [
-        {
-          name: `${column}s`,
-          kind: 'integers',
-          label: `${label} ids`,
-          isName,
-          of: item => membersOf(item[name], 'id'),
-        },
-        { name: `${named}s`, kind: 'texts', label, isName: true, of: item => membersOf(item[name], 'name') },
-      ];
+  const isMany = kind === 'texts' || kind === 'connections';
+  const reader = (scalarIn: (value: unknown) => Scalar) => (item: Item) => {
+    const value = item[name];
+    if (!isMany) return scalarIn(value);
+    return Array.isArray(value) ? value.map(scalarIn) : scalarOf(value);
+  };
+  if (kind === 'text' || kind === 'integer' || kind === 'texts') {
+    const as = filter === 'time' ? 'time' : kind;
+    return [{ name: isMany ? name : column, kind: as, label, isName: false, of: reader(scalarOf) }];
   }
+  const member = (which: 'id' | 'name') =>
+    reader(reference => (isObject(reference) ? scalarOf(reference[which]) : null));
+  const s = isMany ? 's' : '';
+  const named = `${column.replace(/_id$/, '_name')}${s}`;
+  const [ids, names] = isMany ? (['integers', 'texts'] as const) : (['integer', 'text'] as const);
+  return [
+    { name: `${column}${s}`, kind: ids, label: `${label} id${s}`, isName: false, of: member('id') },
+    { name: named, kind: names, label, isName: true, of: member('name') },
+  ];
+}
+
+function scalarOf(value: unknown): Scalar {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }
 
 /** The members of an item that have no column, as JSON; null if there are none. */
@@ -77,44 +68,15 @@ export function furtherFields(resource: string, item: Item): string | null {
  * is only called otherwise, the record did not change.
  */
 export function changedFields(resource: string, before: Item, after: Item): string[] {
-  const references = new Set(
-    fieldsOf(resource).flatMap(({ kind, name }) =>
-      kind === 'connection' || kind === 'connections' ? [name] : [],
-    ),
-  );
+  const isReference = (name: string) =>
+    fieldsOf(resource).some(field => field.name === name && field.kind.startsWith('connection'));
+  const idOf = (value: unknown) => (isObject(value) ? (value.id ?? null) : value);
   const textOf = (item: Item, name: string) => {
     const value = item[name] ?? null;
-    if (!references.has(name)) return JSON.stringify(value);
+    if (!isReference(name)) return JSON.stringify(value);
     return JSON.stringify(Array.isArray(value) ? value.map(idOf) : idOf(value));
   };
   return [...new Set([...Object.keys(after), ...Object.keys(before)])].filter(
     name => textOf(before, name) !== textOf(after, name),
   );
-}
-
-function idOf(reference: unknown): unknown {
-  return isItem(reference) ? (reference.id ?? null) : reference;
-}
-
-/** True for an object that JSON has as one. */
-export function isItem(value: unknown): value is Item {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
-}
-
-function scalarOf(value: unknown): CellValue {
-  if (value === undefined || value === null) return null;
-  return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
-}
-
-function arrayOf(value: unknown): CellValue {
-  return Array.isArray(value) ? value.map(each => scalarOf(each) as Scalar) : scalarOf(value);
-}
-
-function memberOf(reference: unknown, name: 'id' | 'name'): CellValue {
-  return isItem(reference) ? scalarOf(reference[name]) : null;
-}
-
-function membersOf(references: unknown, name: 'id' | 'name'): CellValue {
-  if (!Array.isArray(references)) return scalarOf(references);
-  return references.map(each => memberOf(each, name) as Scalar);
 }

@@ -1,6 +1,6 @@
-import { canonicalJson, canonicalObject, type Member, parseExact } from './json.ts';
+import { canonicalObject, isObject, parseExact } from './json.ts';
 import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
-import { hash16, hash16Hex, writeHash16 } from './sum.ts';
+import { hash16, hash16Hex } from './sum.ts';
 
 /** The columns of a record in the mirror. Anyone can compute its content from them. */
 export interface RecordValues {
@@ -14,25 +14,25 @@ export interface RecordValues {
   readonly extra: string | null;
 }
 
-/** A connection as the mirror stores it. */
-export interface StoredConnection {
-  readonly id: number;
+/** The name of a connection, and compact JSON of its further fields; null if the service gave none. */
+export interface NameAndExtra {
   readonly name: string | null;
-  /** Compact JSON of the members that have no column; null if there are none. */
   readonly extra: string | null;
 }
 
-/** Writes a record's content, 16 bytes, to a place in a buffer. */
-export type ContentWriter = (record: RecordValues, target: Buffer, offset: number) => void;
+/** A connection as the mirror stores it. */
+export interface StoredConnection extends NameAndExtra {
+  readonly id: number;
+}
 
-/**
- * Makes the function that computes the content of a list's records: the first 16 bytes of the SHA-256 of canonical JSON
- * in the service's shape. Fields that are null or absent are left out, and a reference to a connection is `{"id":N}`
- * alone. docs/audit.md describes it.
- */
-export function contentWriter(list: ListDefinition): ContentWriter {
-  const text = canonicalRecord(list);
-  return (record, target, offset) => writeHash16(text(record), target, offset);
+/** The value of a field in a record. */
+type Getter = (record: RecordValues) => Scalar | readonly Scalar[];
+
+function getterOf(list: ListDefinition, field: Field): Getter {
+  const isArray = 'table' in field;
+  const { name } = field;
+  const at = (isArray ? arrayFields(list) : scalarFields(list)).findIndex(each => each.name === name);
+  return isArray ? ({ arrays }) => arrays[at] ?? [] : ({ scalars }) => scalars[at] ?? null;
 }
 
 /** A record's content as 32 hexadecimal digits. */
@@ -42,112 +42,57 @@ export function contentOf(list: ListDefinition, record: RecordValues): string {
 
 /** The content of a connection: `{"id":N,"name":"…"}` with its further fields. */
 export function connectionContent({ id, name, extra }: StoredConnection): Buffer {
-  const members: Member[] = [['id', String(id)]];
-  if (name !== null) members.push(['name', JSON.stringify(name)]);
-  return hash16(canonicalObject(merged(members, extra, canonicalJson)));
-}
-
-/** The place of a member of the canonical text in a record. */
-interface Part {
-  readonly name: string;
-  readonly from: 'id' | 'scalars' | 'arrays';
-  readonly at: number;
-  readonly isReference: boolean;
+  return hash16(canonicalObject(withFurther({ id, name }, extra, value => value)));
 }
 
 const writers = new WeakMap<ListDefinition, (record: RecordValues) => string>();
 
 /**
- * The canonical text of a list's records: an object with its members in the order of their names, written at once. Only
- * `extra` needs a general writer.
+ * Makes the writer of the text whose hash is a record's content: canonical JSON in the service's shape. Fields that are null
+ * or absent are left out, and a reference to a connection is `{"id":N}` alone. docs/audit.md describes it.
  */
-function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
+export function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
   const known = writers.get(list);
   if (known !== undefined) return known;
-  const parts = partsOf(list).sort((a, b) => (a.name < b.name ? -1 : 1));
-  const references = new Set(parts.filter(part => part.isReference).map(({ name }) => name));
-  const canonicalExtra = (value: unknown, name: string) =>
-    canonicalJson(references.has(name) ? withoutNames(value) : value);
+  const members: { name: string; isReference: boolean; valueIn: Getter }[] = list.fields.map(field => ({
+    name: field.name,
+    isReference: field.kind.startsWith('connection'),
+    valueIn: getterOf(list, field),
+  }));
+  if (list.identity.by === 'id') members.push({ name: 'id', isReference: false, valueIn: ({ id }) => id });
+  members.sort((a, b) => (a.name < b.name ? -1 : 1));
+  const references = new Set(members.flatMap(({ name, isReference }) => (isReference ? [name] : [])));
 
+  // It runs for every record that is read: only `extra` needs a general writer.
   const write = (record: RecordValues): string => {
-    const members = membersOf(parts, record);
-    if (record.extra === null) return JSON.stringify(members);
-    const held = Object.entries(members).filter(([, value]) => value !== undefined);
-    const canonical = held.map(([name, value]): Member => [name, JSON.stringify(value)]);
-    return canonicalObject(merged(canonical, record.extra, canonicalExtra));
+    const object: Record<string, unknown> = {};
+    for (const { name, isReference, valueIn } of members) {
+      const value = valueIn(record);
+      // JSON leaves undefined members out.
+      object[name] = value === null ? undefined : isReference ? referenceTo(value) : value;
+    }
+    if (record.extra === null) return JSON.stringify(object);
+    const canonical = (value: unknown, name: string) => (references.has(name) ? withoutNames(value) : value);
+    return canonicalObject(withFurther(object, record.extra, canonical));
   };
   writers.set(list, write);
   return write;
 }
 
-function partsOf(list: ListDefinition): Part[] {
-  const part =
-    (from: Part['from']) =>
-    ({ name, kind }: Field, at: number): Part => ({
-      name,
-      from,
-      at,
-      isReference: kind === 'connection' || kind === 'connections',
-    });
-  const id: Part[] = list.identity.by === 'id' ? [{ name: 'id', from: 'id', at: 0, isReference: false }] : [];
-  return [...id, ...scalarFields(list).map(part('scalars')), ...arrayFields(list).map(part('arrays'))];
+function referenceTo(value: Scalar | readonly Scalar[]): unknown {
+  return Array.isArray(value) ? value.map(id => (id === null ? null : { id })) : { id: value };
 }
 
-/**
- * A record's members in the order of their names. A null is made undefined, which JSON leaves out. It runs for every
- * record that is read.
- */
-function membersOf(parts: readonly Part[], { id, scalars, arrays }: RecordValues): Record<string, unknown> {
-  const members: Record<string, unknown> = {};
-  for (const { name, from, at, isReference } of parts) {
-    if (from === 'id') members[name] = id;
-    else if (from === 'scalars') {
-      const value = scalars[at] as Scalar;
-      members[name] = value === null ? undefined : isReference ? { id: value } : value;
-    } else {
-      const values = arrays[at] ?? [];
-      members[name] = isReference ? values.map(reference) : values;
-    }
-  }
-  return members;
-}
-
-function reference(id: Scalar): { id: Scalar } | null {
-  return id === null ? null : { id };
-}
-
-/**
- * The members with those of `extra`. A field that did not fit its columns is complete in `extra`, and its columns are
- * empty or contain its ids. If the two differ, both count, so that neither can hide the other.
- */
-function merged(
-  members: readonly Member[],
+/** The members with those of `extra`, without nulls. A field that did not fit its columns is complete in `extra`. */
+function withFurther(
+  members: object,
   extra: string | null,
-  canonical: (value: unknown, name: string) => string,
-): Member[] {
-  if (extra === null) return [...members];
-  const further = furtherFields(extra);
-  const isHeldTwice = ([name, json]: Member) =>
-    Object.hasOwn(further, name) && (json === '[]' || json === idsIn(further[name]));
-  return [
-    ...members.filter(member => !isHeldTwice(member)),
-    ...Object.entries(further).flatMap(([name, value]): Member[] =>
-      value === null ? [] : [[name, canonical(value, name)]],
-    ),
-  ];
-}
-
-/** @throws SyntaxError if the text is not a JSON object. */
-export function furtherFields(extra: string): Readonly<Record<string, unknown>> {
-  const fields = parseExact(extra);
-  if (typeof fields !== 'object' || fields === null || Array.isArray(fields))
-    throw new SyntaxError('it is not a JSON object');
-  return fields as Record<string, unknown>;
-}
-
-/** The ids that the columns contain for references that are complete in `extra`; null if the value is not an array. */
-function idsIn(value: unknown): string | null {
-  return Array.isArray(value) ? JSON.stringify(value.map(each => reference(each?.id ?? null))) : null;
+  canonical: (value: unknown, name: string) => unknown,
+): [name: string, value: unknown][] {
+  const all = new Map<string, unknown>(Object.entries(members));
+  for (const [name, value] of Object.entries(extra === null ? {} : furtherFields(extra)))
+    all.set(name, canonical(value, name));
+  return [...all].filter(([, value]) => (value ?? null) !== null);
 }
 
 /** References that fit no column, each that has an id as `{"id":N}` alone. The service can't have sent any other name. */
@@ -157,12 +102,73 @@ function withoutNames(value: unknown): unknown {
   return Number.isSafeInteger(id) && (name === null || typeof name === 'string') ? { id } : value;
 }
 
+/** @throws SyntaxError if the text is not a JSON object. */
+export function furtherFields(extra: string): Readonly<Record<string, unknown>> {
+  const fields = parseExact(extra);
+  if (!isObject(fields)) throw new SyntaxError('it is not a JSON object');
+  return fields;
+}
+
 /**
- * Further fields as docmirror writes them: compact JSON of an object with members, else null.
+ * Makes the writer of a list's items in the service's own shape. It writes JSON text, because `extra` can contain digits that
+ * JavaScript can't represent.
  *
- * @throws SyntaxError if the text is not a JSON object.
+ * @param connectionOf finds a connection by its id.
  */
-export function normalExtra(extra: string | null): string | null {
-  const fields = extra === null ? {} : furtherFields(extra);
-  return Object.keys(fields).length === 0 ? null : JSON.stringify(fields);
+export function wireWriter(
+  list: ListDefinition,
+  connectionOf: (id: number) => StoredConnection | undefined,
+): (record: RecordValues) => string {
+  const textOf = (id: Scalar): string => {
+    if (id === null) return 'null';
+    return wireConnection(connectionOf(id as number) ?? { id: id as number, name: null, extra: null });
+  };
+  const members = list.fields.map(field => {
+    const valueIn = getterOf(list, field);
+    const isReference = field.kind.startsWith('connection');
+    return (record: RecordValues) => {
+      const value = valueIn(record);
+      if (!isReference) return JSON.stringify(value);
+      return Array.isArray(value) ? `[${value.map(textOf).join(',')}]` : textOf(value as Scalar);
+    };
+  });
+  return record => {
+    // A field that did not fit its columns is complete in `extra`.
+    const further = record.extra === null ? {} : JSON.parse(record.extra);
+    const texts = record.id === null ? [] : [`"id":${record.id}`];
+    for (const [at, { name }] of list.fields.entries())
+      if (!Object.hasOwn(further, name)) texts.push(`"${name}":${members[at]?.(record)}`);
+    return withExtra(texts, record.extra);
+  };
+}
+
+/** A connection reference as the service writes it. */
+export function wireConnection({ id, name, extra }: StoredConnection): string {
+  // A name that did not fit its column is in `extra`.
+  const isNameElsewhere = extra !== null && 'name' in JSON.parse(extra);
+  return withExtra([`"id":${id}`, ...(isNameElsewhere ? [] : [`"name":${JSON.stringify(name)}`])], extra);
+}
+
+/**
+ * Reads a connection reference that `wireConnection` wrote.
+ *
+ * @throws SyntaxError if it is not one.
+ */
+export function readWireConnection(json: string): StoredConnection {
+  const { id, name, ...others } = furtherFields(json);
+  if (typeof id !== 'number' || (name !== null && typeof name !== 'string'))
+    throw new SyntaxError('it is not a connection in JSON');
+  const extra = Object.keys(others).length === 0 ? null : JSON.stringify(others);
+  return { id, ...columnsOfConnection({ name, extra }) };
+}
+
+/** The columns of a connection's row. A name that has no UTF-8 form, for example half a surrogate pair, is among the further fields. */
+export function columnsOfConnection({ name, extra }: NameAndExtra): NameAndExtra {
+  if (name === null || name.isWellFormed()) return { name, extra };
+  return { name: null, extra: withExtra([`"name":${JSON.stringify(name)}`], extra) };
+}
+
+function withExtra(members: readonly string[], extra: string | null): string {
+  const rest = extra === null || extra === '{}' ? '' : `,${extra.slice(1, -1)}`;
+  return `{${members.join(',')}${rest}}`;
 }

@@ -15,9 +15,9 @@ interface RawNumber {
 
 const json = JSON as unknown as JsonWithSource;
 
-/** Whether a value is a number that is kept by its digits. */
-export function isRawNumber(value: unknown): value is RawNumber {
-  return json.isRawJSON(value);
+/** True for an object that JSON has as one. */
+export function isObject(value: unknown): value is { readonly [name: string]: unknown } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !json.isRawJSON(value);
 }
 
 // A number after a structural character, with an exponent or at least 16 digits: `JSON.parse` might change it.
@@ -58,26 +58,21 @@ function digitsOf(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`;
 }
 
-/** A member of an object: its name, and its value as canonical JSON. */
-export type Member = readonly [name: string, json: string];
-
 /**
  * Canonical JSON (RFC 8785) of a parsed value. Beyond the RFC, a number that a double can't represent keeps its digits
  * as received, and a lone surrogate is written as its `\uXXXX`.
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (isRawNumber(value)) return canonicalNumber(value.rawJSON);
+  if (json.isRawJSON(value)) return canonicalNumber(value.rawJSON);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  return canonicalObject(Object.entries(value).map(([name, each]) => [name, canonicalJson(each)]));
+  return canonicalObject(Object.entries(value));
 }
 
-/** An object of members that are canonical already, in the order of their names by UTF-16 code units. */
-export function canonicalObject(members: Member[]): string {
-  return `{${members
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, text]) => `${JSON.stringify(name)}:${text}`)
-    .join(',')}}`;
+/** The canonical JSON of an object with these members: they are in the order of their names by UTF-16 code units. */
+export function canonicalObject(members: [name: string, value: unknown][]): string {
+  const sorted = members.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${sorted.map(([name, value]) => `${JSON.stringify(name)}:${canonicalJson(value)}`).join(',')}}`;
 }
 
 /** The shortest text of a double can have other digits than the double: 2^65 is 36893488147419103232. */

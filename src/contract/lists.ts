@@ -1,13 +1,8 @@
 /** A list of the service, by the service's own word. */
 export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 
-/** What a field is, whatever its kind. */
-interface FieldFacts {
-  /** Its name on the wire. */
-  readonly name: string;
-  readonly column: string;
-  /** Its heading in a table for people. */
-  readonly label: string;
+/** What a field is used for. */
+interface Uses {
   /** True if searches for words look into it. The first of a list is the title of its records. */
   readonly isSearched?: true;
   /** True if its text is a reference: an exact match comes first in a search. */
@@ -20,15 +15,27 @@ interface FieldFacts {
   readonly isSecret?: true;
 }
 
-/** How a field of an item is kept: its kind, its name on the wire, its place in the mirror, and what it is used for. */
-export type Field = FieldFacts &
-  (
-    | { readonly kind: 'text' }
-    | { readonly kind: 'integer' }
-    | { readonly kind: 'connection' }
-    | { readonly kind: 'texts'; readonly table: string }
-    | { readonly kind: 'connections'; readonly table: string }
-  );
+interface Named extends Uses {
+  /** Its name on the wire. */
+  readonly name: string;
+  readonly column: string;
+  /** Its heading in a table for people. */
+  readonly label: string;
+}
+
+/** A field in one column of the list's own table. */
+export interface ScalarField extends Named {
+  readonly kind: 'text' | 'integer' | 'connection';
+}
+
+/** A field in a table of its own, one row for each element. */
+export interface ArrayField extends Named {
+  readonly kind: 'texts' | 'connections';
+  readonly table: string;
+}
+
+/** A field of an item, its place in the mirror, and what it is used for. */
+export type Field = ScalarField | ArrayField;
 
 /** One list of the service: its path, the shape and identity of its items, and its tables. */
 export interface ListDefinition {
@@ -49,33 +56,16 @@ export interface ListDefinition {
   readonly hasSecrets?: true;
 }
 
-/** What a field is used for. */
-type Uses = Omit<FieldFacts, 'name' | 'column' | 'label'>;
-
-const textField = (name: string, column: string, label: string, uses: Uses = {}): Field => ({
-  kind: 'text',
-  name,
-  column,
-  label,
-  ...uses,
-});
-const connectionField = (name: string, column: string, label: string, uses: Uses = {}): Field => ({
-  kind: 'connection',
-  name,
-  column,
-  label,
-  ...uses,
-});
-const sourceConnection = connectionField('sourceConnection', 'source_connection_id', 'Source', {
-  filter: 'source',
-});
-const destinationConnection = connectionField(
-  'destinationConnection',
-  'destination_connection_id',
-  'Destination',
-  { filter: 'destination' },
-);
-const nameField = textField('name', 'name', 'Name', { isSearched: true, isSorted: true });
+const columnOf = (name: string) => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+function text(name: string, label: string, uses: Uses = {}): Field {
+  return { kind: 'text', name, column: columnOf(name), label, ...uses };
+}
+function connection(name: string, label: string, uses: Uses = {}): Field {
+  return { kind: 'connection', name, column: `${columnOf(name)}_id`, label, ...uses };
+}
+const sourceConnection = connection('sourceConnection', 'Source', { filter: 'source' });
+const destinationConnection = connection('destinationConnection', 'Destination', { filter: 'destination' });
+const nameField = text('name', 'Name', { isSearched: true, isSorted: true });
 
 const documentExports: ListDefinition = {
   resource: 'document-exports',
@@ -98,20 +88,13 @@ const documentExports: ListDefinition = {
   connectionNameRank: 1,
   fields: [
     sourceConnection,
-    textField('sourceDocumentTitle', 'source_document_title', 'Title', { isSearched: true, isSorted: true }),
-    textField('sourceDocumentReference', 'source_document_reference', 'Reference', {
-      isSearched: true,
-      isReference: true,
-      isSorted: true,
-    }),
-    textField('sourceDocumentVersion', 'source_document_version', 'Version'),
-    textField('sourceDocumentKind', 'source_document_kind', 'Kind', { isSorted: true, filter: 'kind' }),
+    text('sourceDocumentTitle', 'Title', { isSearched: true, isSorted: true }),
+    text('sourceDocumentReference', 'Reference', { isSearched: true, isReference: true, isSorted: true }),
+    text('sourceDocumentVersion', 'Version'),
+    text('sourceDocumentKind', 'Kind', { isSorted: true, filter: 'kind' }),
     destinationConnection,
-    textField('destinationReference', 'destination_reference', 'Destination reference', {
-      isSearched: true,
-      isReference: true,
-    }),
-    textField('exportedAt', 'exported_at', 'Exported', { isSorted: true, filter: 'time' }),
+    text('destinationReference', 'Destination reference', { isSearched: true, isReference: true }),
+    text('exportedAt', 'Exported', { isSorted: true, filter: 'time' }),
   ],
 };
 
@@ -135,8 +118,8 @@ const webhooks: ListDefinition = {
   identity: { by: 'id' },
   connectionNameRank: 2,
   fields: [
-    textField('endpoint', 'endpoint', 'Endpoint', { isSecret: true }),
-    textField('description', 'description', 'Description', { isSearched: true, isSorted: true }),
+    text('endpoint', 'Endpoint', { isSecret: true }),
+    text('description', 'Description', { isSearched: true, isSorted: true }),
     { kind: 'texts', name: 'events', table: 'webhook_events', column: 'event', label: 'Events' },
     {
       kind: 'connections',
@@ -156,9 +139,6 @@ export const lists: readonly ListDefinition[] = [documentExports, collections, w
 export function fieldsOf(resource: string): readonly Field[] {
   return lists.find(list => list.resource === resource)?.fields ?? [nameField];
 }
-
-/** The path of the connections in `serve`; the service has no list of them. */
-export const connectionsPath = '/v2/connections';
 
 /** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
@@ -181,15 +161,14 @@ export function tableOf(resource: string): string {
 /** The value of a column. */
 export type Scalar = string | number | null;
 
-/** A field in one column of the list's own table. */
-export type ScalarField = Field & { readonly kind: 'text' | 'integer' | 'connection' };
-
-/** A field in a table of its own, one row for each element. */
-export type ArrayField = Field & { readonly kind: 'texts' | 'connections' };
-
 /** The fields of a list in its own table, in the order of their definition. */
 export function scalarFields(list: ListDefinition): ScalarField[] {
   return list.fields.filter((field): field is ScalarField => !('table' in field));
+}
+
+/** The fields of a list in tables of their own, in the order of their definition. */
+export function arrayFields(list: ListDefinition): ArrayField[] {
+  return list.fields.filter((field): field is ArrayField => 'table' in field);
 }
 
 /** The place of the scalar field that says when a record was written; -1 in a list with ids. */
@@ -204,59 +183,31 @@ export function timeColumnOf(list: ListDefinition): string | null {
   return field === undefined ? null : `${field.column}_ms`;
 }
 
-/** The fields of a list in tables of their own, in the order of their definition. */
-export function arrayFields(list: ListDefinition): ArrayField[] {
-  return list.fields.filter((field): field is ArrayField => 'table' in field);
-}
-
 /** A JSON schema, as far as this contract needs them. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** Whole numbers that JavaScript and every JSON reader represent exactly. A greater id is rejected, never rounded. */
-const exactInteger: JsonSchema = {
-  type: 'integer',
-  minimum: Number.MIN_SAFE_INTEGER,
-  maximum: Number.MAX_SAFE_INTEGER,
-};
+const exactly = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+const integer: JsonSchema = { type: 'integer', ...exactly };
+const integerOrNull: JsonSchema = { type: ['integer', 'null'], ...exactly };
+const textOrNull: JsonSchema = { type: ['string', 'null'] };
+const connectionProperties = { properties: { id: integerOrNull, name: textOrNull } };
+const connectionOrNull: JsonSchema = { type: ['object', 'null'], ...connectionProperties };
 
-const text: JsonSchema = { type: 'string' };
-const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'] });
-
-/** The JSON schema of a reference to a connection, and of a connection that `serve` has. */
-export const connectionSchema: JsonSchema = {
-  type: 'object',
-  properties: { id: orNull(exactInteger), name: orNull(text) },
-};
+/** The JSON schema of a connection that `serve` has. */
+export const connectionSchema: JsonSchema = { type: 'object', ...connectionProperties };
 
 const fieldSchemas: Record<Field['kind'], JsonSchema> = {
-  text: orNull(text),
-  integer: orNull(exactInteger),
-  connection: orNull(connectionSchema),
-  texts: orNull({ type: 'array', items: orNull(text) }),
-  connections: orNull({ type: 'array', items: orNull(connectionSchema) }),
+  text: textOrNull,
+  integer: integerOrNull,
+  connection: connectionOrNull,
+  texts: { type: ['array', 'null'], items: textOrNull },
+  connections: { type: ['array', 'null'], items: connectionOrNull },
 };
 
 /** The JSON schema of a list's item as the service sends it: everything except an `id` can be null or missing. */
 export function itemSchema(list: ListDefinition): JsonSchema {
-  const fields = list.fields.map(({ name, kind }) => [name, fieldSchemas[kind]]);
-  if (list.identity.by === 'content') return { type: 'object', properties: Object.fromEntries(fields) };
-  return {
-    type: 'object',
-    required: ['id'],
-    properties: { id: exactInteger, ...Object.fromEntries(fields) },
-  };
+  const fields = Object.fromEntries(list.fields.map(({ name, kind }) => [name, fieldSchemas[kind]]));
+  if (list.identity.by === 'content') return { type: 'object', properties: fields };
+  return { type: 'object', required: ['id'], properties: { id: integer, ...fields } };
 }
-
-const countSchema: JsonSchema = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-
-/** The JSON schema of the `pagination` object in every answer. */
-export const paginationSchema: JsonSchema = {
-  type: 'object',
-  required: ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount'],
-  properties: {
-    pageCount: countSchema,
-    pageNo: exactInteger,
-    pageSize: countSchema,
-    totalRecordCount: countSchema,
-  },
-};

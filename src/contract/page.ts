@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { parseExact } from './json.ts';
+import { hasLongNumbers, parseExact } from './json.ts';
 import { hash16Hex } from './sum.ts';
 
 /** The place of an answer in its list. */
@@ -32,21 +32,11 @@ export interface Page {
   readonly otherMembers: readonly UnknownField[];
 }
 
-/** The items of a page in their order, part by part. */
+/** The items of a page in their order. */
 export interface PageContent {
-  /** Items in all. */
-  readonly count: number;
-  readonly parts: readonly ContentPart[];
-}
-
-/** Some items that follow each other. */
-export interface ContentPart {
   readonly items: readonly unknown[];
-  /**
-   * JSON: an array of these items, each as received. It is made on demand, because the texts of all waiting pages would
-   * take 20 MB.
-   */
-  readonly text: () => string;
+  /** The same with all digits of their numbers, parsed on demand. */
+  readonly exact: () => readonly unknown[];
 }
 
 /** An answer that is not a page; the message tells the user what is wrong with it. */
@@ -68,19 +58,16 @@ export class PageError extends Error {
  * The members beside the items by which an answer says that it failed or is partial, and the values that say so. Its items
  * are then not those of the list, even if there are some.
  */
-const faults: readonly [names: readonly string[], isFault: (value: unknown) => boolean][] = [
-  [['success', 'ok', 'isSuccess'], value => value === false],
-  [
-    ['status', 'statusCode'],
-    value => value === false || /^([45]\d\d\b|err|fail|exception)/i.test(String(value)),
-  ],
+const faults: readonly [name: RegExp, isFault: (value: unknown) => boolean][] = [
+  [/^(success|ok|isSuccess)$/, value => value === false],
+  [/^status(Code)?$/, value => value === false || /^([45]\d\d\b|err|fail|exception)/i.test(String(value))],
   // A 0 is a count of errors.
   [
-    ['error', 'errors', 'fault'],
+    /^(errors?|fault)$/,
     value => (typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)),
   ],
   [
-    'timed_out timedOut partial isPartial incomplete incomplete_results truncated hasErrors'.split(' '),
+    /^(timed_out|timedOut|partial|isPartial|incomplete|incomplete_results|truncated|hasErrors)$/,
     value => value === true,
   ],
 ];
@@ -88,19 +75,18 @@ const faults: readonly [names: readonly string[], isFault: (value: unknown) => b
 /**
  * Reads an answer's envelope, `{items, pagination}`.
  *
- * @param isKnown tells whether items with that digest were read before; they are then not parsed again.
+ * @param isKnown tells whether items with that digest need no parsing. Items that are known were JSON when they were parsed.
  * @throws PageError if the bytes are not UTF-8, not JSON, not this envelope, or say that the answer failed or is partial.
  */
 export function readPage(bytes: Buffer, isKnown: (itemsDigest: string) => boolean = () => false): Page {
-  const answer = split(bytes);
-  const itemsDigest = answer === null ? '' : hash16Hex(answer.items);
-  if (answer !== null && isKnown(itemsDigest)) return pageOf(answer, itemsDigest, null);
   if (!isUtf8(bytes)) throw new PageError('the body is not valid UTF-8');
-  const content = answer === null ? null : contentOrNull(answer.items);
-  if (answer !== null && content !== null) return pageOf(answer, itemsDigest, content);
-  const whole = parseWhole(bytes);
-  const digest = hash16Hex(whole.items);
-  return pageOf(whole, digest, isKnown(digest) ? null : readContent(whole.items));
+  const answer = split(bytes);
+  try {
+    if (answer !== null) return pageOf(answer, isKnown);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return pageOf(parseWhole(bytes), isKnown);
 }
 
 /** The parts of an answer: its members beside the items, and the items. */
@@ -110,47 +96,37 @@ interface SplitAnswer {
   readonly items: Buffer;
 }
 
-function pageOf({ beside, items }: SplitAnswer, itemsDigest: string, content: PageContent | null): Page {
+/** @throws SyntaxError if the items are not JSON. */
+function pageOf({ beside, items }: SplitAnswer, isKnown: (itemsDigest: string) => boolean): Page {
+  const itemsDigest = hash16Hex(items);
+  const content = isKnown(itemsDigest) ? null : readContent(items);
   const { pagination, ...others } = beside;
-  const [fault] = faults.flatMap(([names, isFault]) => names.filter(name => isFault(others[name])));
-  if (fault !== undefined)
-    throw new PageError(
-      `the body is not a page, because its member "${fault}" says that the answer failed or is partial`,
-      isEmptyList(items),
-      true,
-    );
-  assertPagination(pagination, items);
-  const otherMembers = Object.entries(others).map(([field, value]) => ({
-    field,
-    jsonType: typeOf(value),
-    isInAnswer: true,
-  }));
+  const isEmpty = items.length < 100 && /^\[\s*\]$/.test(items.toString('latin1'));
+  for (const [name, value] of Object.entries(others))
+    if (faults.some(([names, isFault]) => names.test(name) && isFault(value))) {
+      const words = `the body is not a page, because its member "${name}" says that the answer failed or is partial`;
+      throw new PageError(words, isEmpty, true);
+    }
+  assertPagination(pagination, isEmpty);
+  const otherMembers = Object.entries(others).map(([field, value]) => {
+    const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    return { field, jsonType, isInAnswer: true };
+  });
   return { pagination, items, itemsDigest, content, otherMembers };
 }
 
-function isEmptyList(items: Buffer): boolean {
-  return items.length < 100 && /^\[\s*\]$/.test(items.toString('latin1'));
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function assertPagination(value: unknown, items: Buffer): asserts value is Pagination {
+function assertPagination(value: unknown, isEmpty: boolean): asserts value is Pagination {
   const notPage = 'the body is not a page of items:';
   if (typeof value !== 'object' || value === null)
-    throw new PageError(`${notPage} it has no "pagination"`, isEmptyList(items) && (value ?? null) === null);
+    throw new PageError(`${notPage} it has no "pagination"`, isEmpty && (value ?? null) === null);
   for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {
-    const number: unknown = (value as Record<string, unknown>)[name];
-    if (!Number.isSafeInteger(number) || ((number as number) < 0 && name !== 'pageNo'))
+    const number = (value as Record<string, number>)[name] as number;
+    if (!Number.isSafeInteger(number) || (number < 0 && name !== 'pageNo'))
       throw new PageError(`${notPage} pagination.${name} is not a whole number`);
   }
 }
 
-/**
- * The bytes at an answer's start and end in which its items are searched for, before the answer is parsed completely.
- */
+/** The bytes at an answer's start and end in which its items are searched for, before the answer is parsed completely. */
 const headBytesMax = 4 * 1024;
 const tailBytesMax = 64 * 1024;
 /** The number of brackets that are tried as the end of the items before the answer is parsed completely. */
@@ -192,55 +168,60 @@ function members(text: string): SplitAnswer['beside'] | null {
 
 function parseWhole(bytes: Buffer): SplitAnswer {
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '');
-  const body = parse(text);
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    throw new PageError('the body is not a page of items: it is not an object');
-  const { items = undefined, ...beside } = body as { readonly [name: string]: unknown };
-  // Some services send `null` instead of no items.
-  const list = items === null ? [] : items;
-  if (!Array.isArray(list)) throw new PageError('the body is not a page of items: it has no array "items"');
-  return { beside, items: Buffer.from(JSON.stringify(list)) };
-}
-
-function parse(text: string): unknown {
+  const notPage = 'the body is not a page of items:';
   try {
-    return parseExact(text);
+    const body = parseExact(text);
+    if (typeof body !== 'object' || body === null || Array.isArray(body))
+      throw new PageError(`${notPage} it is not an object`);
+    const { items = undefined, ...beside } = body as { readonly [name: string]: unknown };
+    // Some services send `null` instead of no items.
+    if (items !== null && !Array.isArray(items)) throw new PageError(`${notPage} it has no array "items"`);
+    return { beside, items: Buffer.from(JSON.stringify(items ?? [])) };
   } catch (error) {
     if (error instanceof RangeError) throw new PageError('the body is nested too deep');
-    throw new PageError(
-      text.trim() === '' ? 'the body is empty' : `the body is not complete JSON, but ${kindOf(text)}`,
-    );
+    if (!(error instanceof SyntaxError)) throw error;
+    const words = `the body is not complete JSON, but ${kindOf(text)}`;
+    throw new PageError(text.trim() === '' ? 'the body is empty' : words);
   }
 }
 
-/**
- * The kind of a body that is not JSON. It quotes nothing: even a part of a secret would be a leak, and redaction can't
- * recognise a part.
- */
+/** The kind of a body that is not JSON. It quotes nothing: a part of a secret would be a leak, and redaction can't recognise a part. */
 function kindOf(text: string): string {
   if (/^\s*[[{]/.test(text)) return `cut short or broken (${text.length} characters came)`;
   return /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
 }
 
-function contentOrNull(items: Buffer): PageContent | null {
-  try {
-    return readContent(items);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Reads a page's items.
  *
- * @param items JSON: an array, without anything around it.
- *
+ * @param bytes JSON: an array, without anything around it.
  * @throws SyntaxError if they are not JSON.
  */
-export function readContent(items: Buffer): PageContent {
-  const parts = readInParts(items) ?? [readPart(() => items.toString('utf8'))];
-  return { count: parts.reduce((count, part) => count + part.items.length, 0), parts };
+export function readContent(bytes: Buffer): PageContent {
+  const textOf = ([from, to]: Span) => `[${bytes.toString('utf8', from, to)}]`;
+  const read = (spans: readonly Span[]) => spans.map(span => JSON.parse(textOf(span)) as unknown[]);
+  let spans = spansOf(bytes);
+  let parts: unknown[][];
+  try {
+    parts = read(spans);
+  } catch {
+    // A part that was cut inside an item is not JSON. So if all parts are JSON, they contain the items of the whole.
+    spans = [[1, bytes.length - 1]];
+    parts = read(spans);
+  }
+  let exact: unknown[] | undefined;
+  const exactly = (text: string, items: unknown) => (hasLongNumbers(text) ? parseExact(text) : items);
+  return {
+    items: parts.flat(),
+    exact: () => {
+      exact ??= spans.flatMap((span, at) => exactly(textOf(span), parts[at]));
+      return exact;
+    },
+  };
 }
+
+/** A part of an array, in bytes. */
+type Span = readonly [from: number, to: number];
 
 /**
  * Bytes of items that are read at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as
@@ -249,43 +230,22 @@ export function readContent(items: Buffer): PageContent {
 const partBytes = 32 * 1024;
 const [opening, closing, space] = [...Buffer.from('{} ')] as [number, number, number];
 
-/**
- * Reads an array part by part; null if that can't be done. A part that was cut inside an item is not JSON. So if all
- * parts are JSON, they contain the same items as the whole.
- */
-function readInParts(items: Buffer): ContentPart[] | null {
-  const parts: ContentPart[] = [];
-  const last = items.length - 1;
+/** Cuts an array at commas that seem to be between two items. */
+function spansOf(bytes: Buffer): Span[] {
+  const spans: Span[] = [];
   let from = 1;
-  try {
-    while (last - from > partBytes) {
-      const cut = nextCut(items, from + partBytes);
-      if (cut < 0) break;
-      parts.push(readPart(arrayOf(items, from, cut)));
-      from = cut + 1;
-    }
-    if (parts.length > 0) parts.push(readPart(arrayOf(items, from, last)));
-  } catch {
-    return null;
-  }
-  return parts.length === 0 ? null : parts;
-}
-
-/** The next comma that seems to be between two items; -1 if there is none. */
-function nextCut(items: Buffer, from: number): number {
-  for (let comma = items.indexOf(',', from); comma > 0; comma = items.indexOf(',', comma + 1)) {
-    if (items[comma - 1] !== closing) continue;
+  const cuts = (comma: number) => {
     let next = comma + 1;
-    while ((items[next] as number) <= space) next++;
-    if (items[next] === opening) return comma;
+    while ((bytes[next] as number) <= space) next++;
+    return bytes[comma - 1] === closing && bytes[next] === opening;
+  };
+  for (let comma = bytes.indexOf(',', partBytes); comma > 0; ) {
+    const isCut = cuts(comma);
+    if (isCut) {
+      spans.push([from, comma]);
+      from = comma + 1;
+    }
+    comma = bytes.indexOf(',', isCut ? from + partBytes : comma + 1);
   }
-  return -1;
-}
-
-function arrayOf(items: Buffer, from: number, to: number): () => string {
-  return () => `[${items.toString('utf8', from, to)}]`;
-}
-
-function readPart(text: () => string): ContentPart {
-  return { text, items: JSON.parse(text()) };
+  return [...spans, [from, bytes.length - 1]];
 }

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  canonicalRecord,
   connectionContent,
-  contentWriter,
-  furtherFields,
-  normalExtra,
+  type NameAndExtra,
   type RecordValues,
+  readWireConnection,
+  wireWriter,
 } from './content.ts';
-import { hasLongNumbers, isDeeper, parseExact } from './json.ts';
+import { isDeeper, isObject } from './json.ts';
 import {
   type ArrayField,
   arrayFields,
@@ -16,17 +17,12 @@ import {
   type ScalarField,
   scalarFields,
 } from './lists.ts';
-import type { ContentPart, PageContent } from './page.ts';
-import { contentBytes } from './sum.ts';
-import { readWireConnection } from './wire.ts';
+import { type PageContent, readContent } from './page.ts';
+import { contentBytes, writeHash16 } from './sum.ts';
 
-/** The members of a connection in a record that refers to it. */
-export interface ConnectionMention {
+/** What a record says of a connection. Its name can contain a lone surrogate, which has no UTF-8 form. */
+export interface ConnectionMention extends NameAndExtra {
   readonly id: number;
-  /** As the service gives it: the text can contain a lone surrogate, which has no UTF-8 form. */
-  readonly name: string | null;
-  /** Compact JSON of its further fields; null if there are none. */
-  readonly extra: string | null;
 }
 
 /** An item of a list as the mirror keeps it. */
@@ -36,12 +32,12 @@ export interface MirrorRecord extends RecordValues {
   readonly mentions: readonly ConnectionMention[];
 }
 
-/** An item that can't be read, complete. */
+/** An item that can't be read. */
 export interface Rejection {
   /** Its place on the page, from 0. */
   readonly position: number;
   readonly reason: string;
-  /** Compact JSON of the item. */
+  /** Compact JSON of the item; of one that is nested some thousand levels deep, the reason. */
   readonly record: string;
 }
 
@@ -55,62 +51,43 @@ export interface PageRecords {
   readonly contents: Buffer;
 }
 
-/** The most levels of nesting in a record; a deeper one is rejected. */
+/** The most levels of nesting in a record: SQLite reads JSON of 1,000. */
 const nestingMax = 512;
 const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 
 /** The message says why an item can't be read. */
 class Unreadable extends Error {}
 
+type Exact = PageContent['exact'];
 type Item = { readonly [name: string]: unknown };
-/** Finds an item of a part again, with all digits of its numbers. */
-type ExactItems = (place: number) => Item;
 
 /** Reads the items of a page of a list: unknown in, typed records out. */
-export function readRecords(list: ListDefinition, { count, parts }: PageContent): PageRecords {
+export function readRecords(list: ListDefinition, { items, exact }: PageContent): PageRecords {
   const shape = shapes.get(list) ?? shapeOf(list);
   const records: MirrorRecord[] = [];
   const positions: number[] = [];
   const rejections: Rejection[] = [];
   // One buffer for each page: a buffer for each record would cost as much as its hash.
-  const contents = Buffer.allocUnsafe(count * contentBytes);
-  let position = 0;
-  for (const part of parts) {
-    const exact = exactItems(part);
-    for (let place = 0; place < part.items.length; place++, position++) {
-      const item = part.items[place];
-      try {
-        records.push(readItem(shape, item, { exact, place, contents, position }));
-        positions.push(position);
-      } catch (error) {
-        if (!(error instanceof Unreadable)) throw error;
-        rejections.push({ position, reason: error.message, record: textOf(item, exact, place) });
-      }
+  const contents = Buffer.allocUnsafe(items.length * contentBytes);
+  for (let position = 0; position < items.length; position++) {
+    try {
+      records.push(readItem(shape, items[position], exact, position, contents));
+      positions.push(position);
+    } catch (error) {
+      // A page can be nested too deep to be parsed again.
+      if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
+      const reason = error instanceof Unreadable ? error.message : tooDeep;
+      rejections.push({ position, reason, record: textOf(exact, position) });
     }
   }
   return { records, positions, rejections, contents };
 }
 
-function exactItems({ items, text }: ContentPart): ExactItems {
-  let exact: readonly unknown[] | undefined;
-  return place => {
-    try {
-      exact ??= hasLongNumbers(text()) ? (parseExact(text()) as unknown[]) : items;
-    } catch (error) {
-      if (error instanceof RangeError) throw new Unreadable(tooDeep);
-      throw error;
-    }
-    return exact[place] as Item;
-  };
-}
-
-/** An item that is nested too deep to be written is written without the members that are. */
-function textOf(item: unknown, exact: ExactItems, place: number): string {
+function textOf(exact: Exact, position: number): string {
   try {
-    return JSON.stringify(exact(place));
+    return JSON.stringify(exact()[position]);
   } catch {
-    const members = Object.entries(item as object).filter(([, value]) => !isDeeper(value, nestingMax));
-    return JSON.stringify(Object.fromEntries(members));
+    return JSON.stringify(tooDeep);
   }
 }
 
@@ -124,34 +101,31 @@ function shapeOf(list: ListDefinition) {
     arrays: arrayFields(list),
     known: new Set([...(byId ? ['id'] : []), ...list.fields.map(field => field.name)]),
     byId,
-    writeContent: contentWriter(list),
+    canonical: canonicalRecord(list),
   };
   shapes.set(list, shape);
   return shape;
 }
 
-interface Place {
-  readonly exact: ExactItems;
-  /** In its part. */
-  readonly place: number;
-  readonly contents: Buffer;
-  /** On the page. */
-  readonly position: number;
-}
-
 /** @throws Unreadable if the item is not a record of the list. */
-function readItem(shape: ReturnType<typeof shapeOf>, item: unknown, at: Place): MirrorRecord {
+function readItem(
+  shape: ReturnType<typeof shapeOf>,
+  item: unknown,
+  exact: Exact,
+  position: number,
+  contents: Buffer,
+): MirrorRecord {
   if (!isObject(item)) throw new Unreadable('the item is not an object');
-  const reading = new ItemReading(item, at.exact, at.place);
   if (shape.byId && item.id === undefined) throw new Unreadable("the item: must have required property 'id'");
   const id = shape.byId ? readInteger('id', item.id) : null;
   if (shape.byId && id === null) throw mismatch('id', 'integer');
-  const scalars = shape.scalars.map(field => reading.scalar(field, item[field.name]));
-  const arrays = shape.arrays.map(field => reading.array(field, item[field.name]));
+  const reading = new ItemReading(item, exact, position);
+  const scalars = shape.scalars.map(field => reading.scalar(field));
+  const arrays = shape.arrays.map(field => reading.array(field));
   const extra = reading.extra(shape.known);
-  const offset = at.position * contentBytes;
-  const content = at.contents.subarray(offset, offset + contentBytes);
-  shape.writeContent({ id, scalars, arrays, extra }, at.contents, offset);
+  const offset = position * contentBytes;
+  writeHash16(shape.canonical({ id, scalars, arrays, extra }), contents, offset);
+  const content = contents.subarray(offset, offset + contentBytes);
   return { id, scalars, arrays, extra, content, mentions: reading.mentions };
 }
 
@@ -159,47 +133,48 @@ function readItem(shape: ReturnType<typeof shapeOf>, item: unknown, at: Place): 
 class ItemReading {
   readonly mentions: ConnectionMention[] = [];
   readonly #item: Item;
-  readonly #exact: ExactItems;
-  readonly #place: number;
+  readonly #exact: Exact;
+  readonly #position: number;
   /** Fields of the contract that do not fit their columns; they are kept complete in `extra`. */
-  #unheld: Set<string> | undefined;
+  readonly #unheld: string[] = [];
 
-  constructor(item: Item, exact: ExactItems, place: number) {
+  constructor(item: Item, exact: Exact, position: number) {
     this.#item = item;
     this.#exact = exact;
-    this.#place = place;
+    this.#position = position;
   }
 
-  scalar({ kind, name }: ScalarField, value: unknown): Scalar {
+  scalar({ kind, name }: ScalarField): Scalar {
+    const value = this.#item[name];
     if (kind === 'integer') return readInteger(name, value);
     if (kind === 'connection') return this.#connection(name, name, value);
     const text = readText(name, value);
-    return text === null || text.isWellFormed() ? text : this.#keepWhole(name);
+    if (text === null || text.isWellFormed()) return text;
+    this.#unheld.push(name);
+    return null;
   }
 
-  array({ kind, name }: ArrayField, value: unknown): Scalar[] {
-    if (value === null || value === undefined) {
+  array({ kind, name }: ArrayField): Scalar[] {
+    const values = this.#item[name] ?? null;
+    if (values === null) {
       // No rows can mean an empty array, so a missing one is recorded in `extra`.
-      this.#keepWhole(name);
+      this.#unheld.push(name);
       return [];
     }
-    if (!Array.isArray(value)) throw mismatch(name, 'array');
-    if (kind === 'connections') {
-      return value.map((each, at) => this.#connection(`${name}.${at}`, name, each, at));
-    }
-    const texts = value.map((each, at) => readText(`${name}.${at}`, each));
+    if (!Array.isArray(values)) throw mismatch(name, 'array');
+    if (kind === 'connections')
+      return values.map((value, at) => this.#connection(`${name}.${at}`, name, value, at));
+    const texts = values.map((value, at) => readText(`${name}.${at}`, value));
     if (texts.every(text => text?.isWellFormed())) return texts;
-    this.#keepWhole(name);
+    this.#unheld.push(name);
     return [];
   }
 
-  /** Compact JSON of the members without a column, in the order received; null if there are none. */
+  /** Compact JSON of the members without a column; null if there are none. */
   extra(known: ReadonlySet<string>): string | null {
-    const unheld = this.#unheld;
-    if (unheld === undefined && areAllIn(known, this.#item)) return null;
-    const missing = [...(unheld ?? [])].filter(name => !(name in this.#item));
-    const others = this.#others(this.#item, name => known.has(name) && !unheld?.has(name));
-    return objectOf([...missing.map(name => `${JSON.stringify(name)}:null`), ...others]);
+    const further = namesBeside(known, this.#item);
+    const names = this.#unheld.length === 0 ? further : [...further, ...this.#unheld];
+    return this.#membersOf(names);
   }
 
   /** @param at its place in an array of connections. */
@@ -208,31 +183,21 @@ class ItemReading {
     if (!isObject(value)) throw mismatch(path, 'object');
     const id = readInteger(`${path}.id`, value.id);
     const name = readText(`${path}.name`, value.name);
-    const others = areAllIn(inConnection, value)
-      ? []
-      : this.#others(value, each => inConnection.has(each), field, at);
-    const extra = objectOf(others);
+    const extra = this.#membersOf(namesBeside(inConnection, value), field, at);
     if (id !== null) this.mentions.push({ id, name, extra });
     // A connection without an id has no row, so the field is kept complete in `extra`, besides the null.
-    else if (extra !== null || name !== null) this.#keepWhole(field);
+    else if (extra !== null || name !== null) this.#unheld.push(field);
     return id;
   }
 
-  #keepWhole(name: string): null {
-    this.#unheld ??= new Set();
-    this.#unheld.add(name);
-    return null;
-  }
-
-  /** The members without a column, with all digits of their numbers, of the item or of a connection in it. */
-  #others(object: Item, isHeld: (name: string) => boolean, field?: string, at?: number): string[] {
-    const names = Object.keys(object).filter(name => !isHeld(name));
-    if (names.length === 0) return [];
+  /** Members of the item, or of a connection in it, with all digits of their numbers. */
+  #membersOf(names: readonly string[], field?: string, at?: number): string | null {
+    if (names.length === 0) return null;
     if (isDeeper(this.#item, nestingMax)) throw new Unreadable(tooDeep);
-    const item = this.#exact(this.#place);
+    const item = this.#exact()[this.#position] as Item;
     const value = field === undefined ? item : item[field];
-    const exact = (at === undefined ? value : (value as unknown[])[at]) as Item;
-    return names.map(name => `${JSON.stringify(name)}:${JSON.stringify(exact[name])}`);
+    const object = (at === undefined ? value : (value as unknown[])[at]) as Item;
+    return JSON.stringify(Object.fromEntries(names.map(name => [name, object[name] ?? null])));
   }
 }
 
@@ -253,21 +218,24 @@ function mismatch(path: string, type: string): Unreadable {
   return new Unreadable(`${path}: must be ${path === 'id' ? type : `${type} or null`}`);
 }
 
-function isObject(value: unknown): value is Item {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The members of a connection that have columns. */
 const inConnection: ReadonlySet<string> = new Set(['id', 'name']);
+const none: readonly string[] = [];
 
-/** Whether an object has no other members. Usually it has none, and to collect them is slow. */
-function areAllIn(names: ReadonlySet<string>, object: object): boolean {
-  for (const name in object) if (!names.has(name)) return false;
-  return true;
+/** The members of an object that have no column. Usually there are none, so it makes no array first. */
+function namesBeside(known: ReadonlySet<string>, object: object): readonly string[] {
+  let names: string[] | undefined;
+  for (const name in object)
+    if (!known.has(name)) {
+      names ??= [];
+      names.push(name);
+    }
+  return names ?? none;
 }
 
-function objectOf(members: readonly string[]): string | null {
-  return members.length === 0 ? null : `{${members.join(',')}}`;
+/** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
+export function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
+  return readRecords(list, readContent(Buffer.from(`[${json}]`))).records[0];
 }
 
 /**
@@ -289,24 +257,12 @@ export function contentOfJson(resource: string, json: string): string {
  *
  * @throws SyntaxError if `extra` is not a JSON object.
  */
-export function isNormalRecord(list: ListDefinition, { extra, arrays }: RecordValues): boolean {
+export function isNormalRecord(list: ListDefinition, { id, scalars, arrays, extra }: RecordValues): boolean {
   if (extra === null) return true;
-  if (normalExtra(extra)?.length !== extra.length) return false;
-  const further = furtherFields(extra);
-  if (list.identity.by === 'id' && Object.hasOwn(further, 'id')) return false;
-  return list.fields.every(({ name }) => {
-    if (!Object.hasOwn(further, name)) return true;
-    const alone = readOne(list, JSON.stringify({ id: 0, [name]: further[name] }));
-    // A value of another kind was there before its field had a column.
-    if (alone === undefined) return true;
-    const fits = alone.extra === null || !Object.hasOwn(furtherFields(alone.extra), name);
-    const at = arrayFields(list).findIndex(field => field.name === name);
-    return !fits && isDeepStrictEqual(alone.arrays[at], arrays[at]);
-  });
-}
-
-/** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
-export function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
-  const part = { text: () => `[${json}]`, items: [JSON.parse(json)] };
-  return readRecords(list, { count: 1, parts: [part] }).records[0];
+  const read = readOne(list, wireWriter(list, () => undefined)({ id, scalars, arrays, extra }));
+  // A value of another kind was there before its field had a column.
+  if (read === undefined) return true;
+  return (
+    read.extra?.length === extra.length && isDeepStrictEqual([read.scalars, read.arrays], [scalars, arrays])
+  );
 }

@@ -30,8 +30,7 @@ export function writeHash16(text: string, target: Buffer, offset: number): void 
 
 /**
  * The sum of a multiset of records: their number, and the sum of their contents as big-endian integers modulo 2^128.
- * The order does not matter, parts can be added and subtracted, and equal sums mean equal multisets. A content is 16
- * bytes at an offset, or 32 hexadecimal digits.
+ * The order does not matter, parts can be added and subtracted, and equal sums mean equal multisets.
  */
 export class Sum {
   count = 0;
@@ -42,7 +41,7 @@ export class Sum {
   /** A sum of `count` contents from its 32 hexadecimal digits. */
   static from(count: number, hex: string): Sum {
     const sum = new Sum();
-    sum.addHex(hex.padStart(2 * contentBytes, '0'));
+    sum.add(hex.padStart(2 * contentBytes, '0'));
     sum.count = count;
     return sum;
   }
@@ -54,20 +53,13 @@ export class Sum {
     return sum;
   }
 
-  add(bytes: Uint8Array, offset = 0): void {
-    this.#accumulate(bytes, offset, 1);
+  /** Adds a content: 16 bytes at an offset, or 32 hexadecimal digits. */
+  add(content: Uint8Array | string, offset = 0): void {
+    this.#accumulate(content, offset, 1);
   }
 
-  addHex(content: string): void {
-    this.#accumulate(bytesOf(content), 0, 1);
-  }
-
-  subtract(bytes: Uint8Array, offset = 0): void {
-    this.#accumulate(bytes, offset, -1);
-  }
-
-  subtractHex(content: string): void {
-    this.#accumulate(bytesOf(content), 0, -1);
+  subtract(content: Uint8Array | string, offset = 0): void {
+    this.#accumulate(content, offset, -1);
   }
 
   /** Adds the multiset of another sum. */
@@ -97,7 +89,8 @@ export class Sum {
     return Array.from(this.#lanes, lane => lane.toString(16).padStart(8, '0')).join('');
   }
 
-  #accumulate(bytes: Uint8Array, offset: number, sign: 1 | -1): void {
+  #accumulate(content: Uint8Array | string, offset: number, sign: 1 | -1): void {
+    const bytes = typeof content === 'string' ? bytesOf(content) : content;
     this.count += sign;
     for (let lane = 0; lane < lanes; lane++) {
       const at = offset + lane * 4;

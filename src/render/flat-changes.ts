@@ -6,9 +6,8 @@ import {
   changedFields,
   furtherFields,
   type Item,
-  isItem,
 } from '../contract/cells.ts';
-import { parseExact } from '../contract/json.ts';
+import { isObject, parseExact } from '../contract/json.ts';
 import { fieldsOf, keptResources } from '../contract/lists.ts';
 import type { Change } from '../store/read/change-cursor.ts';
 
@@ -96,6 +95,6 @@ function sidesOf({ operation, record, before }: Change): { before: Item | null; 
 export function itemOf(text: string | null): Item | null {
   if (text === null) return null;
   const value = parseExact(text);
-  if (!isItem(value)) throw new SyntaxError('a record is not an object in JSON');
+  if (!isObject(value)) throw new SyntaxError('a record is not an object in JSON');
   return value;
 }

@@ -1,4 +1,5 @@
-import { changedFields, type Item, isItem } from '../contract/cells.ts';
+import { changedFields, type Item } from '../contract/cells.ts';
+import { isObject } from '../contract/json.ts';
 import { type Field, lists, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { cut } from './cut.ts';
@@ -101,7 +102,9 @@ function connectionsIn(resource: string, name: string, value: unknown): ShownCon
   if (kind !== 'connection' && kind !== 'connections') return [];
   const items: unknown[] = Array.isArray(value) ? value : [value];
   const connections = items.flatMap(each =>
-    isItem(each) && typeof each.id === 'number' ? [{ id: each.id, text: printable(words(each, true)) }] : [],
+    isObject(each) && typeof each.id === 'number'
+      ? [{ id: each.id, text: printable(words(each, true)) }]
+      : [],
   );
   return connections.length === items.length ? connections : [];
 }
@@ -123,7 +126,7 @@ function shown(resource: string, name: string, value: unknown, { textMax, withId
 function words(value: unknown, withIds: boolean): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(each => words(each, withIds)).join(', ') || 'none';
-  if (!isItem(value)) return withoutAddressSecrets(String(value));
+  if (!isObject(value)) return withoutAddressSecrets(String(value));
   if (typeof value.name === 'string') {
     const name = withoutAddressSecrets(value.name);
     return withIds && 'id' in value ? `${name} (${value.id})` : name;

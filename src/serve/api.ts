@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
-import { connectionsPath, lists } from '../contract/lists.ts';
+import { lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { ndjsonLine } from '../render/change-feed.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
@@ -29,7 +29,7 @@ export const changesLimit = { default: 100, max: 1_000 } as const;
 
 /** Where a list, or the connections, are served to programs. */
 export function apiPath({ resource }: Browsable): string {
-  return lists.find(each => each.resource === resource)?.path ?? connectionsPath;
+  return lists.find(each => each.resource === resource)?.path ?? '/v2/connections';
 }
 
 /** Adds the lists and changes for programs. The caller has checked the token. */

@@ -5,7 +5,6 @@ import {
   type JsonSchema,
   keptResources,
   lists,
-  paginationSchema,
   resourceNames,
 } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
@@ -33,6 +32,13 @@ const health = object({
 });
 /** The answer of `/healthz`. */
 export type HealthAnswer = shape.ValueOf<typeof health>;
+
+const pagination = object({
+  pageCount: shape.whole('the number of pages', 0),
+  pageNo: shape.whole('the page'),
+  pageSize: shape.whole('records on a full page', 0),
+  totalRecordCount: shape.whole('records of the list', 0),
+});
 
 const changesPage = object({
   items: list(changesOutput, 'the changes'),
@@ -84,7 +90,7 @@ export function openApiDocument(): object {
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
       parameters: Object.fromEntries(parameters.map(each => [each.name, each])),
-      schemas: { Pagination: paginationSchema, Error: exact(failureOutput), Health: exact(health) },
+      schemas: { Pagination: pagination, Error: exact(failureOutput), Health: exact(health) },
       responses: {
         BadRequest: refusal('The request can not be served; the message says what is wrong with it.'),
         Unauthorized: refusal('The token is missing or wrong.'),

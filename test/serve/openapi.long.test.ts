@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { itemSchema, lists, paginationSchema } from '../../src/contract/lists.ts';
+import { itemSchema, lists } from '../../src/contract/lists.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, servedToken, serveScene } from '../support/served.ts';
 
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     for (const path of paths) expect((await served.get(path)).status).toBe(200);
   });
 
-  test('contains the very schemas by which the answers of the service are checked', () => {
+  test('describes records as the service sends them', () => {
     for (const list of lists) {
       const schema = contentOf(list.path, '200')?.['application/json']?.schema as {
         properties: { items: { items: unknown } };
@@ -76,7 +76,6 @@ describe('the OpenAPI document', () => {
       expect({ ...item, properties: fields }).toEqual(JSON.parse(JSON.stringify(itemSchema(list))));
       expect(_id === undefined).toBe(list.identity.by === 'id');
     }
-    expect(document.components.schemas.Pagination).toEqual(paginationSchema);
   });
 });
 

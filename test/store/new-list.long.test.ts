@@ -26,7 +26,7 @@ const folders: ListDefinition = {
   connectionNameRank: 0,
   fields: [
     nameField,
-    connectionField('ownerConnection', 'owner_connection_id', 'Owner'),
+    connection('ownerConnection', 'Owner'),
     { kind: 'texts', name: 'labels', table: 'folder_labels', column: 'label', label: 'Labels' },
   ],
 };

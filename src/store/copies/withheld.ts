@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
 import {
   arrayFields,
@@ -9,9 +10,7 @@ import {
   timeColumnOf,
   timeIndexOf,
 } from '../../contract/lists.ts';
-import { readContent } from '../../contract/page.ts';
-import { type MirrorRecord, readRecords } from '../../contract/record.ts';
-import { wireWriter } from '../../contract/wire.ts';
+import { type MirrorRecord, readOne } from '../../contract/record.ts';
 import { MirrorFileError, UsageError } from '../../errors.ts';
 
 /** The parts of a mirror that go into a share. */
@@ -134,7 +133,7 @@ function cutWebhook(json: string): string {
 
 function readVersion(json: string): MirrorRecord | undefined {
   try {
-    return readRecords(webhooks, readContent(Buffer.from(`[${json}]`))).records[0];
+    return readOne(webhooks, json);
   } catch {
     return undefined;
   }

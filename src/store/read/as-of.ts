@@ -1,8 +1,13 @@
 import type Database from 'better-sqlite3';
-import type { RecordValues, StoredConnection } from '../../contract/content.ts';
+import {
+  type RecordValues,
+  readWireConnection,
+  type StoredConnection,
+  wireConnection,
+  wireWriter,
+} from '../../contract/content.ts';
 import { arrayFields, listOf, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
-import { readWireConnection, wireConnection, wireWriter } from '../../contract/wire.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { arrayOf } from '../tables/view-sql.ts';

@@ -8,9 +8,9 @@ import {
   type RecordFilter,
 } from '../../contract/browsable.ts';
 import { type Column, cellsOf } from '../../contract/cells.ts';
+import { wireConnection, wireWriter } from '../../contract/content.ts';
 import { type Field, listOf } from '../../contract/lists.ts';
 import { instantMs } from '../../contract/time.ts';
-import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { openForReading } from '../file/open.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';
 import { ListTable, registerInstant } from '../tables/list-table.ts';

@@ -119,6 +119,6 @@ function sumAfter(sqlite: Database.Database, resource: string, runId: number): R
      WHERE resource = 'connections' AND valid_from_run_id <= @runId AND valid_to_run_id > @runId`,
   );
   const sum = new Sum();
-  for (const content of contents.pluck().iterate({ runId })) sum.addHex(content);
+  for (const content of contents.pluck().iterate({ runId })) sum.add(content);
   return { recordCount: sum.count, contentSum: sum.toString() };
 }

@@ -71,7 +71,7 @@ export function checkRows(
     for (const row of rows) {
       const { content, fault } = check(row);
       if (fault !== null) tell(row.id, fault);
-      sum.addHex(content);
+      sum.add(content);
       if (slice.isOver) await slice.next();
     }
     return sum;

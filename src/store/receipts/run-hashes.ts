@@ -79,7 +79,7 @@ export class RunHashes {
       const sum = operation === 'removal' ? gone : began;
       for (const line of lines[operation].iterate({ run: runId })) {
         changes.add(line);
-        sum.addHex(line.slice(-2 * contentBytes - 1, -1));
+        sum.add(line.slice(-2 * contentBytes - 1, -1));
       }
     }
     for (const content of this.#updatedAway.iterate(runId, resource)) gone.add(content);

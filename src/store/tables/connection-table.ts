@@ -1,5 +1,11 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, normalExtra, type StoredConnection } from '../../contract/content.ts';
+import {
+  connectionContent,
+  type NameAndExtra,
+  readWireConnection,
+  type StoredConnection,
+  wireConnection,
+} from '../../contract/content.ts';
 import { parseExact } from '../../contract/json.ts';
 import { lists } from '../../contract/lists.ts';
 import { tryToRead } from './readable.ts';
@@ -10,12 +16,6 @@ export interface ConnectionRow extends StoredConnection {
   readonly changedRunId: number;
   /** 16 bytes, as they are in the row; null if another program removed them. */
   readonly content: Buffer | null;
-}
-
-/** The name of a connection, and its further fields as compact JSON; null if the service gave none. */
-export interface NameAndExtra {
-  readonly name: string | null;
-  readonly extra: string | null;
 }
 
 const selectRows = `SELECT id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
@@ -41,16 +41,6 @@ export class ConnectionTable {
   }
 }
 
-/**
- * The columns of a connection's row. A name that is not well-formed Unicode, for example half a surrogate pair, is among the
- * further fields.
- */
-export function columnsOf({ name, extra }: NameAndExtra): NameAndExtra {
-  if (name === null || name.isWellFormed()) return { name, extra };
-  const others = extra === null ? '' : `,${extra.slice(1, -1)}`;
-  return { name: null, extra: `{"name":${JSON.stringify(name)}${others}}` };
-}
-
 /** The name and further fields that the columns of a connection's row say. */
 export function saidIn({ name, extra }: NameAndExtra): NameAndExtra {
   if (name !== null || extra === null || !extra.includes('"name"')) return { name, extra };
@@ -72,17 +62,15 @@ export function isAsWritten(row: ConnectionRow): boolean {
  * the further fields.
  */
 export function isExtraAsWritten(row: StoredConnection): boolean {
-  const read = tryToRead(
-    () => normalExtra(row.extra)?.length === row.extra?.length && columnsOf(saidIn(row)).name === row.name,
-  );
-  return 'value' in read && read.value;
+  const read = tryToRead(() => readWireConnection(wireConnection(row)));
+  return 'value' in read && read.value.name === row.name && read.value.extra?.length === row.extra?.length;
 }
 
 /** The columns that refer to connections. */
 const referring = lists.flatMap(list =>
   list.fields.flatMap(field => {
     if (field.kind !== 'connection' && field.kind !== 'connections') return [];
-    return [{ table: field.kind === 'connection' ? list.table : field.table, column: field.column }];
+    return [{ table: 'table' in field ? field.table : list.table, column: field.column }];
   }),
 );
 

@@ -71,8 +71,8 @@ function tell(context: ListContext, order: Order, dry: DryRun): Written {
   const plan = planOf(context, stage, result);
   if (isNewestGone(order, plan)) return newestGone;
   const rows = sum.plus(stage.stagedSum);
-  for (const n of plan.dropped) rows.subtractHex(stage.contentOf(n));
-  for (const row of [...plan.edits.keys(), ...plan.gone]) rows.subtractHex(table.read(row).content);
+  for (const n of plan.dropped) rows.subtract(stage.contentOf(n));
+  for (const row of [...plan.edits.keys(), ...plan.gone]) rows.subtract(table.read(row).content);
   dry.names.enter(list.resource, stage.names, result.proof?.verdict.isProven === true);
   for (const change of changesOf(context, stage, plan, dry.names)) dry.tell(change);
   return { kind: 'written', outcome: order.conclude(appliedOf(context, order, plan, rows)) };
@@ -142,7 +142,7 @@ async function writeRows(
 ): Promise<{ rows: Sum; read: Sum }> {
   const { sqlite, sql, shown } = stage;
   const read = stage.shownSum.plus(stage.stagedSum);
-  for (const n of dropped) read.subtractHex(stage.contentOf(n));
+  for (const n of dropped) read.subtract(stage.contentOf(n));
   const rows = new Sum();
   rows.addSum(sum);
   /** What ends of the rows that no answer has shown. */

@@ -1,16 +1,19 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, type StoredConnection } from '../../contract/content.ts';
+import {
+  columnsOfConnection,
+  connectionContent,
+  type NameAndExtra,
+  type StoredConnection,
+} from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
 import { keyOfTime } from '../../contract/record-key.ts';
 import {
   type ConnectionRow,
   ConnectionTable,
-  columnsOf,
   isAsWritten,
   isUnreferenced,
   missingConnections,
-  type NameAndExtra,
   saidIn,
 } from '../tables/connection-table.ts';
 import { connectionJson } from '../tables/view-sql.ts';
@@ -194,7 +197,7 @@ export class ConnectionNames {
     for (const [id, ofLists] of this.#given) {
       const given = ofLists.get(resource);
       if (given === undefined) continue;
-      const { name, extra } = columnsOf(given);
+      const { name, extra } = columnsOfConnection(given);
       write.run(resource, id, name, extra, given.namedAt);
       if (connections.read(id) === undefined) insertConnection(this.#sqlite, this.believedOf(id), runId);
     }
@@ -206,7 +209,7 @@ export class ConnectionNames {
     const all = [...ranked.flatMap(list => given?.get(list.resource) ?? []), saidIn(row)];
     const name = all.find(each => each.name !== null)?.name ?? null;
     const extra = all.find(each => each.extra !== null)?.extra ?? null;
-    return { id, ...columnsOf({ name, extra }) };
+    return { id, ...columnsOfConnection({ name, extra }) };
   }
 
   /** The connections that are to be called otherwise. Nulls among the further fields, and their order, do not count. */

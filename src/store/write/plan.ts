@@ -1,6 +1,6 @@
 import type { StoredConnection } from '../../contract/content.ts';
+import { wireConnection, wireWriter } from '../../contract/content.ts';
 import type { Scalar } from '../../contract/lists.ts';
-import { wireConnection, wireWriter } from '../../contract/wire.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ConnectionTable } from '../tables/connection-table.ts';

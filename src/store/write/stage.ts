@@ -110,23 +110,19 @@ export class Stage {
 
   #parse(page: Page, { index, size }: PageAddress): ParsedPage {
     const content = page.content ?? readContent(page.items);
-    const read = readRecords(this.list, content);
-    const { records, positions, rejections } = read;
+    const { records, positions, rejections, contents } = readRecords(this.list, content);
     const rejected = this.rejected.add(rejections, index * size);
-    const keys = new Float64Array(content.count);
-    // If no record was rejected, these are the contents of all items in their order.
-    const contents = rejected.length === 0 ? read.contents : new Uint8Array(content.count * contentBytes);
+    const keys = new Float64Array(content.items.length);
     for (const [at, record] of records.entries()) {
       const position = positions[at] as number;
       keys[position] = keyOf(this.list, record, this.#timeAt);
-      if (rejected.length > 0) contents.set(record.content, position * contentBytes);
     }
     for (const [at, { key, content: hash }] of rejected.entries()) {
       const position = rejections[at]?.position as number;
       keys[position] = key;
       contents.set(hash, position * contentBytes);
     }
-    const rows = new Float64Array(content.count).fill(Number.NaN);
+    const rows = new Float64Array(content.items.length).fill(Number.NaN);
     const found = this.isEmpty ? [] : this.table.findAll(records);
     const places = { rows, positions, keys };
     this.sqlite.transaction(() =>
@@ -155,7 +151,7 @@ export class Stage {
       seen.add(id);
       rows[positions[at] as number] = id;
       if (this.ids.delete(id)) {
-        this.stagedSum.subtractHex(this.contentOf(id));
+        this.stagedSum.subtract(this.contentOf(id));
         this.#unstage.run(id);
       }
       if (found[at] !== undefined) {
