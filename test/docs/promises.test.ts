@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'promises.md'), 'utf8');
-const promises = [...page.matchAll(/^\| (.+) \| `(test\/.+\.test\.ts)` \| (.+) \|$/gm)];
+const promises = [...page.matchAll(/^- (.+)\n {2}`(test\/.+\.test\.ts)`: (.+)$/gm)];
 
 test('every promise has a test that there is', () => {
   expect(promises.length).toBeGreaterThan(30);
