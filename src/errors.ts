@@ -244,11 +244,10 @@ export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 export class CancelledError extends DocmirrorError {
   readonly by: StopSignal | 'deadline';
 
-  /** @param more further sentences for the message. */
-  constructor(by: StopSignal | 'deadline', more = '') {
+  constructor(by: StopSignal | 'deadline') {
     const isLate = by === 'deadline';
     const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;
-    super(isLate ? 'deadline' : 'cancelled', `${what} ${more}`.trimEnd());
+    super(isLate ? 'deadline' : 'cancelled', what);
     this.by = by;
   }
 

@@ -8,7 +8,7 @@ import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
-import type { ChangeObserver } from '../store/write/list-context.ts';
+import type { ChangeObserver } from '../store/write/mirror.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import type { ListObserver } from '../sync/read.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
@@ -118,12 +118,12 @@ function withDeadline(outer: AbortSignal, deadlineMs: number | null): Disposable
 
 /** Takes the mirror, and waits for it as long as the settings say. */
 function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal: AbortSignal) {
-  const { database, waitMs, fullEveryMs } = config;
+  const { database, waitMs } = config;
   const mayRebuild = flags.rebuild ?? false;
   return whenFree(waitMs, signal, () =>
     onPlannedChange === undefined
-      ? SqliteMirror.open(database, { signal, fullEveryMs, mayRebuild })
-      : SqliteMirror.openDry(database, onPlannedChange, { signal, fullEveryMs }),
+      ? SqliteMirror.open(database, { signal, mayRebuild })
+      : SqliteMirror.openDry(database, onPlannedChange, { signal }),
   );
 }
 

@@ -5,7 +5,7 @@ import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveDifference, LiveResult } from '../render/verification.ts';
-import type { RecordChange } from '../store/write/list-context.ts';
+import type { RecordChange } from '../store/write/mirror.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';

@@ -20,7 +20,7 @@ import {
 import { type PageContent, readContent } from './page.ts';
 import { contentBytes, writeHash16 } from './sum.ts';
 
-/** What a record says of a connection. Its name can contain a lone surrogate, which has no UTF-8 form. */
+/** What a record says of a connection. */
 export interface ConnectionMention extends NameAndExtra {
   readonly id: number;
 }
@@ -184,7 +184,8 @@ class ItemReading {
     const id = readInteger(`${path}.id`, value.id);
     const name = readText(`${path}.name`, value.name);
     const extra = this.#membersOf(namesBeside(inConnection, value), field, at);
-    if (id !== null) this.mentions.push({ id, name, extra });
+    // Half a surrogate pair has no UTF-8 form.
+    if (id !== null) this.mentions.push({ id, name: name?.toWellFormed() ?? null, extra });
     // A connection without an id has no row, so the field is kept complete in `extra`, besides the null.
     else if (extra !== null || name !== null) this.#unheld.push(field);
     return id;

@@ -6,11 +6,9 @@ import { OtherWriters } from '../store/file/file-identity.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';
-import { diffOf, isProtected } from '../store/write/diff.ts';
-import { KnownPages } from '../store/write/known-pages.ts';
-import type { ListContext } from '../store/write/list-context.ts';
 import { type ListState, nothingLearnt } from '../store/write/memory.ts';
-import type { Result } from '../store/write/plan.ts';
+import type { ListContext } from '../store/write/mirror.ts';
+import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from './pages.ts';
 import { assertPagesMax, type ListProgress, type ListTask, Reader } from './read.ts';
@@ -86,7 +84,7 @@ async function readAndWrite(
   conclude: (ending: Ending) => ListOutcome,
 ): Promise<ListOutcome> {
   const { list, observer, removals, signal } = task;
-  const { file, table, sum, memory } = context;
+  const { file, sum, memory } = context;
   const others = new OtherWriters(file.sqlite);
   const last = context.records.last('written', list.resource);
   const totalBefore = last?.totalRecordCount ?? null;
@@ -99,9 +97,7 @@ async function readAndWrite(
         state = nothingLearnt;
         stage = null;
       }
-      const readPages = state === nothingLearnt ? () => [] : () => memory.readPages();
-      const known = new KnownPages(file.sqlite, table, readPages);
-      stage ??= new Stage(file.sqlite, table, known, state.names, sum.count === 0);
+      stage ??= new Stage(context, state);
       const reading = { task, context, progress, stage, state, totalBefore };
       const read = await (tries === 0 ? readGrowth(reading) : readFully(reading));
       let reason = read as string;
@@ -109,8 +105,8 @@ async function readAndWrite(
         const finish = (applied: Applied) => conclude(ended(progress.mode, read.unproven, applied));
         const result = { ...read, removals };
         const written = await apply(context, { stage, result, state, others, signal, conclude: finish });
-        if (written.kind === 'written') return written.outcome;
-        reason = written.reason;
+        if (typeof written !== 'string') return written;
+        reason = written;
       }
       if (reason !== '') observer.walkAgain(list, reason);
       if (tries === 2) throw new Error(`${list.resource}: ${reason}`);
@@ -172,7 +168,7 @@ async function readFully({ task, context, progress, stage, state, totalBefore }:
       totalBefore,
       unshown(repeated) {
         stage.settleRepeats(repeated);
-        return diffOf(stage, progress.total ?? 0, true).unshown.filter(({ id }) => !isProtected(stage, id));
+        return missingRows(stage, progress.total ?? 0);
       },
     }),
   );

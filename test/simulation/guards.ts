@@ -17,7 +17,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'rejected records keep their rows',
     keeps: 'a known record that can no longer be read is not removed',
-    instead: '    return false;',
+    instead: '    false;',
     breaks: 'removed-wrongly',
   },
   {

@@ -7,7 +7,7 @@ import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
 import type { ListOutcome, PageSource } from '../../src/contract/run.ts';
 import { Service, type ServiceOptions } from '../../src/service/service.ts';
-import type { ListContext } from '../../src/store/write/list-context.ts';
+import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder } from './run-cli.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { ListContext } from '../../src/store/write/list-context.ts';
+import type { ListContext } from '../../src/store/write/mirror.ts';
 import { memoryFolder, run, stored } from '../support/in-process.ts';
 import { labelOf, MovingList } from '../support/moving-list.ts';
 import { sqlite } from '../support/run-cli.ts';
@@ -34,23 +34,6 @@ test('a list whose rows do not match what was read is read again, without any sh
   expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
 });
 
-test('a fault of docmirror itself during a first sync is recorded, and leaves nothing behind', async () => {
-  await using folder = memoryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  const source = new MovingList(10, 3, 1);
-  source.play([]);
-  const onList = (list: ListContext) => {
-    list.memory.writeState = () => {
-      throw new TypeError('nobody foresaw this');
-    };
-  };
-  await expect(run(path, source, { ...exports, onList })).rejects.toThrow('nobody foresaw this');
-  expect(sqlite(path, 'SELECT status, error_code, error_message FROM sync_runs')).toEqual([
-    { status: 'failed', error_code: 'internal', error_message: 'nobody foresaw this' },
-  ]);
-  expect(stored(path)).toEqual([]);
-});
-
 test('a fault of docmirror itself in one list is that of the run, and the other lists are synced', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
@@ -59,7 +42,7 @@ test('a fault of docmirror itself in one list is that of the run, and the other 
   let opened = 0;
   const onList = (list: ListContext) => {
     if (++opened > 1) return;
-    list.memory.writeState = () => {
+    list.memory.remember = () => {
       throw new TypeError('nobody foresaw this');
     };
   };

@@ -1,6 +1,12 @@
 import { chmodSync } from 'node:fs';
-import type Database from 'better-sqlite3';
-import { makePrivateFile, privateFileMode } from './atomic-file.ts';
+import { dirname, resolve } from 'node:path';
+import {
+  makePrivateFile,
+  privateFileMode,
+  removeLeftovers,
+  removeUnfinished,
+  unfinishedPath,
+} from './atomic-file.ts';
 import { bringUpToDate } from './migrate.ts';
 import { applicationIds, busyTimeoutMs, kindOf, mirrorToWrite } from './mirror-path.ts';
 import {
@@ -29,18 +35,35 @@ export function openForWriting(path: string): MirrorFile {
     if (kind === 'none') makePrivateFile(file);
     // Another program can have made the empty file with another mode.
     if (kind === 'empty') chmodSync(file, privateFileMode);
-    return openToWrite(file, sqlite => bringUpToDate(sqlite, file));
+    return openToWrite(file);
   });
 }
 
 /**
- * Opens a mirror of the current shape for writes that will be rolled back.
- *
- * @throws UsageError, RefusedFileError, MirrorFileError as `openForWriting` does.
+ * Copies an open mirror, for a run whose result ends with the copy. Only the owner of this process can read it, and it is removed when
+ * it is closed.
  */
-export function openForDryRun(path: string): MirrorFile {
-  const file = mirrorToWrite(path);
-  return explaining(file, () => openToWrite(file, () => undefined));
+export function openCopy({ path, sqlite }: MirrorFile): MirrorFile {
+  removeLeftovers(dirname(resolve(path)));
+  const copy = unfinishedPath(path);
+  return explaining(copy, () => {
+    try {
+      makePrivateFile(copy);
+      sqlite.pragma('query_only = OFF');
+      sqlite.prepare('VACUUM INTO ?').run(copy);
+      const copied = connectTo(copy);
+      copied.pragma('synchronous = OFF');
+      copied.pragma(`cache_size = -${cacheKib}`);
+      const close = () => {
+        copied.close();
+        removeUnfinished(copy);
+      };
+      return { ...mirrorFile(path, copied), close, [Symbol.dispose]: close };
+    } catch (error) {
+      removeUnfinished(copy);
+      throw error;
+    }
+  });
 }
 
 /** A mirror in memory that ends with its connection, for a run that must leave no file. */
@@ -50,7 +73,7 @@ export function openInMemory(): MirrorFile {
   return mirrorFile(':memory:', sqlite);
 }
 
-function openToWrite(file: string, prepare: (sqlite: Database.Database) => void): MirrorFile {
+function openToWrite(file: string): MirrorFile {
   const sqlite = connectTo(file, { timeout: busyTimeoutMs });
   return closedIfItFails(sqlite, () => {
     const shape = shapeOf(sqlite);
@@ -64,7 +87,7 @@ function openToWrite(file: string, prepare: (sqlite: Database.Database) => void)
     sqlite.pragma('journal_mode = WAL');
     sqlite.pragma('synchronous = FULL');
     sqlite.pragma(`cache_size = -${cacheKib}`);
-    prepare(sqlite);
+    bringUpToDate(sqlite, file);
     return mirrorFile(file, sqlite);
   });
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DocmirrorError } from '../../errors.ts';
 import { openOfAnyShape } from '../file/open.ts';
-import { wroteListSql } from '../tables/written-lists.ts';
+import { wroteListSql } from '../tables/ended-runs.ts';
 
 const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
   WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;

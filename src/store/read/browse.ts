@@ -12,7 +12,7 @@ import { wireConnection, wireWriter } from '../../contract/content.ts';
 import { type Field, listOf } from '../../contract/lists.ts';
 import { instantMs } from '../../contract/time.ts';
 import { openForReading } from '../file/open.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
+import { connectionReader } from '../tables/connection-table.ts';
 import { ListTable, registerInstant } from '../tables/list-table.ts';
 
 /** A record of a list or a connection, as it is in the mirror. */
@@ -98,15 +98,15 @@ export function findRecords(
 
 /** Reads records of a list, or connections, by their ids. */
 export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
-  const connections = new ConnectionTable(sqlite);
+  const connection = connectionReader(sqlite);
   if (resource === 'connections')
     return id => {
-      const row = connections.read(id) ?? { id, name: null, extra: null };
+      const row = connection(id) ?? { id, name: null, extra: null };
       return { resource, id, ownId: id, record: wireConnection(row) };
     };
   const list = listOf(resource);
   const table = new ListTable(sqlite, list);
-  const write = wireWriter(list, id => connections.read(id));
+  const write = wireWriter(list, connection);
   return id => {
     const { record } = table.read(id);
     return { resource, id, ownId: record.id, record: write(record) };

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { noFilter } from '../../contract/browsable.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
-import { wroteListSql } from '../tables/written-lists.ts';
+import { wroteListSql } from '../tables/ended-runs.ts';
 import type { Change } from './change-cursor.ts';
 import { changesThatFit } from './change-list.ts';
 import { type ListStatus, type RecordedRun, RunReader } from './run-reader.ts';

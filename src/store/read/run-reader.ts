@@ -3,8 +3,8 @@ import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
 import { lists } from '../../contract/lists.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { wroteListSql } from '../tables/ended-runs.ts';
 import { type rejectedRecords, syncRunResources, syncRuns } from '../tables/schema.ts';
-import { wroteListSql } from '../tables/written-lists.ts';
 
 /** A row of `sync_runs`, with the field names of Drizzle. */
 export type RunRow = typeof syncRuns.$inferSelect;

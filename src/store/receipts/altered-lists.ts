@@ -5,7 +5,7 @@ import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
-import { type ConnectionRow, ConnectionTable, isExtraAsWritten } from '../tables/connection-table.ts';
+import { type ConnectionRow, connectionRows, isExtraAsWritten } from '../tables/connection-table.ts';
 import { ListTable, type StoredRow } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { lastState, sumOfContents } from './run-receipt.ts';
@@ -42,7 +42,8 @@ export function checkRow(list: ListDefinition, { record, content: stored }: Stor
   return { content, fault: isSame ? null : fault };
 }
 
-function checkConnection(row: ConnectionRow): CheckedRow {
+/** Compares the columns of a connection's row with its content. */
+export function checkConnection(row: ConnectionRow): CheckedRow {
   const read = tryToRead(() => connectionContent(row).toString('hex'));
   const content = 'value' in read ? read.value : noContent;
   if (!isExtraAsWritten(row)) return { content, fault: notNormal };
@@ -78,7 +79,7 @@ export function checkRows(
   };
   const list = lists.find(each => each.resource === resource);
   return list === undefined
-    ? checkAll(new ConnectionTable(sqlite).rows(), checkConnection)
+    ? checkAll(connectionRows(sqlite), checkConnection)
     : checkAll(new ListTable(sqlite, list).rows(), row => checkRow(list, row));
 }
 

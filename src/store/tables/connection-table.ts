@@ -1,66 +1,28 @@
 import type Database from 'better-sqlite3';
-import {
-  connectionContent,
-  type NameAndExtra,
-  readWireConnection,
-  type StoredConnection,
-  wireConnection,
-} from '../../contract/content.ts';
-import { parseExact } from '../../contract/json.ts';
+import { readWireConnection, type StoredConnection, wireConnection } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { tryToRead } from './readable.ts';
 
 /** A connection's row. */
 export interface ConnectionRow extends StoredConnection {
-  readonly firstSeenRunId: number;
-  readonly changedRunId: number;
   /** 16 bytes, as they are in the row; null if another program removed them. */
   readonly content: Buffer | null;
 }
 
-const selectRows = `SELECT id, name, _extra AS extra, _first_seen_run_id AS firstSeenRunId,
-  _changed_run_id AS changedRunId, _content AS content FROM connections`;
+const selectRows = 'SELECT id, name, _extra AS extra, _content AS content FROM connections';
 
-/** The table of connections, by prepared statements. */
-export class ConnectionTable {
-  readonly #sqlite: Database.Database;
-  readonly #read: Database.Statement<[id: number], ConnectionRow>;
-
-  constructor(sqlite: Database.Database) {
-    this.#sqlite = sqlite;
-    this.#read = sqlite.prepare(`${selectRows} WHERE id = ?`);
-  }
-
-  read(id: number): ConnectionRow | undefined {
-    return this.#read.get(id);
-  }
-
-  /** Every row in the order of its id. */
-  *rows(): Generator<ConnectionRow> {
-    yield* this.#sqlite.prepare<[], ConnectionRow>(`${selectRows} ORDER BY id`).iterate();
-  }
+/** Makes a function that reads a connection's row by its id. */
+export function connectionReader(sqlite: Database.Database): (id: number) => ConnectionRow | undefined {
+  const read = sqlite.prepare<[number], ConnectionRow>(`${selectRows} WHERE id = ?`);
+  return id => read.get(id);
 }
 
-/** The name and further fields that the columns of a connection's row say. */
-export function saidIn({ name, extra }: NameAndExtra): NameAndExtra {
-  if (name !== null || extra === null || !extra.includes('"name"')) return { name, extra };
-  const read = tryToRead(() => parseExact(extra) as Record<string, unknown>);
-  // Another program can have written any text.
-  if (!('value' in read) || typeof read.value.name !== 'string') return { name, extra };
-  const { name: said, ...others } = read.value;
-  return { name: said as string, extra: Object.keys(others).length === 0 ? null : JSON.stringify(others) };
+/** The rows of all connections in the order of their ids. */
+export function connectionRows(sqlite: Database.Database): IterableIterator<ConnectionRow> {
+  return sqlite.prepare<[], ConnectionRow>(`${selectRows} ORDER BY id`).iterate();
 }
 
-/** Whether the columns of a row match its content, and are as docmirror writes them. */
-export function isAsWritten(row: ConnectionRow): boolean {
-  const read = tryToRead(() => row.content?.equals(connectionContent(row)) === true);
-  return 'value' in read && read.value && isExtraAsWritten(row);
-}
-
-/**
- * Whether the further fields of a row are as docmirror writes them. A content is the same whether its name is in the column or among
- * the further fields.
- */
+/** Whether the further fields of a row are as docmirror writes them: a content is the same if its name is among them. */
 export function isExtraAsWritten(row: StoredConnection): boolean {
   const read = tryToRead(() => readWireConnection(wireConnection(row)));
   return 'value' in read && read.value.name === row.name && read.value.extra?.length === row.extra?.length;

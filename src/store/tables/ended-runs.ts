@@ -1,5 +1,10 @@
 import type Database from 'better-sqlite3';
-import { wroteListSql } from './written-lists.ts';
+
+/**
+ * A condition in SQL: the run of a record in `sync_run_resources` wrote the list. Any other run left the list as it was, and its
+ * record says how. A table's alias and a dot can be before it.
+ */
+export const wroteListSql = "status IN ('completed', 'partial')";
 
 /** How a run dealt with one list; `status` is null if the run left the list alone. */
 export interface ListInRun {

@@ -2,9 +2,9 @@ import { keptResources, lists, tableOf, timeColumnOf } from '../../contract/list
 import { contentOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { keptByOthers } from '../receipts/pruned.ts';
+import { wroteListSql } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
-import { wroteListSql } from '../tables/written-lists.ts';
 import { ListMemory } from '../write/memory.ts';
 import type { Audit } from './differences.ts';
 
@@ -98,7 +98,7 @@ export function verifyTables(audit: Audit): void {
       differences.add(items, id, 'the positions have a gap');
     for (const id of table.rowsWithOtherTimes())
       differences.add(list.table, id, `${timeColumnOf(list)} is not the time of the record`);
-    for (const misfit of new ListMemory(sqlite, list.resource).misfits())
+    for (const misfit of new ListMemory(sqlite, list).misfits())
       differences.add(misfit.table, null, misfit.what);
   }
   verifyRejected(audit);

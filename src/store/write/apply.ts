@@ -6,20 +6,13 @@ import { TimeSlice } from '../../time-slice.ts';
 import type { OtherWriters } from '../file/file-identity.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { missingConnections } from '../tables/connection-table.ts';
-import { ConnectionNames, compacted } from './connections.ts';
 import { fieldNews } from './field-news.ts';
-import { pagesToRemember } from './known-pages.ts';
-import type { DryRun, ListContext } from './list-context.ts';
-import { type ListState, stateAfter } from './memory.ts';
-import { changesOf, type Plan, planOf, type Result } from './plan.ts';
+import type { ListState } from './memory.ts';
+import type { ListContext } from './mirror.ts';
+import { type Plan, planOf, type Result } from './plan.ts';
 import { writeRejected } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
-
-/** The list was written and recorded, or it has to be read again without what earlier runs remember. */
-export type Written =
-  | { readonly kind: 'written'; readonly outcome: ListOutcome }
-  | { readonly kind: 'again'; readonly reason: string };
 
 /** A list that was read. */
 interface Order {
@@ -35,102 +28,64 @@ interface Order {
 
 /**
  * Writes what was read of a list, in one short transaction: versions that end, rows, names of connections, rejected records, notes for
- * the next run and the run's record; all or nothing. The rows must then have the sum of what was read. A dry run writes nothing.
+ * the next run and the run's record; all or nothing. The rows must then have the sum of what was read.
+ *
+ * @returns the outcome; or why the list has to be read again without what earlier runs remember.
  */
-export async function apply(context: ListContext, order: Order): Promise<Written> {
-  const { file, list, sum, run } = context;
-  const { stage, result, others, signal } = order;
-  if (run.dry !== null) return tell(context, order, run.dry);
-  let plan = planOf(context, stage, result);
-  const work = async (): Promise<Written> => {
+export async function apply(context: ListContext, order: Order): Promise<ListOutcome | string> {
+  const { file, list, sum } = context;
+  const { stage, result, state, others, signal } = order;
+  const plan = planOf(context, stage, result);
+  // An incremental sync rests on the newest records that were known.
+  const isKnown = (row: number) => stage.shown.has(row) || plan.edits.has(row);
+  if (result.proof === null && state.growth?.newestRows.every(isKnown) !== true)
+    return 'the newest known record is gone';
+  const work = async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
-    if (others.haveWritten()) {
-      assertSum(file, list.resource, sum);
-      plan = planOf(context, stage, result);
-    }
-    if (isNewestGone(order, plan)) return newestGone;
+    if (others.haveWritten()) assertSum(file, list.resource, sum);
     const written = await write(context, order, plan);
     signal.throwIfAborted();
     return written;
   };
-  return transact(file, signal, work, ({ kind }) => kind === 'written');
+  return transact(file, signal, work, written => typeof written !== 'string');
 }
 
-/** An incremental sync rests on the newest records that were known. */
-function isNewestGone({ stage, state, result }: Order, { edits }: Plan): boolean {
-  if (result.proof !== null) return false;
-  return state.growth?.newestRows.every(row => stage.shown.has(row) || edits.has(row)) !== true;
-}
+async function write(context: ListContext, order: Order, plan: Plan): Promise<ListOutcome | string> {
+  const { list, run, records, file, memory, sum } = context;
+  const { stage, result, state, signal } = order;
+  const { edits, copies, gone, withheld, base } = plan;
+  const { rows, read } = await writeRows(context, order, plan, new TimeSlice(signal));
+  if (!passesGate(read, rows))
+    return `the rows of ${list.resource} would differ from what was read of the list`;
+  const { proof, unproven, undecided } = result;
+  stage.names.write(file.sqlite, list.resource, run.id, proof?.verdict.isProven === true);
+  const [missing] = missingConnections(file.sqlite);
+  if (missing !== undefined)
+    throw new MirrorAlteredError(
+      `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
+    );
+  writeRejected(context, stage.rejected, result);
 
-const newestGone: Written = { kind: 'again', reason: 'the newest known record is gone' };
-
-/** Tells what would be written. */
-function tell(context: ListContext, order: Order, dry: DryRun): Written {
-  const { stage, result } = order;
-  const { list, sum, table } = context;
-  const plan = planOf(context, stage, result);
-  if (isNewestGone(order, plan)) return newestGone;
-  const rows = sum.plus(stage.stagedSum);
-  for (const n of plan.dropped) rows.subtract(stage.contentOf(n));
-  for (const row of [...plan.edits.keys(), ...plan.gone]) rows.subtract(table.read(row).content);
-  dry.names.enter(list.resource, stage.names, result.proof?.verdict.isProven === true);
-  for (const change of changesOf(context, stage, plan, dry.names)) dry.tell(change);
-  return { kind: 'written', outcome: order.conclude(appliedOf(context, order, plan, rows)) };
-}
-
-function appliedOf(
-  context: ListContext,
-  { stage, result }: Order,
-  { edits, gone, withheld, changedIdentity }: Plan,
-  rows: Sum,
-): Applied {
-  const { sum } = context;
-  return {
+  const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
+  const edited = new Map([...edits].map(([row, n]) => [n, row]));
+  const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
+  const { pages, names } = stage;
+  memory.remember(run, result, { before: state, isSure, pages, names: names.entries, rowOf });
+  const outcome = order.conclude({
     inserted: rows.count - sum.count + gone.length,
     updated: edits.size,
     removed: gone.length,
     unchanged: sum.count - edits.size - gone.length - withheld,
     rejected: stage.rejected.count,
     removalsWithheld: withheld,
-    changedIdentity,
-    undecided: result.undecided,
+    changedIdentity: plan.changedIdentity,
+    undecided,
     recordCount: rows.count,
     checksum: rows.toString(),
-    ...fieldNews(context, {
-      isFull: result.proof !== null,
-      isProven: result.unproven === null,
-      hasFurtherFields: stage.sqlite.prepare(stage.sql.isFurther).get() !== undefined,
-      answerMembers: [...stage.answerMembers.values()],
-    }),
-  };
-}
-
-async function write(context: ListContext, order: Order, plan: Plan): Promise<Written> {
-  const { list, run, records, file } = context;
-  const { stage, result, signal } = order;
-  const { rows, read } = await writeRows(context, order, plan, new TimeSlice(signal));
-  if (!passesGate(read, rows))
-    return {
-      kind: 'again',
-      reason: `the rows of ${list.resource} would differ from what was read of the list`,
-    };
-  const names = new ConnectionNames(file.sqlite);
-  names.enter(list.resource, stage.names, result.proof?.verdict.isProven === true);
-  names.write(list.resource, run.id);
-  const [missing] = missingConnections(file.sqlite);
-  if (missing !== undefined)
-    throw new MirrorAlteredError(
-      `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
-    );
-  const { firstPageNo, pageSize } = result;
-  writeRejected(file.sqlite, list.resource, run.id, stage.rejected.all, place => [
-    firstPageNo + Math.floor(place / pageSize),
-    place % pageSize,
-  ]);
-  remember(context, order, plan);
-  const outcome = order.conclude(appliedOf(context, order, plan, rows));
+    ...fieldNews(context, stage, result),
+  });
   records.endList(run.id, outcome, rows.count);
-  return { kind: 'written', outcome };
+  return outcome;
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
@@ -182,20 +137,4 @@ async function writeRows(
     if (slice.isOver) await slice.next();
   }
   return { rows, read };
-}
-
-/** Notes for the next run what it can know of the list. */
-function remember(
-  { run, memory }: ListContext,
-  { stage, state, result }: Order,
-  { edits, copies, base, withheld }: Plan,
-): void {
-  const { proof, unproven, pageSize } = result;
-  const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
-  const edited = new Map([...edits].map(([row, n]) => [n, row]));
-  const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
-  const pages = proof !== null && isSure ? [...pagesToRemember(stage.pages, proof, pageSize, rowOf)] : [];
-  const remembered = compacted(pages, stage.names);
-  if (proof !== null) memory.writePages(run.startedAt, remembered.pages);
-  memory.writeState(run.id, stateAfter(stage, state, result, isSure, remembered.entries));
 }

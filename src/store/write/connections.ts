@@ -1,38 +1,25 @@
 import type Database from 'better-sqlite3';
-import {
-  columnsOfConnection,
-  connectionContent,
-  type NameAndExtra,
-  type StoredConnection,
-} from '../../contract/content.ts';
+import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
-import { keyOfTime } from '../../contract/record-key.ts';
+import { checkConnection } from '../receipts/altered-lists.ts';
 import {
   type ConnectionRow,
-  ConnectionTable,
-  isAsWritten,
+  connectionRows,
   isUnreferenced,
   missingConnections,
-  saidIn,
 } from '../tables/connection-table.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
 /** What a record says of a connection: its id, its name and its further fields. */
 export type NameEntry = readonly [id: number, name: string | null, extra: string | null];
 
-/** A text, and when it was given. */
+/** A text of a connection, and how new it is. */
 interface Said {
   readonly text: string;
   /** The time of the record that gives it; minus infinity if it has none. */
   readonly time: number;
   readonly round: number;
-}
-
-/** The newest name and further fields of a connection. */
-interface Newest {
-  name: Said | null;
-  extra: Said | null;
 }
 
 /**
@@ -44,7 +31,7 @@ export class SaidNames {
   /** What records say, each once. Pages have the numbers of entries. */
   readonly entries: NameEntry[] = [];
   readonly #numbers = new Map<number, number[]>();
-  readonly #newest = new Map<number, Newest>();
+  readonly #newest = new Map<number, { name: Said | null; extra: Said | null }>();
   #round = 0;
 
   /** @param entries those of remembered pages. */
@@ -105,9 +92,30 @@ export class SaidNames {
     }
   }
 
-  /** The newest of each connection. */
-  get newest(): ReadonlyMap<number, Readonly<Newest>> {
-    return this.#newest;
+  /**
+   * Writes what a list says of connections, and the rows of those that are new.
+   *
+   * @param isWhole whether it is all that the list says: it then replaces what is known. Otherwise newer texts are added.
+   */
+  write(sqlite: Database.Database, resource: ResourceName, runId: number, isWhole: boolean): void {
+    if (isWhole) sqlite.prepare('DELETE FROM _connection_names WHERE resource = ?').run(resource);
+    const write = sqlite.prepare(
+      `INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at)
+       VALUES (@resource, @id, @name, @extra, @namedAt) ON CONFLICT DO UPDATE SET
+         name = iif(${isNewer('name', '@namedAt')}, @name, name),
+         named_at = iif(${isNewer('name', '@namedAt')}, @namedAt, named_at),
+         _extra = iif(_extra IS NULL OR ${isNewer('extra', '@extraAt')}, @extra, _extra)`,
+    );
+    for (const [id, { name, extra }] of this.#newest) {
+      const texts = { name: name?.text ?? null, extra: extra?.text ?? null };
+      write.run({ resource, id, ...texts, namedAt: dateOf(name), extraAt: dateOf(extra) });
+    }
+    const added = sqlite.prepare<[string], StoredConnection>(
+      `SELECT id, ${givenTo('name')} AS name, ${givenTo('_extra')} AS extra
+       FROM (SELECT connection_id AS id, NULL AS name, NULL AS _extra FROM _connection_names WHERE resource = ?) c
+       WHERE id NOT IN (SELECT id FROM connections)`,
+    );
+    for (const connection of added.all(resource)) insertConnection(sqlite, connection, runId);
   }
 }
 
@@ -121,119 +129,28 @@ function newerOf(known: Said | null, text: string | null, time: number, round: n
 /** A time for comparing: minus infinity if it is none. */
 export const comparable = (ms: number): number => (Number.isNaN(ms) ? Number.NEGATIVE_INFINITY : ms);
 
-/** Pages with the numbers of new entries that have only what these pages say. */
-export function compacted<Page extends { readonly names: Int32Array }>(
-  pages: readonly Page[],
-  { entries }: SaidNames,
-): { pages: Page[]; entries: NameEntry[] } {
-  const numbers = new Map<number, number>();
-  const numberOf = (number: number) => {
-    const known = numbers.get(number) ?? numbers.size;
-    numbers.set(number, known);
-    return known;
-  };
-  const renumbered = pages.map(page => {
-    const names = page.names.map((value, at) => (at % 2 === 0 ? numberOf(value) : value));
-    return { ...page, names };
-  });
-  return { pages: renumbered, entries: [...numbers.keys()].map(number => entries[number] as NameEntry) };
+const isNewer = (text: 'name' | 'extra', at: string) =>
+  `@${text} IS NOT NULL AND coalesce(${at}, '') >= coalesce(named_at, '')`;
+
+function dateOf(said: Said | null): string | null {
+  return said !== null && Number.isFinite(said.time) ? new Date(said.time).toISOString() : null;
 }
 
-/** The name and further fields that a list gives to a connection. */
-interface Given extends NameAndExtra {
-  /** The time of the record that gave the name; null in lists without a time. */
-  readonly namedAt: string | null;
+/** The name or the further fields of the connection `c`: of the first list that gives any, those first that count most; or as it has them. */
+function givenTo(column: 'name' | '_extra'): string {
+  const ranked = lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
+  const given = ranked.map(
+    ({ resource }) =>
+      `(SELECT ${column} FROM _connection_names WHERE resource = '${resource}' AND connection_id = c.id)`,
+  );
+  return `coalesce(${given.join(', ')}, c.${column})`;
 }
 
-/** The lists, those first whose names count most. */
-const ranked = lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
-
-/** The name and further fields that each list gives to each connection. */
-export class ConnectionNames {
-  readonly #sqlite: Database.Database;
-  readonly #given = new Map<number, Map<string, Given>>();
-
-  constructor(sqlite: Database.Database) {
-    this.#sqlite = sqlite;
-    type Row = Given & { readonly resource: string; readonly id: number };
-    const rows = sqlite.prepare<[], Row>(
-      'SELECT resource, connection_id AS id, name, _extra AS extra, named_at AS namedAt FROM _connection_names',
-    );
-    for (const { resource, id, namedAt, ...columns } of rows.iterate())
-      this.#ofOne(id).set(resource, { ...saidIn(columns), namedAt });
-  }
-
-  /**
-   * Enters what a list says; nothing is written.
-   *
-   * @param isWhole whether it is all that the list says: it then replaces what is known. Otherwise newer texts are added.
-   */
-  enter(resource: ResourceName, { newest }: SaidNames, isWhole: boolean): void {
-    if (isWhole) for (const given of this.#given.values()) given.delete(resource);
-    for (const [id, { name, extra }] of newest) {
-      const known = this.#ofOne(id).get(resource) ?? { name: null, extra: null, namedAt: null };
-      const since = comparable(keyOfTime(known.namedAt));
-      const isName = name !== null && name.time >= since;
-      const isExtra = extra !== null && (known.extra === null || extra.time >= since);
-      this.#ofOne(id).set(resource, {
-        name: isName ? name.text : known.name,
-        namedAt: isName
-          ? Number.isFinite(name.time)
-            ? new Date(name.time).toISOString()
-            : null
-          : known.namedAt,
-        extra: isExtra ? extra.text : known.extra,
-      });
-    }
-  }
-
-  /** Writes what a list gives, and the rows of connections that are new. */
-  write(resource: ResourceName, runId: number): void {
-    this.#sqlite.prepare('DELETE FROM _connection_names WHERE resource = ?').run(resource);
-    const write = this.#sqlite.prepare(
-      'INSERT INTO _connection_names (resource, connection_id, name, _extra, named_at) VALUES (?, ?, ?, ?, ?)',
-    );
-    const connections = new ConnectionTable(this.#sqlite);
-    for (const [id, ofLists] of this.#given) {
-      const given = ofLists.get(resource);
-      if (given === undefined) continue;
-      const { name, extra } = columnsOfConnection(given);
-      write.run(resource, id, name, extra, given.namedAt);
-      if (connections.read(id) === undefined) insertConnection(this.#sqlite, this.believedOf(id), runId);
-    }
-  }
-
-  /** A connection as it is to be called: the name and the further fields are each of the first list that gives any, or stay. */
-  believedOf(id: number, row: NameAndExtra = { name: null, extra: null }): StoredConnection {
-    const given = this.#given.get(id);
-    const all = [...ranked.flatMap(list => given?.get(list.resource) ?? []), saidIn(row)];
-    const name = all.find(each => each.name !== null)?.name ?? null;
-    const extra = all.find(each => each.extra !== null)?.extra ?? null;
-    return { id, ...columnsOfConnection({ name, extra }) };
-  }
-
-  /** The connections that are to be called otherwise. Nulls among the further fields, and their order, do not count. */
-  renamed(): { readonly row: ConnectionRow; readonly after: StoredConnection }[] {
-    return [...new ConnectionTable(this.#sqlite).rows()].flatMap(row => {
-      const after = this.believedOf(row.id, row);
-      if (after.name === row.name && after.extra === row.extra) return [];
-      return connectionContent(row).equals(connectionContent(after)) ? [] : [{ row, after }];
-    });
-  }
-
-  #ofOne(id: number): Map<string, Given> {
-    const known = this.#given.get(id) ?? new Map<string, Given>();
-    this.#given.set(id, known);
-    return known;
-  }
-}
-
-/** Inserts a connection's row. */
 function insertConnection(sqlite: Database.Database, connection: StoredConnection, runId: number): void {
   const { id, name, extra } = connection;
   sqlite
     .prepare(
-      `INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)`,
+      'INSERT INTO connections (id, name, _first_seen_run_id, _changed_run_id, _extra, _content) VALUES (?, ?, ?, ?, ?, ?)',
     )
     .run(id, name, runId, runId, extra, connectionContent(connection));
 }
@@ -253,10 +170,18 @@ export function settleConnections(sqlite: Database.Database, runId: number): voi
   const update = sqlite.prepare(
     'UPDATE connections SET name = ?, _changed_run_id = ?, _extra = ?, _content = ? WHERE id = ?',
   );
-  for (const { after } of new ConnectionNames(sqlite).renamed()) {
-    const { id, name, extra } = after;
+  const renamed = sqlite.prepare<[], ConnectionRow>(
+    `SELECT id, given AS name, further AS extra, _content AS content
+     FROM (SELECT *, ${givenTo('name')} AS given, ${givenTo('_extra')} AS further FROM connections c)
+     WHERE given IS NOT name OR further IS NOT _extra`,
+  );
+  for (const row of renamed.all()) {
+    const { id, name, extra } = row;
+    const content = connectionContent(row);
+    // Nulls among the further fields, and their order, do not count.
+    if (row.content?.equals(content)) continue;
     endVersion.run({ runId, id });
-    update.run(name, runId, extra, connectionContent(after), id);
+    update.run(name, runId, extra, content, id);
   }
 }
 
@@ -271,7 +196,7 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   const dropped = new Set(
     sqlite.prepare<[], number>(`SELECT c.id FROM connections c WHERE ${isUnreferenced}`).pluck().all(),
   );
-  for (const row of new ConnectionTable(sqlite).rows()) if (!isAsWritten(row)) dropped.add(row.id);
+  for (const row of connectionRows(sqlite)) if (checkConnection(row).fault !== null) dropped.add(row.id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
   for (const id of missingConnections(sqlite)) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);

@@ -61,14 +61,14 @@ export function listSql(list: ListDefinition) {
     setUnshown: 'INSERT INTO temp.unshown SELECT value FROM json_each(?)',
 
     /** Staged records of a list with ids that are new versions of rows. */
-    editsOfIds: `SELECT i.n FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
+    editsOfIds: `SELECT i.n AS id FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
     /** New versions of rows that no answer has shown. */
-    editsOfUnshown: `SELECT i.n AS staged, r.id AS row, NULL AS n, ${content} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
+    editsOfUnshown: `SELECT i.n AS staged, r.id AS older, ${content} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
       JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
     /** New versions of rows, shown or not. */
-    edits: `SELECT i.n AS staged, r.id AS row, NULL AS n, ${content} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
+    edits: `SELECT i.n AS staged, r.id AS older, ${content} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
     /** New versions of new records. */
-    versions: `SELECT i.n AS staged, NULL AS row, r.n, ${content} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
+    versions: `SELECT i.n AS staged, -r.n AS older, ${content} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
       WHERE r.n <> i.n ORDER BY r.n, i.n`,
     /** The first identity field in which the unshown rows differ from as many newer records; the service seems to write it otherwise. */
     changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {
@@ -93,6 +93,7 @@ export function listSql(list: ListDefinition) {
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${time ?? 'id'} FROM ${table} WHERE ${time ?? 'id'} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${time ?? 'id'} = ? LIMIT ?`,
+    count: `SELECT count(*) FROM ${table}`,
     idSpan: `SELECT min(id), max(id) FROM ${table}`,
     contents: `SELECT id, lower(hex(_content)) FROM ${table}`,
     /** The contents and times of rows that follow each other, each as one text. */

@@ -1,21 +1,11 @@
 import type Database from 'better-sqlite3';
-import { hash16 } from '../../contract/sum.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { contentBytes, hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
+import { addressText, PageItems } from '../../proof/window.ts';
 import type { NameEntry } from './connections.ts';
-import type { KnownPage } from './known-pages.ts';
-import type { Stage } from './stage.ts';
-
-/** The growing end of a list, from which an incremental run begins. */
-interface GrowingEnd {
-  /** When the last proven full sync began, as an ISO date in UTC. */
-  readonly sweptAt: string;
-  readonly firstPageNo: number;
-  readonly pageSize: number;
-  /** The key of the newest record, and the rows with it; of a list with strays, of the newest record that is surely none. */
-  readonly newestKey: number;
-  readonly newestRows: readonly number[];
-}
+import { listSql } from './list-sql.ts';
 
 /** What a run knows of a list for the next one. */
 export interface ListState {
@@ -30,112 +20,34 @@ export interface ListState {
 /** The state of a list before anything is known of it. */
 export const nothingLearnt: ListState = { order: null, growth: null, names: [] };
 
-interface PageRow {
+/** The growing end of a list, from which an incremental run begins. */
+interface GrowingEnd {
+  /** When the last proven full sync began, as an ISO date in UTC. */
+  readonly sweptAt: string;
+  readonly firstPageNo: number;
   readonly pageSize: number;
-  readonly pageIndex: number;
-  readonly usedAt: string;
-  readonly digest: Buffer | null;
-  readonly summary: string | null;
-  readonly check: Buffer;
+  /** The key of the newest record, and the rows with it; of a list with strays, of the newest record that is surely none. */
+  readonly newestKey: number;
+  readonly newestRows: readonly number[];
 }
 
-type Summary = [rows: KnownPage['rows'], contents: string, names: number[]];
+/** A page that was parsed, in this run or in the last proven full sync. */
+export interface ParsedPage {
+  readonly items: PageItems;
+  /** For each item its row or id; in a list without ids below zero: minus the number of a staged record; NaN if it has none of its own. */
+  readonly rows: Float64Array;
+  /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
+  readonly names: Int32Array;
+  /** The numbers of the first and the last answer with it, among all answers of the run. */
+  first: number;
+  last: number;
+}
 
 /**
- * The notes of runs about one list. They save work and are never believed: the commit gate compares sums. Each row has a hash over its
- * values, and an altered row is ignored.
+ * A parse that is remembered: the page's rows in its order, as ranges of ids; 32 hexadecimal digits over their contents; and the names that
+ * it gave to connections: pairs of a number of `ListState.names`, and the place of the record.
  */
-export class ListMemory {
-  readonly #sqlite: Database.Database;
-  readonly #resource: string;
-
-  constructor(sqlite: Database.Database, resource: string) {
-    this.#sqlite = sqlite;
-    this.#resource = resource;
-  }
-
-  readState(): ListState {
-    const row = this.#stateRow();
-    if (row === undefined || !this.#check(row.runId, row.state).equals(row.check)) return nothingLearnt;
-    const state = { ...nothingLearnt, ...(JSON.parse(row.state) as Partial<ListState>) };
-    // Version 0.3.0 knew only a direction, by a word.
-    return typeof state.order === 'string' && state.order !== 'none' ? nothingLearnt : state;
-  }
-
-  writeState(runId: number, state: ListState): void {
-    const json = JSON.stringify(state);
-    this.#sqlite
-      .prepare('INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, ?)')
-      .run(this.#resource, runId, json, this.#check(runId, json));
-  }
-
-  readPages(): KnownPage[] {
-    return this.#pageRows().flatMap(row => {
-      if (row.digest === null || row.summary === null || !this.#checkOf(row).equals(row.check)) return [];
-      const summary = JSON.parse(row.summary) as unknown;
-      if (!Array.isArray(summary)) return [];
-      const [rows, contents, names] = summary as Summary;
-      const { pageIndex: index, pageSize: size, digest } = row;
-      return [{ index, size, digest: digest.toString('hex'), rows, contents, names: Int32Array.from(names) }];
-    });
-  }
-
-  /** Replaces the pages that are remembered. */
-  writePages(usedAt: string, pages: Iterable<KnownPage>): void {
-    this.#sqlite.prepare('DELETE FROM _pages WHERE resource = ?').run(this.#resource);
-    const write = this.#sqlite.prepare(
-      'INSERT INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, ?, ?, ?)',
-    );
-    for (const { index: pageIndex, size: pageSize, digest: hex, rows, contents, names } of pages) {
-      const summary = JSON.stringify([rows, contents, [...names]] satisfies Summary);
-      const digest = Buffer.from(hex, 'hex');
-      const check = this.#checkOf({ pageSize, pageIndex, usedAt, digest, summary });
-      write.run(this.#resource, pageSize, pageIndex, usedAt, digest, summary, check);
-    }
-  }
-
-  forget(runId: number): void {
-    this.writePages('', []);
-    this.writeState(runId, nothingLearnt);
-  }
-
-  /** The tables with rows that another program changed. */
-  misfits(): { readonly table: string; readonly what: string }[] {
-    const state = this.#stateRow();
-    const isStateOther = state !== undefined && !this.#check(state.runId, state.state).equals(state.check);
-    const isPageOther = this.#pageRows().some(row => !this.#checkOf(row).equals(row.check));
-    const other = (table: string, what: string) => ({
-      table,
-      what: `${this.#resource}: ${what} was changed after docmirror wrote it`,
-    });
-    return [
-      ...(isPageOther ? [other('_pages', 'a page')] : []),
-      ...(isStateOther ? [other('_list_states', 'the row')] : []),
-    ];
-  }
-
-  #pageRows(): PageRow[] {
-    const columns =
-      'page_size AS pageSize, page_index AS pageIndex, used_at AS usedAt, digest, summary, "check"';
-    return this.#sqlite
-      .prepare<[string], PageRow>(`SELECT ${columns} FROM _pages WHERE resource = ?`)
-      .all(this.#resource);
-  }
-
-  #stateRow() {
-    type Row = { runId: number; state: string; check: Buffer };
-    const query = 'SELECT run_id AS runId, state, "check" FROM _list_states WHERE resource = ?';
-    return this.#sqlite.prepare<[string], Row>(query).get(this.#resource);
-  }
-
-  #checkOf({ pageSize, pageIndex, usedAt, digest, summary }: Omit<PageRow, 'check'>): Buffer {
-    return this.#check(pageSize, pageIndex, usedAt, digest?.toString('hex') ?? '', summary ?? '');
-  }
-
-  #check(...values: readonly (string | number)[]): Buffer {
-    return hash16(JSON.stringify([this.#resource, ...values]));
-  }
-}
+type Summary = [rows: (readonly [from: number, to: number])[], contents: string, names: number[]];
 
 /** A list that was read. */
 export interface ReadList {
@@ -149,46 +61,206 @@ export interface ReadList {
   readonly readAt: string;
 }
 
+/** What a run has seen of a list, besides its proof. */
+interface Seen {
+  readonly before: ListState;
+  /** Whether the run was sure of the list, and withheld and rejected nothing. */
+  readonly isSure: boolean;
+  readonly pages: ReadonlyMap<string, ParsedPage>;
+  readonly names: readonly NameEntry[];
+  /** The row of a staged record; null if it has none. */
+  rowOf(n: number): number | null;
+}
+
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
 const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
 
 /**
- * What the next run can know of a list that was written.
- *
- * @param isSure whether the run was sure of the list, and withheld and rejected nothing.
+ * The notes of runs about one list. They save work and are never believed: the commit gate compares sums. Each row has a hash over its
+ * values, and an altered row is ignored.
  */
-export function stateAfter(
-  stage: Stage,
-  before: ListState,
-  { proof, unproven, firstPageNo, pageSize, readAt }: ReadList,
-  isSure: boolean,
-  names: readonly NameEntry[],
-): ListState {
-  if (proof === null) {
-    const newest = isSure && before.growth !== null ? newestOf(stage, before.order) : null;
-    return { ...before, growth: newest === null ? null : { ...(before.growth as GrowingEnd), ...newest } };
+export class ListMemory {
+  readonly #sqlite: Database.Database;
+  readonly #list: ListDefinition;
+  readonly #known: Database.Statement<[from: number, to: number], [number, string | null, string]>;
+  #pages: ReadonlyMap<string, string> | null = null;
+
+  constructor(sqlite: Database.Database, list: ListDefinition) {
+    this.#sqlite = sqlite;
+    this.#list = list;
+    this.#known = sqlite
+      .prepare<[number, number], [number, string | null, string]>(listSql(list).known)
+      .raw();
   }
-  const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
-  const isOrdered = isSure && order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const isLong = stage.table.count() > pagesAlwaysInFull * pageSize;
-  const newest = isOrdered && isLong ? newestOf(stage, order) : null;
-  const growth = newest === null ? null : { sweptAt: readAt, firstPageNo, pageSize, ...newest };
-  return { order, names, growth };
+
+  readState(): ListState {
+    const [row] = this.#states();
+    return row !== undefined && this.#isAsWritten(row) ? JSON.parse(row[1]) : nothingLearnt;
+  }
+
+  /** A page as if it had been parsed now; null if it is not remembered, or if its rows have other contents. */
+  recall(digest: string): ParsedPage | null {
+    this.#pages ??= new Map(
+      this.#pageRows().flatMap(row => (this.#isAsWritten(row) ? [[row[3], row[4]] as const] : [])),
+    );
+    const summary = this.#pages.get(digest);
+    if (summary === undefined) return null;
+    const [ranges, hash, names] = JSON.parse(summary) as Summary;
+    const rows: number[] = [];
+    const keys: (number | null)[] = [];
+    let hex = '';
+    for (const [from, to] of ranges) {
+      const [found, contents, leads] = this.#known.get(from, to) as [number, string | null, string];
+      if (found !== to - from + 1) return null;
+      hex += contents;
+      keys.push(...(JSON.parse(leads) as (number | null)[]));
+      for (let id = from; id <= to; id++) rows.push(id);
+    }
+    const contents = Buffer.from(hex, 'hex');
+    const isSame = contents.length === rows.length * contentBytes && hash16Hex(contents) === hash; // guard: contents of known pages
+    if (!isSame) return null;
+    const numbers = Float64Array.from(keys, key => key ?? Number.NaN);
+    const items = new PageItems(digest, numbers, contents, this.#list.identity.by);
+    return { items, rows: Float64Array.from(rows), names: Int32Array.from(names), first: 0, last: 0 };
+  }
+
+  /** Notes what the next run can know of a list that was written. */
+  remember(run: { readonly id: number; readonly startedAt: string }, read: ReadList, seen: Seen): void {
+    const { before, isSure } = seen;
+    const { proof, unproven, firstPageNo, pageSize, readAt } = read;
+    if (proof === null) {
+      const newest = isSure && before.growth !== null ? this.#newest(before.order) : null;
+      const growth = newest && { ...(before.growth as GrowingEnd), ...newest };
+      this.#writeState(run.id, { ...before, growth });
+      return;
+    }
+    const names = this.#writePages(run.startedAt, read, seen);
+    const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
+    const isOrdered = isSure && order !== null && order !== 'none' && proof.verdict.rule === 'key';
+    const newest = isOrdered ? this.#newest(order, pagesAlwaysInFull * pageSize) : null;
+    const growth = newest && { sweptAt: readAt, firstPageNo, pageSize, ...newest };
+    this.#writeState(run.id, { order, names, growth });
+  }
+
+  /**
+   * Replaces the pages that are remembered by those of a proven full sync: the pages of its plan, or of readings by the list's own page
+   * size. Returns the names that they give, so that these have the numbers of their places.
+   */
+  #writePages(usedAt: string, { proof, pageSize }: ReadList, { isSure, pages, names, rowOf }: Seen) {
+    this.forgetPages();
+    const written = new Map<number, number>();
+    const numberOf = (number: number) => {
+      const known = written.get(number) ?? written.size;
+      written.set(number, known);
+      return known;
+    };
+    const done = new Set<string>();
+    const write = this.#sqlite.prepare(
+      'INSERT INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, unhex(?), ?, unhex(?))',
+    );
+    for (const { index, size, page, isSecondLook } of isSure && proof !== null ? proof.answers : []) {
+      const { digest, contents, count } = page;
+      const parsed = pages.get(digest);
+      const address = addressText({ index, size });
+      const isKept = !isSecondLook && (proof?.verdict.rule === 'key' || size === pageSize);
+      if (!isKept || count === 0 || parsed === undefined || done.has(address)) continue;
+      const rows = rangesOf(parsed, rowOf);
+      if (rows === null) continue;
+      done.add(address);
+      const said = [...parsed.names].map((value, at) => (at % 2 === 0 ? numberOf(value) : value));
+      const summary = JSON.stringify([rows, hash16Hex(contents), said] satisfies Summary);
+      const values = [size, index, usedAt, digest, summary];
+      write.run(this.#list.resource, ...values, this.#checkOf(values));
+    }
+    return [...written.keys()].map(number => names[number] as NameEntry);
+  }
+
+  #writeState(runId: number, state: ListState): void {
+    const values = [runId, JSON.stringify(state)];
+    this.#sqlite
+      .prepare(
+        'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))',
+      )
+      .run(this.#list.resource, ...values, this.#checkOf(values));
+  }
+
+  /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, if too many rows share it, or if the list is short. */
+  #newest(order: LearntOrder, rowsMin = 0): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
+    const sql = listSql(this.#list);
+    const one = (query: string, ...values: number[]) =>
+      this.#sqlite
+        .prepare<number[], number>(query)
+        .pluck()
+        .all(...values);
+    const [newestKey] = one(sql.newestKey, order === null || order === 'none' ? 0 : order.strays);
+    const [count = 0] = one(sql.count);
+    if (newestKey === undefined || count <= rowsMin) return null;
+    const newestRows = one(sql.rowsOfKey, newestKey, newestRowsMax + 1);
+    return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
+  }
+
+  forget(runId: number): void {
+    this.forgetPages();
+    this.#writeState(runId, nothingLearnt);
+  }
+
+  forgetPages(): void {
+    this.#sqlite.prepare('DELETE FROM _pages WHERE resource = ?').run(this.#list.resource);
+  }
+
+  /** The tables with rows that another program changed. */
+  misfits(): { readonly table: string; readonly what: string }[] {
+    const tables = [
+      { table: '_pages', what: 'a page', rows: this.#pageRows() },
+      { table: '_list_states', what: 'the row', rows: this.#states() },
+    ];
+    return tables
+      .filter(({ rows }) => rows.some(row => !this.#isAsWritten(row)))
+      .map(({ table, what }) => ({
+        table,
+        what: `${this.#list.resource}: ${what} was changed after docmirror wrote it`,
+      }));
+  }
+
+  #pageRows() {
+    type Row = [size: number, index: number, usedAt: string, digest: string, summary: string, check: string];
+    return this.#sqlite
+      .prepare<[string], Row>(
+        `SELECT page_size, page_index, used_at, lower(hex(digest)), summary, lower(hex("check")) FROM _pages WHERE resource = ?`,
+      )
+      .raw()
+      .all(this.#list.resource);
+  }
+
+  #states() {
+    return this.#sqlite
+      .prepare<[string], [runId: number, state: string, check: string]>(
+        'SELECT run_id, state, lower(hex("check")) FROM _list_states WHERE resource = ?',
+      )
+      .raw()
+      .all(this.#list.resource);
+  }
+
+  /** Whether a row has the hash of its values, which is its last one. */
+  #isAsWritten(row: readonly unknown[]): boolean {
+    return this.#checkOf(row.slice(0, -1)) === row.at(-1);
+  }
+
+  #checkOf(values: readonly unknown[]): string {
+    return hash16Hex(JSON.stringify([this.#list.resource, ...values]));
+  }
 }
 
-/** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
-function newestOf(
-  { sqlite, sql }: Stage,
-  order: LearntOrder,
-): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
-  const strays = order === null || order === 'none' ? 0 : order.strays;
-  const newestKey = sqlite.prepare<[number], number>(sql.newestKey).pluck().get(strays);
-  if (newestKey === undefined) return null;
-  const newestRows = sqlite
-    .prepare<[number, number], number>(sql.rowsOfKey)
-    .pluck()
-    .all(newestKey, newestRowsMax + 1);
-  return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
+function rangesOf({ rows }: ParsedPage, rowOf: Seen['rowOf']): [number, number][] | null {
+  const ranges: [number, number][] = [];
+  for (const place of rows) {
+    const row = place < 0 ? rowOf(-place) : place;
+    if (row === null || !(row > 0)) return null;
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === row) last[1] = row;
+    else ranges.push([row, row]);
+  }
+  return ranges;
 }

@@ -8,38 +8,55 @@ import type {
   RunStart,
   RunStatus,
 } from '../../contract/run.ts';
-import { CancelledError, MirrorBusyError } from '../../errors.ts';
+import type { Sum } from '../../contract/sum.ts';
+import { MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { markOf, OtherWriters } from '../file/file-identity.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
-import { openForDryRun, openForWriting, openInMemory } from '../file/open-to-write.ts';
+import { openCopy, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { assertNothingIntrusive } from '../file/own-objects.ts';
 import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { ConnectionNames, settleConnections } from './connections.ts';
-import type { ChangeObserver, CurrentRun, ListContext } from './list-context.ts';
+import { settleConnections } from './connections.ts';
 import { ListMemory } from './memory.ts';
-import { renamings } from './plan.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
 import { transact } from './transaction.ts';
 
-/** An open mirror. */
-interface OpenMirror {
+/** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
+export interface RecordChange {
+  readonly resource: string;
+  readonly operation: 'insert' | 'update' | 'removal';
+  readonly recordId: number;
+  readonly record: string;
+  readonly before: string | null;
+}
+
+/** Receives each change. */
+export type ChangeObserver = (change: RecordChange) => void;
+
+/** A list of an open mirror, and the run that works on it. */
+export interface ListContext {
+  readonly list: ListDefinition;
   readonly file: MirrorFile;
-  /** Null for a mirror that does not exist yet, in a dry run. */
-  readonly lock: MirrorLock | null;
-  /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
-  readonly isSuspect: boolean;
-  readonly options: OpenOptions;
-  /** Receives the changes that a dry run would make; null if the run is not dry. */
-  readonly tell: ChangeObserver | null;
+  readonly records: RunRecords;
+  readonly run: CurrentRun;
+  readonly table: ListTable;
+  readonly memory: ListMemory;
+  /** The sum of the list's rows according to the newest receipt. */
+  readonly sum: Sum;
+}
+
+interface CurrentRun {
+  readonly id: number;
+  readonly startedAt: string;
+  readonly baseUrl: string;
 }
 
 /** The options of a run. */
@@ -47,8 +64,18 @@ interface OpenOptions {
   readonly signal: AbortSignal;
   /** Rebuild the mirror first, even if it was not altered; never in a dry run. */
   readonly mayRebuild?: boolean;
-  /** The longest time between full syncs, in milliseconds; a day if it is 0 or left out. */
-  readonly fullEveryMs?: number;
+}
+
+const never: OpenOptions = { signal: new AbortController().signal };
+
+interface OpenMirror extends OpenOptions {
+  readonly file: MirrorFile;
+  /** Null for a mirror that does not exist yet, in a dry run. */
+  readonly lock: MirrorLock | null;
+  /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
+  readonly isSuspect: boolean;
+  /** Receives the changes of a dry run; null if the run is not dry. */
+  readonly tell: ChangeObserver | null;
 }
 
 /** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
@@ -64,44 +91,33 @@ export class SqliteMirror {
    * @throws MirrorBusyError if another run is using it.
    * @throws MirrorFileError if the file can't be used.
    */
-  static open(path: string, options: OpenOptions = { signal: new AbortController().signal }): SqliteMirror {
-    return SqliteMirror.#locked(mirrorToWrite(path), openForWriting, { options, tell: null });
-  }
-
-  /** Opens the mirror for a run that changes nothing and creates no file; `tell` receives the changes that it would make. */
-  static openDry(
-    path: string,
-    tell: ChangeObserver,
-    options: OpenOptions = { signal: new AbortController().signal },
-  ): SqliteMirror {
-    const file = mirrorToWrite(path);
-    if (isYetToMake(file))
-      return new SqliteMirror({ file: openInMemory(), lock: null, isSuspect: false, options, tell });
-    openMirrorForReading(file).close();
-    return SqliteMirror.#locked(file, openForDryRun, { options, tell });
-  }
-
-  static #locked(
-    path: string,
-    open: (path: string) => MirrorFile,
-    others: Pick<OpenMirror, 'options' | 'tell'>,
-  ): SqliteMirror {
-    const isNew = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
-    const lock = openLock(path);
-    try {
-      const file = open(path);
+  static open(path: string, options = never): SqliteMirror {
+    const place = mirrorToWrite(path);
+    return locked(place, lock => {
+      const isNew = (statSync(place, { throwIfNoEntry: false })?.size ?? 0) === 0;
+      const file = openForWriting(place);
+      const isSuspect = !isNew && lock.mark() !== markOf(place);
       try {
-        const isSuspect = !isNew && lock.mark() !== markOf(path);
         if (isSuspect) assertUsable(file);
-        return new SqliteMirror({ ...others, file, lock, isSuspect });
+        return new SqliteMirror({ ...options, file, lock, isSuspect, tell: null });
       } catch (error) {
         file.close();
-        throw explainSqliteError(error, path);
+        throw error;
       }
-    } catch (error) {
-      lock.release();
-      throw error;
-    }
+    });
+  }
+
+  /** Opens a copy of the mirror for a run that changes only the copy; `tell` receives the changes that the run would make. */
+  static openDry(path: string, tell: ChangeObserver, options = never): SqliteMirror {
+    const place = mirrorToWrite(path);
+    if (isYetToMake(place))
+      return new SqliteMirror({ ...options, file: openInMemory(), lock: null, isSuspect: false, tell });
+    return locked(place, lock => {
+      using mirror = openMirrorForReading(place);
+      const isSuspect = lock.mark() !== markOf(place);
+      if (isSuspect) assertUsable(mirror);
+      return new SqliteMirror({ ...options, file: openCopy(mirror), lock, isSuspect, tell });
+    });
   }
 
   private constructor(open: OpenMirror) {
@@ -111,12 +127,9 @@ export class SqliteMirror {
   }
 
   async beginRun(start: RunStart): Promise<RunBegun> {
-    const { file, tell, options } = this.#open;
     const { id, dropped } = await this.#begin(start);
-    const { startedAt, baseUrl } = start;
-    const dry = tell === null ? null : { tell, names: new ConnectionNames(file.sqlite) };
-    this.#run = { id, startedAt, baseUrl, dry, signal: options.signal };
-    return { runId: dry === null ? id : null, rowsDropped: dropped };
+    this.#run = { id, startedAt: start.startedAt, baseUrl: start.baseUrl };
+    return { runId: this.#open.tell === null ? id : null, rowsDropped: dropped };
   }
 
   /** Records runs whose process died as interrupted, as the next run would: a copy then has no run that has not ended. */
@@ -129,59 +142,55 @@ export class SqliteMirror {
    * with the receipts in the same transaction. If they differ, nothing is written.
    */
   async #begin(start: RunStart | null): Promise<{ id: number; dropped: number | null }> {
-    const { file, isSuspect, options, tell } = this.#open;
-    const { signal, mayRebuild = false } = options;
-    const work = async () => {
+    const { file, isSuspect, signal, mayRebuild = false } = this.#open;
+    return transact(file, signal, async () => {
       this.#records.interruptDead();
       if (isSuspect && !mayRebuild) {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
-      const id = tell !== null || start === null ? dryRunId : this.#records.begin(start);
+      const id = start === null ? 0 : this.#records.begin(start);
       return { id, dropped: mayRebuild && start !== null ? rebuild(file.sqlite, id, start) : null };
-    };
-    return transact(file, signal, work, () => tell === null);
+    });
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
     const { file } = this.#open;
     const { sqlite } = file;
-    const run = this.#current;
-    if (run.dry === null) await this.#write(() => this.#records.beginList(run.id, list.resource, startedAt));
-    return explaining(file.path, () => ({
-      list,
-      file,
-      records: this.#records,
-      run,
-      table: new ListTable(sqlite, list),
-      memory: new ListMemory(sqlite, list.resource),
-      sum: lastState(sqlite, list.resource),
-    }));
+    const [records, run] = [this.#records, this.#current];
+    await this.#write(() => records.beginList(run.id, list.resource, startedAt));
+    return explaining(file.path, () => {
+      const [table, memory] = [new ListTable(sqlite, list), new ListMemory(sqlite, list)];
+      return { list, file, records, run, table, memory, sum: lastState(sqlite, list.resource) };
+    });
   }
 
+  /** Records how a list ended that was not written. */
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    const { id, dry } = this.#current;
-    if (dry !== null) return outcome;
-    return this.#write(() => this.#records.endUnwritten(id, outcome));
+    return this.#write(() => this.#records.endUnwritten(this.#current.id, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
-    const { id, dry, signal } = this.#current;
-    return dry !== null ? 0 : pruneHistory(this.#open.file, { runId: id, keepMs, at, signal });
+    const { file, signal, tell } = this.#open;
+    return tell !== null ? 0 : pruneHistory(file, { runId: this.#current.id, keepMs, at, signal });
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
-    const { id, dry } = this.#current;
-    if (dry !== null) {
-      for (const change of renamings(dry.names)) dry.tell(change);
-      return null;
-    }
-    return this.#write(() => {
+    const { file, tell } = this.#open;
+    const { id } = this.#current;
+    const head = await this.#write(() => {
       // All lists have said by now what they call their connections.
-      settleConnections(this.#open.file.sqlite, id);
+      settleConnections(file.sqlite, id);
       return this.#records.end(id, status, completedAt, error);
     });
+    if (tell === null) return head;
+    const changes = file.sqlite.prepare<[number], RecordChange>(
+      `SELECT resource, operation, record_id AS recordId, record, before FROM changes
+       WHERE run_id = ? AND (resource <> 'connections' OR operation = 'update')`,
+    );
+    for (const change of changes.iterate(id)) tell(change);
+    return null;
   }
 
   /**
@@ -222,16 +231,9 @@ export class SqliteMirror {
     return this.#others.haveWritten() ? null : mark;
   }
 
-  /** Writes a few rows. After a signal it waits only briefly: if it fails, the next run records the interruption. */
-  async #write<T>(work: () => T): Promise<T> {
-    const { file, options } = this.#open;
-    const { signal } = options;
-    const patient = signal.aborted ? AbortSignal.timeout(lastWriteMsMax) : signal;
-    try {
-      return await transact(file, patient, work);
-    } catch (error) {
-      throw patient !== signal && patient.aborted ? unrecorded(signal.reason, file.path) : error;
-    }
+  /** Writes a few rows. After a signal it tries once: if another program has a lock, the next run records the interruption. */
+  #write<T>(work: () => T): Promise<T> {
+    return transact(this.#open.file, this.#open.signal, work);
   }
 
   get #current(): CurrentRun {
@@ -243,24 +245,19 @@ export class SqliteMirror {
 /** How long a run waits at its end for programs that read the mirror, in milliseconds. */
 const readerWaitMs = 300;
 
-/** The error of a cancelled run that could not be recorded, because another program has a lock. */
-function unrecorded(reason: unknown, path: string): unknown {
-  if (!(reason instanceof CancelledError)) return reason;
-  const more = `Another program has a lock on ${path}: the next run records this one, as interrupted.`;
-  return new CancelledError(reason.by, more);
-}
-
-/** How long a cancelled run waits for another program's lock before it gives up recording its end, in milliseconds. */
-const lastWriteMsMax = 1_000;
-
-/** No recorded run has this id: SQLite counts from 1. */
-const dryRunId = 0;
-
-function openLock(path: string): MirrorLock {
+/** Opens a mirror with its lock, which is given back if that fails. */
+function locked(path: string, open: (lock: MirrorLock) => SqliteMirror): SqliteMirror {
+  let lock: MirrorLock;
   try {
-    return MirrorLock.take(lockPath(path));
+    lock = MirrorLock.take(lockPath(path));
   } catch (error) {
     throw error instanceof MirrorBusyError ? new MirrorBusyError(describeHolder(path)) : error;
+  }
+  try {
+    return open(lock);
+  } catch (error) {
+    lock.release();
+    throw explainSqliteError(error, path);
   }
 }
 

@@ -1,13 +1,10 @@
-import type { StoredConnection } from '../../contract/content.ts';
-import { wireConnection, wireWriter } from '../../contract/content.ts';
-import type { Scalar } from '../../contract/lists.ts';
+import { identityOf } from '../../contract/record-key.ts';
+import { contentBytes } from '../../contract/sum.ts';
+import type { UnshownRow } from '../../proof/reading.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
-import { ConnectionTable } from '../tables/connection-table.ts';
-import type { ConnectionNames } from './connections.ts';
-import { diffOf } from './diff.ts';
-import type { ListContext, RecordChange } from './list-context.ts';
 import type { ReadList } from './memory.ts';
+import type { ListContext } from './mirror.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
@@ -18,14 +15,10 @@ export interface Result extends ReadList {
   readonly removals: RemovalGuard;
 }
 
-/** What a run does to a list. It is found by reading alone: a dry run tells it, and `apply` writes it. */
-export interface Plan {
-  /** Rows that get a staged record as their new version, each once. */
-  readonly edits: ReadonlyMap<number, number>;
+/** What a run does to a list. It is found by reading alone, and `apply` writes it. */
+export interface Plan extends Pick<Versions, 'edits' | 'dropped'> {
   /** How many rows are inserted for a staged record, if it is not one: it can have copies, or become an edit. */
   readonly copies: ReadonlyMap<number, number>;
-  /** Staged records that a newer version replaced within the run; each once a copy. */
-  readonly dropped: readonly number[];
   readonly gone: readonly number[];
   /** Unshown rows that stay. */
   readonly stays: readonly number[];
@@ -41,32 +34,23 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
   const { list, records, table, sum } = context;
   const { sqlite, sql, isOfIds } = stage;
   const total = answers.reduce((greatest, answer) => Math.max(greatest, answer.total), 0);
-  const diff = diffOf(stage, total, proof !== null);
-  const pairs = isOfIds
-    ? sqlite
-        .prepare<[], number>(sql.editsOfIds)
-        .pluck()
-        .all()
-        .map(id => ({ row: id, n: id }))
-    : diff.edits;
-  const edits = new Map(pairs.map(({ row, n }) => [row, n]));
-  const copies = new Map(stage.copies);
-  if (isOfIds) for (const id of edits.keys()) copies.set(id, 0);
-  for (const [n, used] of diff.used) copies.set(n, (copies.get(n) ?? 1) - used);
+  const unshown = proof === null ? [] : unshownRows(stage);
+  const { edits, dropped, copies } = versionsOf(stage, unshown, total);
   sqlite.exec(sql.resetCopies);
   const setCopies = sqlite.prepare(sql.setCopies);
   for (const [n, count] of copies) setCopies.run(count, n);
 
+  const missing = unshown.filter(({ id }) => !edits.has(id));
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
-  const gone = diff.unshown.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
+  const gone = missing.filter(({ id }) => fates.get(id) === 'gone');
   const isAllowed = gone.length === 0 || mayGo();
-  const going = new Set(isAllowed ? gone : []);
+  const going = new Set(isAllowed ? gone.map(({ id }) => id) : []);
   return {
     edits,
     copies,
-    dropped: diff.dropped,
-    gone: isAllowed ? gone : [],
-    stays: diff.unshown.filter(({ id }) => !going.has(id)).map(({ id }) => id),
+    dropped,
+    gone: [...going],
+    stays: missing.map(({ id }) => id).filter(id => !going.has(id)),
     withheld: isAllowed ? 0 : gone.length,
     changedIdentity: isAllowed ? null : changedIdentity(),
     base: isOfIds ? 0 : (sqlite.prepare<[], number>(sql.lastId).pluck().get() as number),
@@ -80,58 +64,153 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
     // Only rows up to the last settled run count. A run that withheld removals is not settled: otherwise the next run could remove
     // them all.
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
-    const counted = gone.filter(id => table.read(id).firstSeenRunId <= settledRunId).length;
+    const counted = gone.filter(({ id }) => table.read(id).firstSeenRunId <= settledRunId).length;
     return mayRemove(counted, settled?.recordCount ?? sum.count, removals);
   }
 
   /** The field in which as many new records differ from those that are gone: the service seems to write it otherwise. */
   function changedIdentity(): string | null {
-    sqlite.exec('DELETE FROM temp.unshown');
-    sqlite.prepare(sql.setUnshown).run(JSON.stringify(gone));
+    stage.setUnshown(gone);
     const isOnly = ({ query }: { query: string }) => sqlite.prepare<[], number>(query).pluck().get() === 1;
     return sql.changedIdentity.find(isOnly)?.name ?? null;
   }
 }
 
-/** The changes that a plan would make to a list. */
-export function* changesOf(
-  { list, table }: ListContext,
-  { sqlite, sql, isOfIds }: Stage,
-  plan: Plan,
-  names: ConnectionNames,
-): Generator<RecordChange> {
-  const { resource } = list;
-  const connections = new ConnectionTable(sqlite);
-  const called = new Map<number, StoredConnection>(names.renamed().map(({ after }) => [after.id, after]));
-  const before = wireWriter(list, id => connections.read(id));
-  const after = wireWriter(list, id => called.get(id) ?? connections.read(id) ?? names.believedOf(id));
-  const rowOf = new Map([...plan.edits].map(([row, n]) => [n, row]));
-  type Row = [n: number, copies: number, arrays: string | null, extra: string | null, ...scalars: Scalar[]];
-  for (const row of sqlite.prepare<[], Row>(sql.staged).raw().iterate()) {
-    const [n, copies, arrays, extra, ...scalars] = row;
-    const id = isOfIds ? n : null;
-    const record = after({ id, scalars, extra, arrays: arrays === null ? [] : JSON.parse(arrays) });
-    const edited = rowOf.get(n);
-    if (edited !== undefined) {
-      const was = before(table.read(edited).record);
-      yield { resource, operation: 'update', recordId: edited, record, before: was };
-    }
-    for (let copy = 0; copy < copies; copy++)
-      yield { resource, operation: 'insert', recordId: plan.base + n, record, before: null };
-  }
-  for (const id of plan.gone) {
-    const record = before(table.read(id).record);
-    yield { resource, operation: 'removal', recordId: id, record, before: null };
-  }
+/**
+ * The rows that no answer has shown, and that no new version replaces. A row with the identity of a rejected record is not among them:
+ * nobody knows what is the matter with it.
+ *
+ * @param total the greatest total that an answer stated.
+ */
+export function missingRows(stage: Stage, total: number): UnshownRow[] {
+  const unshown = unshownRows(stage);
+  const { edits } = versionsOf(stage, unshown, total);
+  const { rejected, list, table } = stage;
+  const identities = new Set(rejected.all.map(({ identity }) => identity));
+  const isProtected = (row: number) =>
+    identities.size > 0 && identities.has(identityOf(list, table.read(row).record)); // guard: rejected records keep their rows
+  return unshown.filter(({ id }) => !edits.has(id) && !isProtected(id));
 }
 
-/** The changes of connections that would be called otherwise. */
-export function renamings(names: ConnectionNames): RecordChange[] {
-  return names.renamed().map(({ row, after }) => ({
-    resource: 'connections',
-    operation: 'update',
-    recordId: row.id,
-    record: wireConnection(after),
-    before: wireConnection(row),
-  }));
+/** The rows that no answer has shown and that get no new version by their id, in the order of their ids. */
+function unshownRows({ table, sqlite, sql, isOfIds, isEmpty, shown, ids }: Stage): UnshownRow[] {
+  if (isEmpty || shown.size >= table.count()) return [];
+  // Ids of the service can be far apart.
+  if (isOfIds || shown.size < 1000)
+    return [...table.keys()].filter(({ id }) => !shown.has(id) && !ids.has(id));
+  const unshown: UnshownRow[] = [];
+  const [least, most] = sqlite.prepare<[], [number, number]>(sql.idSpan).raw().get() as [number, number];
+  for (let from = shown.firstMissing(least, most); from !== null; from = shown.firstMissing(from, most)) {
+    let to = from;
+    while (to < most && !shown.has(to + 1)) to++;
+    for (const row of table.keys(from, to)) unshown.push(row);
+    from = to + 1;
+  }
+  return unshown;
+}
+
+/** What staged records are versions of. */
+interface Versions {
+  /** Rows that get a staged record as their new version, each once. */
+  readonly edits: Map<number, number>;
+  /** Staged records that a newer version replaced within the run; each once a copy. */
+  readonly dropped: number[];
+  /** How many rows are left to insert for a staged record, if it is not one. */
+  readonly copies: Map<number, number>;
+}
+
+/** Records of the run beyond which versions of one record within the run are searched for only if more were shown than are listed. */
+const fewStaged = 10_000;
+
+/** A version of a staged record. */
+interface Version {
+  readonly staged: number;
+  /** A row or, below zero, minus the number of another staged record. */
+  readonly older: number;
+  /** As 32 hexadecimal digits. */
+  readonly content: string;
+}
+
+/**
+ * Finds the staged records that are new versions of known ones: a record keeps its row while its identity is the same. Without an id, a
+ * new version replaces a version that no answer has shown. It also replaces one that was shown only in earlier answers: that record was
+ * edited while the list was read.
+ */
+function versionsOf(stage: Stage, unshown: readonly UnshownRow[], total: number): Versions {
+  const { sqlite, sql, shown, stagedSum } = stage;
+  const [edits, dropped, copies] = [new Map<number, number>(), [] as number[], new Map(stage.copies)];
+  const take = (n: number) => copies.set(n, copiesOf(n) - 1);
+  const copiesOf = (n: number) => copies.get(n) ?? 1;
+  const all = <Row>(query: string) => sqlite.prepare<[], Row>(query).all();
+  if (stage.isOfIds)
+    for (const { id } of all<{ id: number }>(sql.editsOfIds)) {
+      edits.set(id, id);
+      take(id);
+    }
+  if (stage.isOfIds || stagedSum.count === 0) return { edits, dropped, copies };
+
+  const hasDoubles = stage.seenCount > total;
+  let found: Version[] = [];
+  if (hasDoubles || stagedSum.count <= fewStaged) found = all(sql.edits);
+  else if (unshown.length > 0) {
+    stage.setUnshown(unshown);
+    found = all(sql.editsOfUnshown);
+  }
+  if (hasDoubles) found = found.concat(all(sql.versions));
+  const versions = Map.groupBy(found, ({ staged }) => staged);
+  const contents = new Map([...versions.keys()].map(n => [n, stage.contentOf(n)]));
+  const moments = momentsOf(stage, [...contents.values(), ...found.map(({ content }) => content)]);
+  const firstOf = (n: number) => moments.get(contents.get(n) as string)?.first ?? 0;
+  // Each of several pages can show another one of identical records.
+  const isReplaced = ({ older, content }: Version) =>
+    older >= 0 && !shown.has(older) && (moments.get(content)?.places ?? 0) <= 1;
+  const givesWay = ({ content, staged }: Version) => {
+    const before = moments.get(content);
+    return before !== undefined && before.last < firstOf(staged); // guard: two versions in one run
+  };
+  for (const n of [...versions.keys()].sort((a, b) => firstOf(b) - firstOf(a))) {
+    let left = copiesOf(n);
+    for (const isOlder of [isReplaced, givesWay])
+      for (const version of versions.get(n) as Version[]) {
+        const { older } = version;
+        const isFree = older < 0 ? copiesOf(-older) > 0 : !edits.has(older);
+        if (left <= 0 || !isFree || !isOlder(version)) continue;
+        if (older < 0) dropped.push(-older);
+        else edits.set(older, n);
+        take(older < 0 ? -older : n);
+        left = older < 0 ? 0 : left - 1;
+      }
+  }
+  return { edits, dropped, copies };
+}
+
+/** When answers have shown a content: the numbers of the first and the last of them, and how many places of pages have it. */
+interface Moments {
+  first: number;
+  last: number;
+  places: number;
+}
+
+/** The answers that have shown some contents. */
+function momentsOf({ pages }: Stage, sought: readonly string[]): ReadonlyMap<string, Moments> {
+  const texts = new Set(sought);
+  const words = new Set(sought.map(content => Number.parseInt(content.slice(0, 8), 16)));
+  const moments = new Map<string, Moments>();
+  if (texts.size === 0) return moments;
+  for (const { items, first, last } of pages.values()) {
+    const { buffer, byteOffset, byteLength } = items.contents;
+    const contents = Buffer.from(buffer, byteOffset, byteLength);
+    for (let at = 0; at < byteLength; at += contentBytes) {
+      // A text for each of a million contents would cost more than everything else here.
+      if (!words.has(contents.readUInt32BE(at))) continue;
+      const content = contents.toString('hex', at, at + contentBytes);
+      if (!texts.has(content)) continue;
+      const known = moments.get(content) ?? { first, last, places: 0 };
+      known.first = Math.min(known.first, first);
+      known.last = Math.max(known.last, last);
+      known.places++;
+      moments.set(content, known);
+    }
+  }
+  return moments;
 }

@@ -23,7 +23,7 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
   let dropped = 0;
   for (const list of lists) {
     dropped += dropAlteredRows(new ListTable(sqlite, list));
-    new ListMemory(sqlite, list.resource).forget(runId);
+    new ListMemory(sqlite, list).forget(runId);
   }
   dropped += dropAlteredConnections(sqlite, runId);
   const log = new ReceiptLog(sqlite);

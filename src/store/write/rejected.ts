@@ -3,6 +3,8 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import type { Rejection } from '../../contract/record.ts';
 import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
 import { hash16 } from '../../contract/sum.ts';
+import type { ReadList } from './memory.ts';
+import type { ListContext } from './mirror.ts';
 
 /** A record that can't be read, with its highest count on one page. */
 export interface RejectedRecord extends RejectedKey {
@@ -74,30 +76,29 @@ export class RejectedRecords {
 /**
  * Writes the records of a list that this run could not read. If an earlier run rejected the same text, it is not stored again: only its
  * `last_run_id` changes.
- *
- * @param placeOf the page and the position that are reported for a place in the list.
  */
 export function writeRejected(
-  sqlite: Database.Database,
-  resource: string,
-  runId: number,
-  records: readonly RejectedRecord[],
-  placeOf: (place: number) => readonly [pageNo: number, position: number],
-): void {
-  if (records.length === 0) return;
+  { list, run, file: { sqlite } }: ListContext,
+  rejected: RejectedRecords,
+  read: ReadList,
+) {
+  if (rejected.count === 0) return;
+  const { firstPageNo, pageSize } = read;
   const moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
   const insert = sqlite.prepare(
     `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (@run, @run, @resource, @pageNo, @position, @reason, @text, @content)`,
   );
   const known = sqlite.prepare<[string, number], { id: number; content: Buffer }>(
     'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
   );
-  const before = Map.groupBy(known.all(resource, runId), ({ content }) => content.toString('latin1'));
-  for (const { place, reason, text, content, count } of records)
+  const before = Map.groupBy(known.all(list.resource, run.id), ({ content }) => content.toString('latin1'));
+  for (const { place, reason, text, content, count } of rejected.all) {
+    const [pageNo, position] = [firstPageNo + Math.floor(place / pageSize), place % pageSize];
     for (let time = 0; time < count; time++) {
       const oldest = before.get(content.toString('latin1'))?.pop();
-      if (oldest !== undefined) moveOn.run(runId, oldest.id);
-      else insert.run(runId, runId, resource, ...placeOf(place), reason, text, content);
+      if (oldest !== undefined) moveOn.run(run.id, oldest.id);
+      else insert.run({ run: run.id, resource: list.resource, pageNo, position, reason, text, content });
     }
+  }
 }

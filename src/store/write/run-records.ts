@@ -5,8 +5,8 @@ import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '..
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
+import { wroteListSql } from '../tables/ended-runs.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
-import { wroteListSql } from '../tables/written-lists.ts';
 
 /** A run that wrote a list. */
 export interface WritingRun {

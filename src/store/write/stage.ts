@@ -9,10 +9,11 @@ import { straysMax } from '../../proof/order.ts';
 import type { RepeatedRecord } from '../../proof/reading.ts';
 import { type Answer, type PageAddress, PageItems } from '../../proof/window.ts';
 import type { ListTable, NewRecord } from '../tables/list-table.ts';
-import { comparable, type NameEntry, SaidNames } from './connections.ts';
+import { comparable, SaidNames } from './connections.ts';
 import { IdSet } from './id-set.ts';
-import type { KnownPages, ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql, rowsPerInsert } from './list-sql.ts';
+import { type ListMemory, type ListState, nothingLearnt, type ParsedPage } from './memory.ts';
+import type { ListContext } from './mirror.ts';
 import { RejectedRecords } from './rejected.ts';
 
 /**
@@ -40,7 +41,8 @@ export class Stage {
   /** How many rows more than the mirror has the fullest page shows of a content, by its number from 1, if more than one. */
   readonly copies = new Map<number, number>();
   readonly isEmpty: boolean;
-  readonly #known: KnownPages;
+  /** The pages that are remembered; null if none counts. */
+  readonly #memory: ListMemory | null;
   readonly #numbers = new ContentNumbers();
   readonly #timeAt: number;
   readonly #insert: Database.Statement<unknown[]>;
@@ -50,28 +52,17 @@ export class Stage {
   #answers = 0;
   #newKeys: number[] = [];
 
-  /**
-   * @param known the pages that are remembered.
-   * @param names what these pages say of connections.
-   * @param isEmpty whether the list has no rows.
-   */
-  constructor(
-    sqlite: Database.Database,
-    table: ListTable,
-    known: KnownPages,
-    names: readonly NameEntry[],
-    isEmpty: boolean,
-  ) {
+  constructor({ list, table, file: { sqlite }, memory, sum }: ListContext, state: ListState) {
     this.sqlite = sqlite;
     this.table = table;
-    this.list = table.list;
-    this.isOfIds = this.list.identity.by === 'id';
-    this.isEmpty = isEmpty;
-    this.rejected = new RejectedRecords(table.list);
-    this.names = new SaidNames(names);
-    this.#known = known;
-    this.#timeAt = timeIndexOf(table.list);
-    this.sql = listSql(table.list);
+    this.list = list;
+    this.isOfIds = list.identity.by === 'id';
+    this.isEmpty = sum.count === 0;
+    this.rejected = new RejectedRecords(list);
+    this.names = new SaidNames(state.names);
+    this.#memory = state === nothingLearnt ? null : memory;
+    this.#timeAt = timeIndexOf(list);
+    this.sql = listSql(list);
     sqlite.exec(this.sql.create);
     this.#insert = sqlite.prepare(this.sql.insert);
     this.#insertMany = sqlite.prepare(this.sql.insertMany);
@@ -230,9 +221,8 @@ export class Stage {
 
   /** Enters a remembered page, as if it had been parsed now; false if there is none. */
   #recall(digest: string): boolean {
-    const page = this.#known.recall(digest);
-    const isNamed = page?.names.every((number, at) => at % 2 === 1 || number < this.names.entries.length);
-    if (page === null || isNamed !== true) return false;
+    const page = this.#memory?.recall(digest) ?? null;
+    if (page === null) return false;
     const { contents, count, keys } = page.items;
     this.names.enter(page.names, this.#timesOf(keys));
     for (let at = 0; at < count; at++) this.show(page.rows[at] as number, contents, at * contentBytes);
@@ -261,6 +251,12 @@ export class Stage {
       }
       this.#noteCopies(n, more, isStaged ? 1 : 0, content);
     }
+  }
+
+  /** Lets statements find rows that no answer has shown. */
+  setUnshown(rows: readonly { readonly id: number }[]): void {
+    this.sqlite.exec('DELETE FROM temp.unshown');
+    this.sqlite.prepare(this.sql.setUnshown).run(JSON.stringify(rows.map(({ id }) => id)));
   }
 
   /** Drops the staging tables. */
