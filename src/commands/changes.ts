@@ -8,7 +8,6 @@ import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/change-feed.ts';
 import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
-import type { Change } from '../store/read/change-cursor.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
@@ -75,8 +74,8 @@ export const changes = command({
         `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.\n`,
       );
     let changeCount = 0;
-    const found = changesThatFit(sqlite, range).filter((change): change is Change => {
-      const isWanted = change !== null && (given.resource?.some(each => each === change.resource) ?? true);
+    const found = changesThatFit(sqlite, range).filter(change => {
+      const isWanted = given.resource?.some(each => each === change.resource) ?? true;
       if (isWanted) changeCount++;
       return isWanted;
     });

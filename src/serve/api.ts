@@ -4,8 +4,8 @@ import { lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { ndjsonLine } from '../render/change-feed.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
-import { type ChangeKey, cursorText, placeOf, readCursor } from '../store/read/change-cursor.ts';
-import { changesThatFit, readChangePage, runsOf } from '../store/read/change-list.ts';
+import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
+import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { revisionOf } from '../store/read/figures.ts';
 import { HttpError, sendTagged } from './http.ts';
 import {
@@ -16,6 +16,7 @@ import {
   readChangeFilter,
   readFilter,
   readOrder,
+  textOf,
   wholeNumber,
 } from './query.ts';
 
@@ -69,95 +70,54 @@ function withId({ id, ownId, record }: FoundRecord): string {
   return `{"_id":${id}${text === '{}' ? '' : ','}${text.slice(1)}`;
 }
 
-/** The JSON text of the changes that a query string asks for. */
+/**
+ * The JSON text of the changes that a query string asks for. The cursor of a filter contains the filter, so that it can't be used with
+ * another one.
+ */
 function changesBody(sqlite: Sqlite, query: Query): string {
   assertKnown(query, ['cursor', 'sinceRun', 'limit', ...changeParameters]);
   const limit = wholeNumber(query, 'limit', 1, changesLimit.max) ?? changesLimit.default;
   const sinceRun = wholeNumber(query, 'sinceRun', 0, Number.MAX_SAFE_INTEGER);
-  const { cursor = null } = query;
-  if ((cursor !== null && typeof cursor !== 'string') || (cursor !== null && sinceRun !== null))
-    throw new HttpError(400, 'cursor must be given at most once, and not beside sinceRun.');
-  const isFiltered = changeParameters.some(name => query[name] !== undefined);
-  const read = isFiltered ? filteredChanges(query) : allChanges;
-  const page = read(sqlite, cursor, sinceRun ?? 0, limit);
-  return `{"items":[${page.items.join(',')}],"cursor":${JSON.stringify(page.cursor)},"isComplete":${page.isComplete}}`;
-}
-
-interface ChangesPage {
-  /** Each as JSON text. */
-  readonly items: readonly string[];
-  readonly cursor: string;
-  /** True if nothing is left until the next run ends. */
-  readonly isComplete: boolean;
-}
-
-function noCursor(cursor: string): HttpError {
-  const shown = printable(JSON.stringify(cursor.slice(0, 40)));
-  return new HttpError(400, `cursor: ${shown} is not a cursor of this server for these parameters.`);
-}
-
-function allChanges(sqlite: Sqlite, cursor: string | null, sinceRun: number, limit: number): ChangesPage {
-  const from =
-    cursor === null
-      ? { runId: sinceRun, after: null }
-      : readCursor(Buffer.from(cursor, 'base64url').toString());
-  if (from === null) throw noCursor(cursor ?? '');
-  if (cursor === null && sinceRun !== 0 && !runsOf(sqlite).has(sinceRun))
+  const cursor = textOf(query, 'cursor', cursorMax);
+  if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
+  const runs = runsOf(sqlite);
+  if (sinceRun !== null && sinceRun !== 0 && !runs.has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
-  const page = readChangePage(sqlite, from, limit);
-  if ('why' in page)
+  const isFiltered = changeParameters.some(name => query[name] !== undefined);
+  const filter = isFiltered ? readChangeFilter(query) : undefined;
+  const isDescending = isNewestFirst(query, false);
+  const kind = isFiltered ? JSON.stringify([filter, isDescending]) : '';
+  const from = cursor === null ? null : cursorIn(cursor, kind);
+  const loss = from === null || isFiltered ? null : lossOf(sqlite, from);
+  if (loss !== null)
     throw new HttpError(
       410,
-      `The cursor ${page.why}. The newest run that both share is ${page.sharedRunId}: go on with sinceRun=${page.sharedRunId}.`,
+      `The cursor ${loss.why}. The newest run that both share is ${loss.sharedRunId}: go on with sinceRun=${loss.sharedRunId}.`,
     );
-  return {
-    items: page.changes.map(change => ndjsonLine(change).trimEnd()),
-    cursor: Buffer.from(cursorText(page.next)).toString('base64url'),
-    isComplete: page.isComplete,
-  };
+  const { runId: sinceRunId, after } = from ?? { runId: sinceRun ?? 0, after: null };
+  const found = changesThatFit(sqlite, { filter, sinceRunId, isDescending, after })
+    .take(limit + 1)
+    .toArray();
+  const changes = found.slice(0, limit);
+  const isComplete = found.length <= limit;
+  const last = changes.at(-1) ?? after;
+  const delivered = isDescending ? undefined : changes.findLast(({ runId }) => runId !== last?.runId)?.runId;
+  const next =
+    isComplete && !isDescending
+      ? cursorAt(sqlite, Math.max(runs.newest() ?? 0, sinceRunId))
+      : cursorAt(sqlite, delivered ?? sinceRunId, last);
+  const items = changes.map(change => ndjsonLine(change).trimEnd()).join(',');
+  const text = Buffer.from(kind + cursorText(next)).toString('base64url');
+  return `{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`;
 }
 
-/** Changes that match a filter. The cursor contains the filter, so that it can't be used with another one. */
-function filteredChanges(query: Query) {
-  const filter = readChangeFilter(query);
-  const isDescending = isNewestFirst(query, false);
-  const kind = JSON.stringify([filter, isDescending]);
-  return (sqlite: Sqlite, cursor: string | null, sinceRun: number, limit: number): ChangesPage => {
-    const place = Buffer.from(cursor ?? '', 'base64url').toString();
-    const [start = '', key = ''] = place.startsWith(kind) ? place.slice(kind.length).split(' ') : [];
-    const after = key === '' ? null : readChangeKey(key);
-    if (cursor !== null && (!/^\d+$/.test(start) || (key !== '' && after === null))) throw noCursor(cursor);
-    const sinceRunId = cursor === null ? sinceRun : Number(start);
-    const request = { filter, isDescending, sinceRunId, after };
-    const found = changesThatFit(sqlite, request)
-      .filter(change => change !== null)
-      .take(limit + 1)
-      .toArray();
-    const changes = found.slice(0, limit);
-    const last = changes.at(-1) ?? after;
-    const next = `${kind}${sinceRunId} ${last === null ? '' : changeKey(last)}`;
-    return {
-      items: changes.map(change => ndjsonLine(change).trimEnd()),
-      cursor: Buffer.from(next).toString('base64url'),
-      isComplete: found.length <= limit,
-    };
-  };
-}
+/** Far more than a cursor has, in characters. */
+const cursorMax = 16_000;
 
-/** A change as the text of an address: `14.collections.7.update`. */
-export function changeKey({ runId, resource, recordId, operation }: ChangeKey): string {
-  return `${runId}.${resource}.${recordId}.${operation}`;
-}
-
-/** Reads what `changeKey` wrote; null if it is something else. */
-export function readChangeKey(text: string): ChangeKey | null {
-  const [, run, resource = '', record, operation] =
-    /^(\d{1,15})\.([\w-]+)\.(-?\d{1,16})\.(insert|update|removal)$/.exec(text) ?? [];
-  if (run === undefined || placeOf(resource) < 0) return null;
-  return {
-    runId: Number(run),
-    resource,
-    recordId: Number(record),
-    operation: operation as ChangeKey['operation'],
-  };
+function cursorIn(text: string, kind: string): ChangeCursor {
+  const decoded = Buffer.from(text, 'base64url').toString();
+  const cursor = decoded.startsWith(kind) ? readCursor(decoded.slice(kind.length)) : null;
+  if (cursor !== null) return cursor;
+  const shown = printable(JSON.stringify(text.slice(0, 40)));
+  throw new HttpError(400, `cursor: ${shown} is not a cursor of this server for these parameters.`);
 }

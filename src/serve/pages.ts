@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import {
   type Browsable,
   browsableOf,
@@ -10,13 +10,13 @@ import {
   sortsOf,
 } from '../contract/browsable.ts';
 import type { CellValue, Column } from '../contract/cells.ts';
-import { keptResources, lists } from '../contract/lists.ts';
+import { lists } from '../contract/lists.ts';
 import { isFresh } from '../freshness.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
 import { flatChanges } from '../render/flat-changes.ts';
 import { changesPage, listPage, searchPage } from '../render/web/lists.ts';
-import { refusalPage, type ServedRoot, searchTextMax, servedPolicy } from '../render/web/page.ts';
+import { refusalPage, searchTextMax, servedPolicy } from '../render/web/page.ts';
 import { reportPeriod, usualLengthMs, Zone } from '../render/web/period.ts';
 import { recordPage } from '../render/web/records.ts';
 import { reportPage } from '../render/web/report.ts';
@@ -25,23 +25,15 @@ import {
   findRecords,
   iterateMirror,
   readMirror,
-  recordColumns,
-  recordRows,
+  recordTable,
   searchRecords,
 } from '../store/read/browse.ts';
-import type { Change } from '../store/read/change-cursor.ts';
+import { type ChangeKey, placeOf } from '../store/read/change-cursor.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
 import { readFigures, revisionOf } from '../store/read/figures.ts';
-import {
-  exportCounts,
-  otherVersions,
-  type RecordStory,
-  readStory,
-  webhooksOf,
-} from '../store/read/record-story.ts';
+import { exportCounts, otherVersions, readStory, webhooksOf } from '../store/read/record-story.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { version } from '../version.ts';
-import { changeKey, readChangeKey } from './api.ts';
 import { HttpError, sendTagged, toHttpError } from './http.ts';
 import {
   assertKnown,
@@ -64,8 +56,13 @@ interface Served {
   readonly maxAgeMs: number | null;
 }
 
-type Ask = FastifyRequest<{ Querystring: Query }>;
 type Sqlite = Parameters<typeof findRecords>[0];
+
+/** A request that Fastify has parsed. */
+interface Asked {
+  readonly Params: Readonly<Record<string, string>>;
+  readonly Querystring: Query;
+}
 
 /** Records, changes or hits on a page. */
 const itemsOnPage = 50;
@@ -86,43 +83,65 @@ export function addPages(app: FastifyInstance, served: Served): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('content-security-policy', servedPolicy);
   });
+  // A form sends its empty fields, too. They are left out of the address.
+  app.addHook<Asked>('preHandler', async ({ url, query }, reply) => {
+    const kept = Object.entries(textsOf(query)).filter(([, value]) => value !== '');
+    if (!Object.values(query).includes('') || Object.values(query).some(Array.isArray)) return;
+    const [, name] = /([^/?]*)(\?|$)/.exec(url) ?? [];
+    reply.redirect(`./${name}${kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`}`);
+  });
   addRefusals(app);
-  const report = reportKeeper(served);
-  const get = (path: string, make: (request: Ask, sqlite: Sqlite) => string) =>
-    app.get<{ Querystring: Query }>(path, async (request, reply) => {
-      const [body, revision] = readMirror(
-        database,
-        sqlite => [make(request, sqlite), tagOf(sqlite)] as const,
-      );
-      return sendTagged(request, reply, { revision, type: htmlType, body });
+  type Make = (sqlite: Sqlite, query: Query, params: Readonly<Record<string, string>>) => string;
+  const get = (path: string, names: readonly string[], make: Make) =>
+    app.get<Asked>(path, async (request, reply) => {
+      const { query, params } = request;
+      assertKnown(query, names);
+      const answer = readMirror(database, sqlite => {
+        return { body: make(sqlite, query, params), revision: tagOf(sqlite), type: htmlType };
+      });
+      return sendTagged(request, reply, answer);
     });
-  app.get<{ Querystring: Query }>('/', async (request, reply) => {
+  const file = (name: string, names: readonly string[], read: (query: Query) => (sqlite: Sqlite) => Table) =>
+    app.get<Asked>(`/${name}.csv`, async ({ query }, reply) => {
+      assertKnown(query, names);
+      const tableOf = read(query);
+      const pieces = inTurns(iterateMirror(database, sqlite => csvOf(tableOf(sqlite))));
+      reply.header('content-disposition', `attachment; filename="${name}.csv"`);
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(pieces, { objectMode: false }));
+    });
+  const report = reportKeeper(served);
+  app.get<Asked>('/', async (request, reply) => {
     assertKnown(request.query, []);
     return sendTagged(request, reply, { ...report(), type: htmlType });
   });
-  get('/records/:resource/:id', (request, sqlite) => recordBody(sqlite, request, '../../'));
-  get('/connections/:id', (request, sqlite) => recordBody(sqlite, request, '../'));
-  app.get<{ Params: { id: string } }>('/records/connections/:id', async ({ params }, reply) =>
-    reply.redirect(`../../connections/${encodeURIComponent(params.id)}`),
+  get('/records/:resource/:id', [], (sqlite, _query, { resource = '', id = '' }) =>
+    recordPage(recordView(sqlite, resource, id)),
   );
-  get('/search', ({ query }, sqlite) => searchBody(sqlite, query));
+  get('/connections/:id', [], (sqlite, _query, { id = '' }) =>
+    recordPage(recordView(sqlite, 'connections', id)),
+  );
+  app.get<Asked>('/records/connections/:id', async ({ params }, reply) =>
+    reply.redirect(`../../connections/${encodeURIComponent(params.id ?? '')}`),
+  );
+  get('/search', ['q', 'page'], searchBody);
+  get('/changes', [...changeParameters, 'after', 'before'], changesBody);
+  file('changes', changeParameters, query => {
+    const request = {
+      filter: readChangeFilter(query),
+      sinceRunId: 0,
+      isDescending: isNewestFirst(query, true),
+    };
+    const { columns, rowOf } = flatChanges();
+    return sqlite => ({ columns, rows: changesThatFit(sqlite, request).map(rowOf) });
+  });
   for (const browsable of browsables) {
-    const { resource } = browsable;
     const names = parametersOf(browsable);
-    withoutEmpty(app, `/${resource}`, [...names, 'page']);
-    get(`/${resource}`, ({ query }, sqlite) => listBody(sqlite, browsable, query));
-    app.get<{ Querystring: Query }>(`/${resource}.csv`, async ({ query }, reply) => {
-      const asked = askedList(browsable, query, names);
-      return sendFile(reply, resource, recordFile(served, browsable, asked));
+    get(`/${browsable.resource}`, [...names, 'page'], (sqlite, query) => listBody(sqlite, browsable, query));
+    file(browsable.resource, names, query => {
+      const asked = askedList(browsable, query);
+      return sqlite => recordTable(sqlite, asked);
     });
   }
-  withoutEmpty(app, '/changes', [...changeParameters, 'after', 'before']);
-  get('/changes', ({ query }, sqlite) => changesBody(sqlite, query));
-  app.get<{ Querystring: Query }>('/changes.csv', async ({ query }, reply) => {
-    assertKnown(query, changeParameters);
-    const filter = readChangeFilter(query);
-    return sendFile(reply, 'changes', changeFile(served, filter, isNewestFirst(query, true)));
-  });
 }
 
 /** Changes with each run, and with each version of the program, which can have another style. */
@@ -138,7 +157,7 @@ function addRefusals(app: FastifyInstance): void {
     if (statusCode === 401 || statusCode >= 500) return root(error as never, request, reply);
     const depth = (request.url.split('?')[0] ?? '').split('/').length - 2;
     const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
-    const above: ServedRoot = (['./', '../', '../../'] as const)[depth] ?? './';
+    const above = (['./', '../', '../../'] as const)[depth] ?? './';
     return reply
       .code(statusCode)
       .headers(headers)
@@ -147,33 +166,20 @@ function addRefusals(app: FastifyInstance): void {
   });
 }
 
-/** A form sends its empty fields, too. They are left out of the address. */
-function withoutEmpty(app: FastifyInstance, path: string, names: readonly string[]): void {
-  app.addHook<{ Querystring: Query }>('preHandler', async ({ routeOptions, query }, reply) => {
-    if (routeOptions.url !== path || !Object.values(query).includes('')) return;
-    assertKnown(query, names);
-    const kept = Object.entries(textsOf(query)).filter(([, value]) => value !== '');
-    if (Object.values(query).some(Array.isArray)) return;
-    const text = kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`;
-    reply.redirect(`.${path}${text}`);
-  });
-}
-
 /**
  * Makes the report of the last 30 days when it is first asked for after a run. It is kept until the next run, the next day, or until
  * a list becomes too old.
  */
 function reportKeeper({ database, maxAgeMs }: Served): () => { revision: string; body: string } {
-  let kept: { readonly revision: string; readonly body: string } | undefined;
+  let kept = { revision: '', body: '' };
   return () => {
     const nowMs = Date.now();
-    const stale =
-      maxAgeMs === null
-        ? []
-        : readFigures(database).lists.map(list => Number(!isFresh(list.lastCompletedAt, nowMs, maxAgeMs)));
+    const isStale = ({ lastCompletedAt }: { readonly lastCompletedAt: string | null }) =>
+      maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
+    const stale = readFigures(database).lists.map(isStale).map(Number);
     const day = new Date(nowMs).toISOString().slice(0, 10);
     const revision = [readMirror(database, tagOf), day, ...stale].join('-');
-    if (kept?.revision === revision) return kept;
+    if (kept.revision === revision) return kept;
     const period = reportPeriod(new Zone('UTC'), {
       untilMs: nowMs,
       since: { lengthMs: usualLengthMs },
@@ -185,45 +191,39 @@ function reportKeeper({ database, maxAgeMs }: Served): () => { revision: string;
   };
 }
 
-function recordBody(sqlite: Sqlite, { params, query }: Ask, root: '../' | '../../'): string {
-  assertKnown(query, []);
-  const { resource = 'connections', id = '' } = params as { resource?: string; id?: string };
+/** A record or connection, and everything that belongs to it. */
+function recordView(sqlite: Sqlite, resource: string, id: string) {
   const recordId = /^-?\d+$/.test(id) ? Number(id) : Number.NaN;
-  const isKnown = keptResources.some(each => each === resource) && Number.isSafeInteger(recordId);
+  const isKnown = placeOf(resource) >= 0 && Number.isSafeInteger(recordId);
   const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;
   if (story === null)
     throw new HttpError(
       404,
       'The mirror has no such record, and its history has none. Its title or reference may find it.',
     );
-  return recordPage(root === '../' ? connectionView(sqlite, story) : recordView(sqlite, story));
-}
-
-function recordView(sqlite: Sqlite, story: RecordStory) {
-  const { resource, recordId } = story;
-  const items = resource === 'document-exports' ? otherVersions(sqlite, recordId, belongingMax) : [];
-  const title = 'Other versions of this document';
-  const belonging = items.length === 0 ? [] : [{ title, resource, items, count: items.length, path: null }];
-  return { story, belonging };
-}
-
-/** Everything that belongs to a connection. */
-function connectionView(sqlite: Sqlite, story: RecordStory) {
-  const { recordId } = story;
-  const counts = exportCounts(sqlite, recordId);
-  const part = (title: string, resource: string, side: 'source' | 'destination', isEmpty = false) => {
-    const browsable = browsableOf(resource);
+  if (resource === 'document-exports') {
+    const items = otherVersions(sqlite, recordId, belongingMax);
+    const others = {
+      title: 'Other versions of this document',
+      resource,
+      items,
+      count: items.length,
+      path: null,
+    };
+    return { story, belonging: items.length === 0 ? [] : [others] };
+  }
+  if (resource !== 'connections') return { story, belonging: [] };
+  const part = (title: string, of: string, side: 'source' | 'destination') => {
     const filter = { ...noFilter, [side]: String(recordId) };
-    const found = { filter, order: usualOrder(browsable), offset: 0, limit: belongingMax };
-    // A search that finds nothing reads all exports.
-    const { items, count } = isEmpty ? { items: [], count: 0 } : findRecords(sqlite, { resource, ...found });
-    return { title, resource, items, count, path: `${resource}?${side}=${recordId}` };
+    const order = usualOrder(browsableOf(of));
+    const found = findRecords(sqlite, { resource: of, filter, order, offset: 0, limit: belongingMax });
+    return { title, resource: of, ...found, path: `${of}?${side}=${recordId}` };
   };
   return {
     story,
     belonging: [
-      part('Newest exports from here', 'document-exports', 'source', counts.exported === 0),
-      part('Newest exports to here', 'document-exports', 'destination', counts.received === 0),
+      part('Newest exports from here', 'document-exports', 'source'),
+      part('Newest exports to here', 'document-exports', 'destination'),
       part('Collections from here', 'collections', 'source'),
       part('Collections to here', 'collections', 'destination'),
       { title: 'Webhooks', resource: 'webhooks', ...webhooksOf(sqlite, recordId, belongingMax), path: null },
@@ -232,7 +232,6 @@ function connectionView(sqlite: Sqlite, story: RecordStory) {
 }
 
 function searchBody(sqlite: Sqlite, query: Query): string {
-  assertKnown(query, ['q', 'page']);
   const wanted = (textOf(query, 'q', searchTextMax) ?? '').trim();
   const pageNo = wholeNumber(query, 'page', 1, searchPagesMax) ?? 1;
   const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
@@ -242,23 +241,22 @@ function searchBody(sqlite: Sqlite, query: Query): string {
 }
 
 /** The list that a query string asks for. */
-function askedList(browsable: Browsable, query: Query, names: readonly string[]) {
-  assertKnown(query, names);
+function askedList(browsable: Browsable, query: Query) {
   const order = readOrder(query, sortsOf(browsable), usualOrder(browsable));
   return { resource: browsable.resource, filter: readFilter(query), order };
 }
 
 function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
-  const asked = askedList(browsable, query, [...parametersOf(browsable), 'page']);
+  const asked = askedList(browsable, query);
   const pageNo = wholeNumber(query, 'page', 1, pageNoMax) ?? 1;
   const offset = (pageNo - 1) * itemsOnPage;
   const { items, count } = findRecords(sqlite, { ...asked, offset, limit: itemsOnPage });
   const isOfConnections = browsable.resource === 'connections';
   return listPage({
     browsable,
-    items: isOfConnections
-      ? items.map(item => ({ ...item, exportCounts: exportCounts(sqlite, item.id) }))
-      : items,
+    items: items.map(item =>
+      isOfConnections ? { ...item, exportCounts: exportCounts(sqlite, item.id) } : item,
+    ),
     count,
     order: asked.order,
     parameters: textsOf(query),
@@ -269,93 +267,74 @@ function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
 }
 
 function changesBody(sqlite: Sqlite, query: Query): string {
-  assertKnown(query, [...changeParameters, 'after', 'before']);
   const filter = readChangeFilter(query);
-  const isDescending = isNewestFirst(query, true);
   const isBackwards = query.before !== undefined;
-  const name = isBackwards ? 'before' : 'after';
-  const place = textOf(query, name);
-  const start = place === null ? null : readChangeKey(place);
-  if (place !== null && start === null)
-    throw new HttpError(400, `${name} is no place of this list. Begin at its first page.`);
-  const found = changesThatFit(sqlite, {
-    filter,
-    sinceRunId: 0,
-    isDescending: isDescending !== isBackwards,
-    after: start,
-  })
-    .filter(change => change !== null)
+  const start = keyIn(query, isBackwards ? 'before' : 'after');
+  const isDescending = isNewestFirst(query, true) !== isBackwards;
+  const found = changesThatFit(sqlite, { filter, sinceRunId: 0, isDescending, after: start })
     .take(itemsOnPage + 1)
     .toArray();
-  const kept = found.slice(0, itemsOnPage);
-  const changes = isBackwards ? kept.toReversed() : kept;
+  const changes = found.slice(0, itemsOnPage);
+  if (isBackwards) changes.reverse();
   const hasMore = found.length > itemsOnPage;
   const [first, last] = [changes[0], changes.at(-1)];
-  const [hasBefore, hasAfter] = isBackwards ? [hasMore, true] : [start !== null, hasMore];
   return changesPage({
     changes,
     names: changeParameters,
     parameters: textsOf(query),
     choices: filterChoices(sqlite),
-    before: first !== undefined && hasBefore ? { before: changeKey(first) } : null,
-    after: last !== undefined && hasAfter ? { after: changeKey(last) } : null,
+    before: first && (isBackwards ? hasMore : start !== null) ? { before: keyText(first) } : null,
+    after: last && (isBackwards || hasMore) ? { after: keyText(last) } : null,
   });
 }
 
-/** All records that match, as a file for a spreadsheet, without the secrets that pages hide. */
-function recordFile(
-  { database }: Served,
-  browsable: Browsable,
-  asked: ReturnType<typeof askedList>,
-): AsyncGenerator<string> {
-  const columns = recordColumns(browsable);
-  const rows = iterateMirror(database, sqlite => recordRows(sqlite, asked));
-  const isSecret = columns.map(column => column.isSecret);
-  return inTurns(columns, isSecret.includes(true) ? rows.map(row => hidden(row, isSecret)) : rows);
+/** A change as the text of an address: `14.collections.7.update`. */
+function keyText({ runId, resource, recordId, operation }: ChangeKey): string {
+  return `${runId}.${resource}.${recordId}.${operation}`;
 }
 
-/** All changes that match, in the same way: each field before and after. */
-function changeFile(
-  { database }: Served,
-  filter: ReturnType<typeof readChangeFilter>,
-  isDescending: boolean,
-): AsyncGenerator<string> {
-  const { columns, rowOf } = flatChanges();
-  const secrets = lists.flatMap(({ fields }) =>
-    fields.flatMap(field => (field.isSecret ? [field.column] : [])),
-  );
-  const isOf = (some: readonly string[]) =>
-    columns.map(({ name }) => some.some(each => name === `before_${each}` || name === `after_${each}`));
-  const [isSecret, isExtra] = [isOf(secrets), isOf(['extra'])];
-  const kept = <T>(values: readonly T[]) => values.filter((_, at) => !isExtra[at]);
-  const changes = iterateMirror(database, sqlite =>
-    changesThatFit(sqlite, { filter, sinceRunId: 0, isDescending }),
-  );
-  const rows = changes
-    .filter(change => change !== null)
-    .map((change: Change) => kept(hidden(rowOf(change), isSecret)));
-  return inTurns(kept(columns), rows);
+function keyIn(query: Query, name: string): ChangeKey | null {
+  const text = textOf(query, name);
+  if (text === null) return null;
+  const [, run, resource = '', record, operation] =
+    /^(\d{1,15})\.([\w-]+)\.(-?\d{1,16})\.(insert|update|removal)$/.exec(text) ?? [];
+  if (run === undefined || placeOf(resource) < 0)
+    throw new HttpError(400, `${name} is no place of this list. Begin at its first page.`);
+  return {
+    runId: Number(run),
+    resource,
+    recordId: Number(record),
+    operation: operation as ChangeKey['operation'],
+  };
 }
 
-/** A row of which secret addresses are cut to what pages show of them. */
-function hidden(row: readonly CellValue[], isSecret: readonly boolean[]): CellValue[] {
-  return row.map((value, at) => (isSecret[at] && value !== null ? shownEndpoint(String(value)) : value));
+interface Table {
+  readonly columns: readonly Column[];
+  readonly rows: Iterable<readonly CellValue[]>;
 }
 
-/** The pieces of a file for a spreadsheet. Others are answered between two pieces. */
-async function* inTurns(
-  columns: readonly Column[],
-  rows: Iterable<readonly CellValue[]>,
-): AsyncGenerator<string> {
-  for (const piece of csvPieces(columns, rows, true)) {
+const secretColumns = lists.flatMap(({ fields }) =>
+  fields.flatMap(field => (field.isSecret ? [field.column] : [])),
+);
+
+/** A file for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
+function* csvOf({ columns, rows }: Table): Generator<string> {
+  const fields = columns.map(({ name }) => name.replace(/^(before|after)_/, ''));
+  const isSecret = fields.map(name => secretColumns.includes(name));
+  const kept = <T>(values: readonly T[]) => values.filter((_, at) => fields[at] !== 'extra');
+  const shown = function* () {
+    for (const row of rows)
+      yield kept(
+        row.map((value, at) => (isSecret[at] && value !== null ? shownEndpoint(String(value)) : value)),
+      );
+  };
+  yield* csvPieces(kept(columns), shown(), true);
+}
+
+/** Others are answered between two pieces. */
+async function* inTurns(pieces: Iterable<string>): AsyncGenerator<string> {
+  for (const piece of pieces) {
     yield piece;
     await nextTurn();
   }
-}
-
-function sendFile(reply: FastifyReply, name: string, text: AsyncGenerator<string>): FastifyReply {
-  return reply
-    .type('text/csv; charset=utf-8')
-    .header('content-disposition', `attachment; filename="${name}.csv"`)
-    .send(Readable.from(text, { objectMode: false }));
 }

@@ -5,6 +5,7 @@ import {
   browsableOf,
   browsables,
   type ListOrder,
+  noFilter,
   type RecordFilter,
 } from '../../contract/browsable.ts';
 import { type Column, cellsOf } from '../../contract/cells.ts';
@@ -72,28 +73,26 @@ export function findRecords(
   { resource, filter, order, offset, limit }: ListRequest,
 ): FoundRecords {
   const browsable = browsableOf(resource);
-  const { table } = browsable;
-  const words = wordConditions(browsable, filter.q, 'row');
-  const isByTime = words.length === 0 && order.sort === browsable.filters.time?.name;
-  const conditions = conditionsOf(sqlite, browsable, filter, 'row', isByTime);
-  if (conditions === null) return { items: [], count: 0 };
-  const { sql, values } = allOf([...conditions, ...words]);
-  const by = orderBy(browsable, order);
+  const { table, filters } = browsable;
+  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', order.sort === filters.time?.name);
+  const { columns, by } = orderOf(browsable, order);
   const read = recordReader(sqlite, resource);
   const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT ? OFFSET ?`;
-  if (words.length === 0) {
+  if (filter.q === '') {
+    const count = countOf(sqlite, browsable, filter);
     const ids = sqlite.prepare<Bound[], number>(page(`${table} t WHERE ${sql}`)).pluck();
-    return { items: ids.all(...values, limit, offset).map(read), count: countOf(sqlite, browsable, filter) };
+    // A filter that finds nothing would read all rows in their order.
+    return { items: count === 0 ? [] : ids.all(...values, limit, offset).map(read), count };
   }
   // Rows are searched once for the count and the page.
   const found = sqlite
-    .prepare<Bound[], { count: number; ids: string }>(
-      `WITH found AS MATERIALIZED (SELECT t.id FROM ${table} t NOT INDEXED WHERE ${sql})
-       SELECT (SELECT count(*) FROM found) AS count,
-         (SELECT json_group_array(id) FROM (${page(`found CROSS JOIN ${table} t USING (id)`)})) AS ids`,
+    .prepare<Bound[], [count: number, ids: string]>(
+      `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${table} t NOT INDEXED WHERE ${sql})
+       SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`,
     )
-    .get(...values, limit, offset) as { count: number; ids: string };
-  return { items: (JSON.parse(found.ids) as number[]).map(read), count: found.count };
+    .raw();
+  const [count, ids] = found.get(...values, limit, offset) as [number, string];
+  return { items: (JSON.parse(ids) as number[]).map(read), count };
 }
 
 /** Reads records of a list, or connections, by their ids. */
@@ -113,34 +112,23 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
   };
 }
 
-/** The columns of a file of records: the id, then those of each field. */
-export function recordColumns({ fields, idName }: Browsable): (Column & { readonly isSecret: boolean })[] {
-  const cells = fields.flatMap(field =>
-    cellsOf(field).map(({ name, kind }) => ({ name, kind, isSecret: field.isSecret === true })),
-  );
-  return [{ name: idName, kind: 'integer', isSecret: false }, ...cells];
-}
-
-/** All records that match, one row of `recordColumns` at a time. */
-export function* recordRows(
+/** All records that match, as the columns and rows of a file: the id, then those of each field. */
+export function recordTable(
   sqlite: Database.Database,
   { resource, filter, order }: Pick<ListRequest, 'resource' | 'filter' | 'order'>,
-): Generator<(string | number | null)[]> {
+): { readonly columns: readonly Column[]; readonly rows: Iterable<(string | number | null)[]> } {
   const browsable = browsableOf(resource);
-  const isByTime = order.sort === browsable.filters.time?.name;
-  const conditions = conditionsOf(sqlite, browsable, filter, 'row', isByTime);
-  if (conditions === null) return;
-  const { sql, values } = allOf([...conditions, ...wordConditions(browsable, filter.q, 'row')]);
-  const columns = recordColumns(browsable).map(({ name }) => `t.${name === browsable.idName ? 'id' : name}`);
-  const view = resource === 'connections' ? 'connections' : `${browsable.table}_named`;
+  const { idName, fields, table, filters } = browsable;
+  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', order.sort === filters.time?.name);
+  const columns: Column[] = [{ name: idName, kind: 'integer' }, ...fields.flatMap(cellsOf)];
+  const names = columns.map(({ name }) => `t.${name === idName ? 'id' : name}`);
+  const view = resource === 'connections' ? 'connections' : `${table}_named`;
   // The view has no content, so records of the same time are sorted by their ids.
-  const by = orderBy(browsable, order).replace(/t\._content( DESC)?, /, '');
-  yield* sqlite
-    .prepare<Bound[], (string | number | null)[]>(
-      `SELECT ${columns.join(', ')} FROM ${view} t WHERE ${sql} ORDER BY ${by}`,
-    )
-    .raw()
-    .iterate(...values);
+  const by = orderOf(browsable, order).by.replace(/t\._content( DESC)?, /, '');
+  const rows = sqlite.prepare<Bound[], (string | number | null)[]>(
+    `SELECT ${names.join(', ')} FROM ${view} t WHERE ${sql} ORDER BY ${by}`,
+  );
+  return { columns, rows: rows.raw().iterate(...values) };
 }
 
 /**
@@ -148,24 +136,23 @@ export function* recordRows(
  * filters.
  */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
-  const given = Object.values({ ...filter, q: null }).filter(value => value !== null);
-  const isByTime = given.length > 1 && browsable.filters.time !== undefined;
-  const { sql, values } = allOf(conditionsOf(sqlite, browsable, filter, 'row', isByTime) ?? []);
-  const where = given.length === 0 ? '' : `WHERE ${sql}`;
-  const count = sqlite.prepare<Bound[], number>(`SELECT count(*) FROM ${browsable.table} t ${where}`);
+  const given = Object.values(filter).filter(value => value !== null && value !== '').length;
+  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', given > 1);
+  const count = sqlite.prepare<Bound[], number>(
+    `SELECT count(*) FROM ${browsable.table} t ${given === 0 ? '' : `WHERE ${sql}`}`,
+  );
   return count.pluck().get(...values) ?? 0;
 }
 
-function orderBy({ sorts, filters }: Browsable, { sort, isDescending }: ListOrder): string {
+/** The columns by which a list is sorted, and how. */
+function orderOf({ sorts, filters }: Browsable, { sort, isDescending }: ListOrder) {
   const field = sorts.find(({ name }) => name === sort);
   // The order of time is that of the index, so SQLite does not sort the rows.
-  const keys =
-    field === undefined
-      ? ['t.id']
-      : field === filters.time
-        ? [`t.${field.column}_ms`, 't._content', 't.id']
-        : [`lower(t.${field.column})`, 't.id'];
-  return keys.map(key => (isDescending ? `${key} DESC` : key)).join(', ');
+  const isByTime = field !== undefined && field === filters.time;
+  const columns = isByTime ? [`t.${field.column}_ms`, 't._content'] : field ? [`t.${field.column}`] : [];
+  const keys = [...columns.map(column => (isByTime ? column : `lower(${column})`)), 't.id'];
+  const by = keys.map(key => (isDescending ? `${key} DESC` : key)).join(', ');
+  return { columns: [...columns, 't.id'].join(', '), by };
 }
 
 /** What is searched: rows of a list as `t`, or ended versions as `h`. */
@@ -180,38 +167,49 @@ function expressionOf({ kind, name, column }: Field, side: Side): string {
 /** No time is later, or earlier by its negative. */
 const lastMs = 8.64e15;
 const dateLength = 'YYYY-MM-DD'.length;
+const none: Condition = { sql: '0', values: [] };
 
 /**
- * The conditions of a filter for the records of a list, without its words; null if no record can match.
+ * The condition of a filter for the records of a list.
  *
  * @param isByTime true to use no other index than the one by time, which has all columns of the filters.
  */
-export function conditionsOf(
+export function conditionOf(
   sqlite: Database.Database,
-  { filters }: Browsable,
-  filter: Omit<RecordFilter, 'q'>,
+  browsable: Browsable,
+  { from, to, q, ...filter }: RecordFilter,
   side: Side,
   isByTime = false,
-): Condition[] | null {
+): Condition {
+  const { filters } = browsable;
   const conditions: Condition[] = [];
   for (const name of ['source', 'destination', 'kind'] as const) {
     const wanted = filter[name];
     if (wanted === null) continue;
     const field = filters[name];
-    if (field === undefined) return null;
+    if (field === undefined) return none;
     const values = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
     // The plus keeps SQLite from using another index.
-    const column = `${isByTime ? '+' : ''}${expressionOf(field, side)}`;
-    conditions.push({ sql: `${column} IN (${values.map(() => '?').join(', ')})`, values });
+    const plus = isByTime && filters.time !== undefined ? '+' : '';
+    conditions.push({
+      sql: `${plus}${expressionOf(field, side)} IN (${values.map(() => '?').join(', ')})`,
+      values,
+    });
   }
-  const { from, to } = filter;
-  if (from === null && to === null) return conditions;
-  if (filters.time === undefined) return null;
-  const time =
-    side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
-  const endMs = to === null ? lastMs : (instantMs(to) ?? 0) + (to.length === dateLength ? 86_400_000 : 1_000);
-  const values = [from === null ? -lastMs : (instantMs(from) ?? 0), endMs];
-  return [...conditions, { sql: `(${time} >= ? AND ${time} < ?)`, values }];
+  if (from !== null || to !== null) {
+    if (filters.time === undefined) return none;
+    const endMs =
+      to === null ? lastMs : (instantMs(to) ?? 0) + (to.length === dateLength ? 86_400_000 : 1_000);
+    const time =
+      side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
+    const values = [from === null ? -lastMs : (instantMs(from) ?? 0), endMs];
+    conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values });
+  }
+  conditions.push(...wordConditions(browsable, q, side));
+  return {
+    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
+    values: conditions.flatMap(({ values }) => values),
+  };
 }
 
 /** If more connections have the same name, the rest is left out. */
@@ -227,36 +225,29 @@ function connectionsNamed(sqlite: Database.Database, wanted: string): number[] {
     .all(...values);
 }
 
-/** All conditions as one; true if there are none. */
-export function allOf(conditions: readonly Condition[]): Condition {
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
-    values: conditions.flatMap(({ values }) => values),
-  };
-}
-
 /** How many words are searched. Further ones are left out. */
 const wordsMax = 8;
 
 /** A condition for each word of a text: it is in one of the record's texts, or in the name of one of its connections. */
-export function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side): Condition[] {
-  const all = texts.map(field => expressionOf(field, side));
-  if (side === 'history') all.push(...fields.flatMap(namesInVersion));
+function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side): Condition[] {
   const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);
+  const own = texts.map(field => expressionOf(field, side));
+  if (side === 'history')
+    return words.map(word => alike([...own, ...fields.flatMap(namesInVersion)], word, '%'));
   return words.map(word => {
-    const own = alike(all, word, '%');
-    if (side === 'history') return own;
+    const texts = alike(own, word, '%');
     const name = alike(['name'], word, '%');
     const named = `(SELECT id FROM connections WHERE ${name.sql})`;
     const ofConnections = fields.flatMap(({ kind, column, ...field }) => {
       if (kind === 'connection') return [`t.${column} IN ${named}`];
       if (kind !== 'connections' || !('table' in field)) return [];
-      const owner = listOf(resource).ownerColumn;
-      return [`t.id IN (SELECT ${owner} FROM ${field.table} WHERE ${column} IN ${named})`];
+      return [
+        `t.id IN (SELECT ${listOf(resource).ownerColumn} FROM ${field.table} WHERE ${column} IN ${named})`,
+      ];
     });
     return {
-      sql: `(${[own.sql, ...ofConnections].join(' OR ')})`,
-      values: [...own.values, ...ofConnections.flatMap(() => name.values)],
+      sql: `(${[texts.sql, ...ofConnections].join(' OR ')})`,
+      values: [...texts.values, ...ofConnections.flatMap(() => name.values)],
     };
   });
 }
@@ -318,42 +309,39 @@ export function searchRecords(
 ): SearchHit[] {
   const wanted = fold(text.trim());
   if (wanted === '') return [];
-  const parts = browsables.toReversed().flatMap((browsable, place) => {
+  const parts = browsables.flatMap((browsable, place) => {
     const { resource, table, references, filters } = browsable;
-    const [rows, gone] = (['row', 'history'] as const).map(side => {
+    const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
+    return (['row', 'history'] as const).map(side => {
       const exact = alike(
         references.map(field => expressionOf(field, side)),
         wanted,
       );
-      const words = allOf(wordConditions(browsable, text, side));
-      return { exact: exact.sql, words: words.sql, values: [...exact.values, ...words.values] };
+      const words = conditionOf(sqlite, browsable, { ...noFilter, q: text }, side);
+      const head = `SELECT '${resource}' AS resource, ${exact.sql} AS isExact, ${place} AS place,`;
+      return {
+        sql:
+          side === 'row'
+            ? `${head} 0 AS isRemoved, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${words.sql}`
+            : `${head} 1, h.valid_to_run_id, h.record_id, h.record FROM record_history h
+               WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
+                 AND h.id = (SELECT n.id FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
+                   ORDER BY n.valid_from_run_id DESC, n.id DESC LIMIT 1) AND ${words.sql}`,
+        values: [...exact.values, ...words.values],
+      };
     });
-    const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
-    return [
-      {
-        sql: `SELECT ${rows?.exact} AS isExact, ${place} AS place, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${rows?.words}`,
-        values: rows?.values ?? [],
-      },
-      {
-        sql: `SELECT ${gone?.exact}, ${browsables.length + place}, h.valid_to_run_id, h.record_id, h.record FROM record_history h
-          WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
-            AND NOT EXISTS (SELECT 1 FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
-              AND (n.valid_from_run_id, n.id) > (h.valid_from_run_id, h.id)) AND ${gone?.words}`,
-        values: gone?.values ?? [],
-      },
-    ];
   });
-  const hits = sqlite
-    .prepare<Bound[], { place: number; id: number; record: string | null }>(
-      `SELECT place, id, record FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')})
-       ORDER BY isExact DESC, place, time DESC, id DESC LIMIT ? OFFSET ?`,
+  return sqlite
+    .prepare<Bound[], Omit<SearchHit, 'ownId' | 'isRemoved'> & { readonly isRemoved: number }>(
+      `SELECT resource, id, record, isRemoved FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')})
+       ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT ? OFFSET ?`,
     )
-    .all(...parts.flatMap(({ values }) => values), limit, offset);
-  return hits.map(({ place, id, record }) => {
-    const { resource } = browsables.at(-1 - (place % browsables.length)) as Browsable;
-    if (place < browsables.length) return { ...recordReader(sqlite, resource)(id), isRemoved: false };
-    return { resource, id, ownId: null, record, isRemoved: true };
-  });
+    .all(...parts.flatMap(({ values }) => values), limit, offset)
+    .map(hit =>
+      hit.isRemoved === 1
+        ? { ...hit, ownId: null, isRemoved: true }
+        : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
+    );
 }
 
 /** The choices of a filter form. */

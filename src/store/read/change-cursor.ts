@@ -43,55 +43,31 @@ export function cursorText(cursor: ChangeCursor): string {
 
 /** Reads the text that `cursorText` wrote; null if the text is no cursor. */
 export function readCursor(text: string): ChangeCursor | null {
-  const value = parsed(text);
-  if (!isObject(value)) return null;
-  const { mirrorId, runId, leafIndex, leafHash, after = null, earlier = [] } = value;
-  const hasReceipt = isCount(leafIndex) && typeof leafHash === 'string';
-  if (typeof mirrorId !== 'string' || !isCount(runId)) return null;
-  if (!hasReceipt && (leafIndex !== null || leafHash !== null)) return null;
-  if (!isKey(after) || !isEarlier(earlier)) return null;
-  return {
-    mirrorId,
-    runId,
-    leafIndex: hasReceipt ? leafIndex : null,
-    leafHash: hasReceipt ? leafHash : null,
-    after,
-    earlier,
-  };
-}
-
-function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const { mirrorId, runId, leafIndex, leafHash, after = null, earlier = [] } = JSON.parse(text);
+    const hasReceipt = isCount(leafIndex) && typeof leafHash === 'string';
+    const isCursor =
+      typeof mirrorId === 'string' &&
+      isCount(runId) &&
+      (hasReceipt || (leafIndex === null && leafHash === null)) &&
+      (after === null || isKey(after)) &&
+      earlier.every(([id, hash]: unknown[]) => isCount(id) && typeof hash === 'string' && hash !== '');
+    return isCursor ? { mirrorId, runId, leafIndex, leafHash, after, earlier } : null;
   } catch {
     return null;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function isKey(value: unknown): value is ChangeKey | null {
-  if (value === null) return true;
-  if (!isObject(value)) return false;
-  const { runId, resource, recordId, operation } = value;
+function isKey({ runId, resource, recordId, operation }: ChangeKey): boolean {
   return (
     isCount(runId) &&
     Number.isSafeInteger(recordId) &&
-    placeOf(String(resource)) !== -1 &&
-    operations.some(name => name === operation)
-  );
-}
-
-function isEarlier(value: unknown): value is ChangeCursor['earlier'] {
-  return (
-    Array.isArray(value) &&
-    value.every(each => Array.isArray(each) && isCount(each[0]) && typeof each[1] === 'string')
+    placeOf(resource) !== -1 &&
+    operations.includes(operation)
   );
 }
 
@@ -100,21 +76,17 @@ const operations: readonly Change['operation'][] = ['update', 'removal', 'insert
 
 /** True if a change comes after another one: by its run, its list, its record, its operation. */
 export function isAfter(change: ChangeKey, other: ChangeKey): boolean {
-  for (const [one, two] of [
-    [change.runId, other.runId],
-    [placeOf(change.resource), placeOf(other.resource)],
-    [change.recordId, other.recordId],
-    [operations.indexOf(change.operation), operations.indexOf(other.operation)],
-  ] as const)
-    if (one !== two) return one > two;
-  return false;
+  const order =
+    change.runId - other.runId ||
+    placeOf(change.resource) - placeOf(other.resource) ||
+    change.recordId - other.recordId ||
+    operations.indexOf(change.operation) - operations.indexOf(other.operation);
+  return order > 0;
 }
 
-const order: readonly string[] = keptResources;
-
-/** The place of a list, or of the connections, among all. */
+/** The place of a list, or of the connections, among all; -1 for another name. */
 export function placeOf(resource: string): number {
-  return order.indexOf(resource);
+  return (keptResources as readonly string[]).indexOf(resource);
 }
 
 /** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if there is none. */
@@ -148,12 +120,16 @@ export function cursorAt(
     runId,
     leafIndex: receipt?.leafIndex ?? null,
     leafHash: receipt?.leafHash ?? null,
-    after,
+    after: after && keyOf(after),
     earlier: distances.flatMap(distance => {
       const hash = receiptOf(sqlite, runId - distance)?.leafHash;
       return hash === undefined ? [] : [[runId - distance, hash.slice(0, hashLength)] as const];
     }),
   };
+}
+
+function keyOf({ runId, resource, recordId, operation }: ChangeKey): ChangeKey {
+  return { runId, resource, recordId, operation };
 }
 
 /** The reason why a cursor can't be followed; null if all changes after it can be read. */
@@ -177,17 +153,10 @@ export function lossOf(sqlite: Database.Database, cursor: ChangeCursor): LostCur
   return null;
 }
 
-function sharedRun(sqlite: Database.Database, { runId, leafIndex, leafHash, earlier }: ChangeCursor): number {
-  const receipt = receiptOf(sqlite, runId);
-  const isSame =
-    receipt === undefined
-      ? leafIndex === null
-      : receipt.leafIndex === leafIndex && receipt.leafHash === leafHash;
-  if (isSame) return runId;
-  const shared = earlier.find(
-    ([id, hash]) => hash !== '' && receiptOf(sqlite, id)?.leafHash.startsWith(hash),
-  );
-  return shared?.[0] ?? 0;
+function sharedRun(sqlite: Database.Database, { runId, leafHash, earlier }: ChangeCursor): number {
+  if (leafHash === null && receiptOf(sqlite, runId) === undefined) return runId;
+  const known = [...(leafHash === null ? [] : [[runId, leafHash] as const]), ...earlier];
+  return known.find(([id, hash]) => receiptOf(sqlite, id)?.leafHash.startsWith(hash))?.[0] ?? 0;
 }
 
 function receiptOf(sqlite: Database.Database, runId: number) {

@@ -3,22 +3,13 @@ import { browsableOf, type ChangeFilter } from '../../contract/browsable.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { timeOfRun } from '../tables/view-sql.ts';
-import { allOf, type Condition, conditionsOf, wordConditions } from './browse.ts';
-import type { Change } from './change-cursor.ts';
-import {
-  type ChangeCursor,
-  type ChangeKey,
-  cursorAt,
-  isAfter,
-  type LostCursor,
-  lossOf,
-  placeOf,
-} from './change-cursor.ts';
+import { conditionOf } from './browse.ts';
+import { type Change, type ChangeKey, isAfter, placeOf } from './change-cursor.ts';
 
 /** Selects some of the changes of ended runs. */
 export interface ChangeRequest {
   /** Only changes that match; all if it is left out. */
-  readonly filter?: ChangeFilter;
+  readonly filter?: ChangeFilter | undefined;
   /** Changes of later runs than this. */
   readonly sinceRunId: number;
   /** The last run whose changes are read; the newest if left out. */
@@ -49,175 +40,101 @@ function nextRunSql(isDescending: boolean): string {
   return `SELECT ${pick}(run_id) FROM (${each.join(' UNION ALL ')})`;
 }
 
-/**
- * The changes that a request selects, one at a time: by run, list, record and operation. Even if they are many, they take no memory.
- * After each list it yields null, so that others have their turn.
- */
-export function* changesThatFit(sqlite: Database.Database, request: ChangeRequest): Generator<Change | null> {
+/** The changes that a request selects, one at a time: by run, list, record and operation. Even if they are many, they take no memory. */
+export function* changesThatFit(sqlite: Database.Database, request: ChangeRequest): Generator<Change> {
   const { filter, sinceRunId, isDescending = false, after = null } = request;
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const last = Math.min(request.untilRunId ?? newest, newest);
   const next = sqlite.prepare<object, number | null>(nextRunSql(isDescending)).pluck();
-  const reader = new RunChanges(sqlite, filter, isDescending);
+  const changesOf = runReader(sqlite, filter, isDescending);
   const first = isDescending ? last + 1 : sinceRunId;
   let runId = after?.runId ?? filter?.run ?? next.get({ run: first }) ?? null;
   for (; runId !== null && runId > sinceRunId && runId <= last; runId = next.get({ run: runId }) ?? null) {
     if (typeof filter?.run === 'number' && runId !== filter.run) return;
-    const isPast = (change: Change) =>
-      after === null || (isDescending ? isAfter(after, change) : isAfter(change, after));
-    for (const changes of reader.read(runId, after?.runId === runId ? after : null)) {
-      for (const change of changes) if (isPast(change)) yield change;
-      yield null;
-    }
+    for (const change of changesOf(runId, after?.runId === runId ? after : null))
+      if (after === null || (isDescending ? isAfter(after, change) : isAfter(change, after))) yield change;
   }
-}
-
-/** Some changes, in the order of `isAfter`. */
-export interface ChangePage {
-  readonly changes: readonly Change[];
-  /** The position at which the next page begins. */
-  readonly next: ChangeCursor;
-  /** True if all changes of ended runs were delivered with this page. */
-  readonly isComplete: boolean;
-}
-
-/** At most `limit` changes after a cursor or, without one, after a run; all from one state of the file. */
-export function readChangePage(
-  sqlite: Database.Database,
-  from: ChangeCursor | Pick<ChangeCursor, 'runId' | 'after'>,
-  limit: number,
-): ChangePage | LostCursor {
-  const read = sqlite.transaction((): ChangePage | LostCursor => {
-    const loss = 'mirrorId' in from ? lossOf(sqlite, from) : null;
-    if (loss !== null) return loss;
-    const { runId: sinceRunId, after } = from;
-    const found = changesThatFit(sqlite, { sinceRunId, after })
-      .filter(change => change !== null)
-      .take(limit + 1)
-      .toArray();
-    const changes = found.slice(0, limit);
-    const newest = new EndedRuns(sqlite).newest() ?? 0;
-    const isComplete = found.length <= limit;
-    if (isComplete) return { changes, next: cursorAt(sqlite, Math.max(newest, sinceRunId)), isComplete };
-    const last = keyOf(changes.at(-1) as Change);
-    const delivered = changes.findLast(({ runId }) => runId < last.runId)?.runId;
-    return { changes, next: cursorAt(sqlite, delivered ?? sinceRunId, last), isComplete };
-  });
-  return read();
-}
-
-function keyOf({ runId, resource, recordId, operation }: Change): ChangeKey {
-  return { runId, resource, recordId, operation };
 }
 
 /** A run with more rows than this is read in the order of its records. Others are sorted. */
 const sortedMax = 5_000;
 
-/** Reads the changes of one run from the view `changes`. */
-class RunChanges {
-  readonly #sqlite: Database.Database;
-  readonly #filter: ChangeFilter | undefined;
-  readonly #isDescending: boolean;
-  readonly #statements = new Map<string, Database.Statement<unknown[], Change>>();
+const selectChanges = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource AS resource, c.record_id AS recordId,
+    c.operation AS operation, c.record AS record, c.before AS before FROM changes c`;
 
-  constructor(sqlite: Database.Database, filter: ChangeFilter | undefined, isDescending: boolean) {
-    this.#sqlite = sqlite;
-    this.#filter = filter;
-    this.#isDescending = isDescending;
-  }
+/**
+ * Reads the changes of one run from the view `changes`, in order.
+ *
+ * @returns a generator of the changes of a run; only from the record of a change on, if one is given.
+ */
+function runReader(sqlite: Database.Database, filter: ChangeFilter | undefined, isDescending: boolean) {
+  // Of one record, the operations are in this order: update, removal, insert.
+  const [sign, direction, operations] = isDescending ? ['<=', 'DESC', 'ASC'] : ['>=', 'ASC', 'DESC'];
+  const all = sqlite.prepare<[number], Change>(`${selectChanges} WHERE c.run_id = ?`);
+  const inOrder = sqlite.prepare<[number, string, number], Change>(
+    `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND c.record_id ${sign} ?
+     ORDER BY c.record_id ${direction}, c.operation ${operations}`,
+  );
+  const one = sqlite.prepare<[number, string, number, string], Change>(
+    `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND c.record_id = ? AND c.operation = ?`,
+  );
 
-  /** The changes in order, in one or more parts; only from the record of a change on, if it is not null. */
-  *read(runId: number, after: ChangeKey | null): Generator<Iterable<Change>> {
-    if (this.#filter === undefined && !this.#isLong(runId, runColumns)) {
-      const direction = this.#isDescending ? -1 : 1;
-      const all = this.#prepare(`${selectChanges} WHERE c.run_id = ?`).all(runId);
-      yield all.sort((one, other) => (isAfter(one, other) ? direction : -direction));
-      return;
-    }
-    for (const resource of this.#isDescending ? keptResources.toReversed() : keptResources) {
-      const distance = after === null ? 0 : placeOf(resource) - placeOf(after.resource);
-      if (this.#isDescending ? distance > 0 : distance < 0) continue;
-      const first = this.#isDescending ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
-      const start = after !== null && distance === 0 ? after.recordId : first;
-      const [sign, ...directions] = this.#order;
-      yield this.#filter !== undefined
-        ? this.#matching(this.#filter, runId, resource, start)
-        : this.#prepare(
-            `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND c.record_id ${sign} ?
-             ORDER BY c.record_id ${directions[0]}, c.operation ${directions[1]}`,
-          ).iterate(runId, resource, start);
-    }
-  }
+  const isLong = (runId: number, columns: typeof runColumns) => {
+    const rows = columns.map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @runId`);
+    const count = `SELECT count(*) FROM (${rows.join(' UNION ALL ')} LIMIT ${sortedMax})`;
+    return sqlite.prepare<object, number>(count).pluck().get({ runId }) === sortedMax;
+  };
 
-  /** Finds the numbers of the records in the tables, because the view would make the text of each record first. */
-  *#matching(
-    filter: ChangeFilter,
-    runId: number,
+  const isInTime = ({ from, to }: ChangeFilter, runId: number, resource: string) => {
+    if (from === null && to === null) return true;
+    const time = sqlite.prepare<object, string>(`SELECT ${timeOfRun('@runId', '@resource')}`).pluck();
+    const at = time.get({ runId, resource }) ?? null;
+    return at !== null && (from === null || at >= from) && (to === null || at < `${to}~`);
+  };
+
+  /** The records whose changes match, from the tables, because the view would make the text of each record first. */
+  const keysOf = (
+    wanted: ChangeFilter,
+    run: number,
     resource: (typeof keptResources)[number],
     start: number,
-  ): Generator<Change> {
-    if (filter.resource !== null && filter.resource !== resource) return;
-    if (!this.#isInTime(filter, runId, resource)) return;
+  ) => {
     const browsable = browsableOf(resource);
-    const conditions = (['row', 'history'] as const).map(side => {
-      const found = conditionsOf(this.#sqlite, browsable, { ...filter, from: null, to: null }, side);
-      return found && allOf([...found, ...wordConditions(browsable, filter.q, side)]);
-    });
-    const [ofRows, ofVersions] = conditions as [Condition | null, Condition | null];
-    if (ofRows === null || ofVersions === null) return;
-    const [sign, ...directions] = this.#order;
+    const [rows, ended] = (['row', 'history'] as const).map(side =>
+      conditionOf(sqlite, browsable, { ...wanted, from: null, to: null }, side),
+    ) as [ReturnType<typeof conditionOf>, ReturnType<typeof conditionOf>];
     // The plus keeps SQLite from using the other index.
-    const isLong = this.#isLong(runId, runColumns.slice(-2));
-    const [byRun, byRecord] = isLong ? ['+', ''] : ['', '+'];
+    const [byRun, byRecord] = isLong(run, runColumns.slice(-2)) ? ['+', ''] : ['', '+'];
     const versions = (column: string, operation: string) =>
       `SELECT h.record_id, ${operation} FROM record_history h
        WHERE ${byRun}h.${column} = @run AND ${byRecord}h.resource = @resource AND ${byRecord}h.record_id ${sign} @start
-         AND ${ofVersions.sql}`;
-    const keys = `SELECT recordId, operation FROM (
+         AND ${ended.sql}`;
+    const keys = sqlite.prepare<unknown[], ChangeKey>(`SELECT recordId, operation FROM (
         SELECT t.id AS recordId, iif(t._first_seen_run_id = t._changed_run_id, 'insert', 'update') AS operation
-        FROM ${browsable.table} t WHERE t._changed_run_id = @run AND t.id ${sign} @start AND ${ofRows.sql}
+        FROM ${browsable.table} t WHERE t._changed_run_id = @run AND t.id ${sign} @start AND ${rows.sql}
         UNION ALL ${versions('valid_from_run_id', "iif(h.first_seen_run_id = h.valid_from_run_id, 'insert', 'update')")}
         UNION ALL ${versions('valid_to_run_id', "'removal'")} AND h.ended_by = 'removal')
-      WHERE @operation IS NULL OR operation = @operation
-      ORDER BY recordId ${directions[0]}, operation ${directions[1]}`;
-    const values = [...ofRows.values, ...ofVersions.values, ...ofVersions.values];
-    const bound = { run: runId, resource, start, operation: filter.operation };
-    const change = this.#prepare(
-      `${selectChanges} WHERE c.run_id = ? AND c.resource = ? AND c.record_id = ? AND c.operation = ?`,
-    );
-    for (const key of this.#sqlite.prepare<unknown[], ChangeKey>(keys).iterate(...values, bound)) {
-      const found = change.get(runId, resource, key.recordId, key.operation);
-      if (found !== undefined) yield found;
+      WHERE @operation IS NULL OR operation = @operation ORDER BY recordId ${direction}, operation ${operations}`);
+    const bound = { run, resource, start, operation: wanted.operation };
+    return keys.iterate(...rows.values, ...ended.values, ...ended.values, bound);
+  };
+
+  return function* (runId: number, after: ChangeKey | null): Generator<Change> {
+    if (filter === undefined && !isLong(runId, runColumns)) {
+      const sorted = all.all(runId).sort((change, other) => (isAfter(change, other) ? 1 : -1));
+      return yield* isDescending ? sorted.reverse() : sorted;
     }
-  }
-
-  #isInTime({ from, to }: ChangeFilter, runId: number, resource: string): boolean {
-    if (from === null && to === null) return true;
-    const time = this.#sqlite
-      .prepare<unknown[], string>(`SELECT ${timeOfRun('@runId', '@resource')}`)
-      .pluck();
-    const at = time.get({ runId, resource }) ?? null;
-    return at !== null && (from === null || at >= from) && (to === null || at < `${to}~`);
-  }
-
-  #isLong(runId: number, columns: typeof runColumns): boolean {
-    const rows = columns.map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @runId`);
-    const count = `SELECT count(*) FROM (${rows.join(' UNION ALL ')} LIMIT ${sortedMax})`;
-    return this.#sqlite.prepare<object, number>(count).pluck().get({ runId }) === sortedMax;
-  }
-
-  /** The comparison with the first record, and the directions of records and of operations: update, removal, insert. */
-  get #order(): readonly [string, string, string] {
-    return this.#isDescending ? ['<=', 'DESC', 'ASC'] : ['>=', 'ASC', 'DESC'];
-  }
-
-  /** The view is long, and there can be thousands of runs. */
-  #prepare(sql: string): Database.Statement<unknown[], Change> {
-    const prepared = this.#statements.get(sql) ?? this.#sqlite.prepare<unknown[], Change>(sql);
-    this.#statements.set(sql, prepared);
-    return prepared;
-  }
+    for (const resource of isDescending ? keptResources.toReversed() : keptResources) {
+      const distance = after === null ? 0 : placeOf(resource) - placeOf(after.resource);
+      if (isDescending ? distance > 0 : distance < 0) continue;
+      const first = isDescending ? Number.MAX_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+      const start = after !== null && distance === 0 ? after.recordId : first;
+      if (filter === undefined) yield* inOrder.iterate(runId, resource, start);
+      else if ((filter.resource ?? resource) === resource && isInTime(filter, runId, resource))
+        for (const { recordId, operation } of keysOf(filter, runId, resource, start)) {
+          const change = one.get(runId, resource, recordId, operation);
+          if (change !== undefined) yield change;
+        }
+    }
+  };
 }
-
-const selectChanges = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource AS resource, c.record_id AS recordId,
-    c.operation AS operation, c.record AS record, c.before AS before FROM changes c`;

@@ -313,8 +313,8 @@ function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span): C
       if (count === 0) return [];
       const filter = { ...noFilter, resource, operation, run: null };
       const request = { filter, sinceRunId: from - 1, untilRunId: last, isDescending: true };
-      const found = changesThatFit(sqlite, request).filter(change => change !== null);
-      return [{ resource, operation, count, changes: found.take(changesMax).toArray() }];
+      const changes = changesThatFit(sqlite, request).take(changesMax).toArray();
+      return [{ resource, operation, count, changes }];
     });
   });
 }

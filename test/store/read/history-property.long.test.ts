@@ -47,7 +47,6 @@ function replay(sqlite: Database.Database): Map<number, Map<string, string[]>> {
   for (const runId of new EndedRuns(sqlite).since(0)) {
     const ofRun = changesThatFit(sqlite, { sinceRunId: runId - 1, untilRunId: runId });
     for (const change of ofRun) {
-      if (change === null) continue;
       const { resource, recordId, operation, record, before } = change;
       const key = `${resource} ${recordId}`;
       expect(standing.has(key), `${operation} of ${key} by run ${runId}`).toBe(operation !== 'insert');
