@@ -5,7 +5,7 @@ import { wholeNumber } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { changeFormats, changePieces } from '../render/change-feed.ts';
+import { changeFormats, changePieces } from '../render/changes.ts';
 import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';

@@ -3,14 +3,13 @@ import { isFresh } from '../freshness.ts';
 import {
   isFault,
   labelsOf,
-  type MirrorFacts,
-  mirrorSummaryOf,
-  type OverviewRow,
+  type MirrorStatus,
+  mirrorStatusOf,
   overviewOutputOf,
   overviewText,
-  runJson,
-} from '../render/overview.ts';
-import { statusOutputOf, statusText } from '../render/status.ts';
+  statusOutputOf,
+  statusText,
+} from '../render/status.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command, type Shown } from './command.ts';
@@ -63,9 +62,8 @@ export const status = command({
       return { output: overviewOutputOf(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
     const { lists, run } = row.facts;
     const watch = readWatchNote(config.database);
-    const standing = { state: row.state, why: row.why };
     return {
-      output: statusOutputOf(lists, nowMs, { watch, run: runJson(run), standing }),
+      output: statusOutputOf(row, nowMs, watch),
       text: width => statusText(lists, nowMs, { watch, maxAgeMs, run, width }),
     };
   },
@@ -74,7 +72,7 @@ export const status = command({
 });
 
 async function printMetrics(
-  rows: readonly OverviewRow[],
+  rows: readonly MirrorStatus[],
   areNamed: boolean,
   { stdout, config: { labels } }: Context,
 ): Promise<undefined> {
@@ -85,14 +83,14 @@ async function printMetrics(
   stdout.write(metricsText(mirrors));
 }
 
-function readRow(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
+function readRow(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);
-  const facts: MirrorFacts = { lists: reader.status(), run: reader.newestRun() };
-  return { database, facts, ...mirrorSummaryOf(facts, nowMs, maxAgeMs) };
+  const facts = { lists: reader.status(), run: reader.newestRun() };
+  return mirrorStatusOf(database, facts, nowMs, maxAgeMs);
 }
 
 /** The same. A mirror that can't be read has a row, too. */
-function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null): OverviewRow {
+function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   try {
     return readRow(database, nowMs, maxAgeMs);
   } catch (error) {

@@ -1,8 +1,8 @@
 import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
-import { type RejectionReason, summaryText, syncOutputOf } from '../render/run-summary.ts';
-import { readRejected } from '../store/read/run-reader.ts';
+import { summaryText, syncOutputOf } from '../render/run-summary.ts';
+import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
@@ -74,7 +74,7 @@ export const sync = command({
 });
 
 /** Why records of these lists were rejected by the run that has just ended. */
-function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): RejectionReason[] {
+function rejectionsIn(database: string, outcomes: readonly ListOutcome[]): RejectionCount[] {
   if (outcomes.every(({ rejected }) => rejected === 0)) return [];
   return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);
 }

@@ -2,34 +2,48 @@ import { stateOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { RunsOutput } from './outputs/runs.ts';
-import { renderTable } from './table.ts';
+import { type Column, renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
-export function runsText(runs: readonly RecordedRun[], width = Number.POSITIVE_INFINITY): string {
+export function runsText(runs: readonly RecordedRun[], width: number): string {
   if (runs.length === 0) return 'No run is recorded yet. Make one with "docmirror sync".\n';
-  return renderTable(
-    [
-      { right: 'Run' },
-      'Started',
-      { right: 'Took' },
-      'Status',
-      { right: 'New' },
-      { right: 'Changed' },
-      { right: 'Removed' },
-      'Why',
-    ],
-    runs.map(run => [
-      String(run.id),
-      instant(run.startedAt),
-      run.completedAt === null ? '–' : duration(tookMs(run.startedAt, run.completedAt)),
-      run.status,
-      total(run, 'inserted'),
-      total(run, 'updated'),
-      total(run, 'removed'),
-      run.errorCode ?? whyPartial(run),
-    ]),
-    width,
-  );
+  const rows = runs.map(run => runCells(run, instant));
+  return renderTable(runColumns, rows, width);
+}
+
+/** The columns of a table of runs. */
+export const runColumns: readonly Column[] = [
+  { right: 'Run' },
+  'Started',
+  { right: 'Took' },
+  'Status',
+  { right: 'New' },
+  { right: 'Changed' },
+  { right: 'Removed' },
+  'Why',
+];
+
+/** A run as a row of it; `when` says a time in words. */
+export function runCells(run: RecordedRun, when: (at: string) => string): string[] {
+  const { id, startedAt, completedAt, status, resources, errorCode } = run;
+  const total = (field: 'inserted' | 'updated' | 'removed') =>
+    count(resources.reduce((sum, list) => sum + list[field], 0));
+  // If the clock was set back meanwhile, the difference means nothing.
+  const tookMs =
+    completedAt === null ? Number.NaN : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
+  const found = new Set(resources.map(stateOf));
+  const open = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
+  const why = errorCode ?? open.map(state => stateWords[state]).join(', ');
+  return [
+    String(id),
+    when(startedAt),
+    duration(tookMs),
+    status,
+    total('inserted'),
+    total('updated'),
+    total('removed'),
+    why,
+  ];
 }
 
 /** The output of `runs --json`. */
@@ -51,20 +65,4 @@ export function resourceOf({ errorCode, errorMessage, runId: _run, error: _error
 /** An error in an output. */
 export function errorOf(code: string | null, message: string | null) {
   return code === null ? null : { code, message: message ?? '' };
-}
-
-/** Why a run that met no error is not completed, in words; empty if it is. */
-function whyPartial({ resources }: RecordedRun): string {
-  const found = new Set(resources.map(stateOf));
-  const reasons = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
-  return reasons.map(state => stateWords[state]).join(', ');
-}
-
-function total(run: RecordedRun, field: 'inserted' | 'updated' | 'removed'): string {
-  return count(run.resources.reduce((sum, resource) => sum + resource[field], 0));
-}
-
-/** If the clock was set back meanwhile, the difference is not meaningful. */
-function tookMs(startedAt: string, completedAt: string): number {
-  return Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }

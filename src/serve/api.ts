@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
 import { lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
-import { ndjsonLine } from '../render/change-feed.ts';
+import { ndjsonLine } from '../render/changes.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';

@@ -12,9 +12,9 @@ import {
 import type { CellValue, Column } from '../contract/cells.ts';
 import { lists } from '../contract/lists.ts';
 import { isFresh } from '../freshness.ts';
+import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
-import { flatChanges } from '../render/flat-changes.ts';
 import { changesPage, listPage, searchPage } from '../render/web/lists.ts';
 import { refusalPage, searchTextMax, servedPolicy } from '../render/web/page.ts';
 import { reportPeriod, usualLengthMs, Zone } from '../render/web/period.ts';

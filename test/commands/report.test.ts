@@ -182,8 +182,8 @@ describe('what changed in the period', () => {
     const out = join(other.folder, 'changes.html');
     await other.run('report', '--out', out);
     const text = words(readFileSync(out, 'utf8'), 'changes');
-    expect(text).toMatch(/New .*Workday.*Renamed/);
-    expect(text).toMatch(/New .*payslip.*Renamed/);
+    expect(text).toMatch(/New: .*Workday.*Renamed/);
+    expect(text).toMatch(/New: .*payslip.*Renamed/);
     expect(text).toMatch(/Renamed.*Archive → Archive \(EU\).*Removed/);
     expect(text).toMatch(/Removed.*Collections 7/);
     await other.run('report', '--out', out, '--until', daysAgo(1).slice(0, 10));

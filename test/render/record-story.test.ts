@@ -58,7 +58,7 @@ test('of more matches than are shown, the rest is counted', () => {
     stories: [story, story],
     alsoReferenceOf: [],
   };
-  const text = matchesText(found);
+  const text = matchesText(found, 80);
   expect(text).toContain('1,500 records of document-exports have the reference INV\\u001b1:');
   expect(text).toContain('… and 1,498 more\n');
 });

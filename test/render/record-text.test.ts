@@ -48,9 +48,9 @@ describe('a record in words', () => {
       { name: 'name', before: 'A', after: 'B', note: '' },
       {
         name: 'sourceConnection',
-        before: 'same',
-        after: 'same',
-        note: ' (a part that is not shown has changed)',
+        before: 'same (1)',
+        after: 'same (2)',
+        note: '',
       },
     ]);
   });

@@ -6,14 +6,11 @@ import { withoutAddressSecrets } from '../endpoint.ts';
 import { Html, html } from './html.ts';
 import { styleSheet } from './style.ts';
 
-/**
- * The path from a page to the other pages of a server. It is relative, so that they are also found behind a proxy: `./` or, from a
- * page one or two folders deep, `../` or `../../`. Null for a page in a file of its own.
- */
-export type Root = './' | '../' | '../../' | null;
+/** The path from a page to the other pages of a server. It is relative, so that they are also found behind a proxy. */
+export type ServedRoot = './' | '../' | '../../';
 
-/** A page of a server. */
-export type ServedRoot = Exclude<Root, null>;
+/** The same; null for a page in a file of its own. */
+export type Root = ServedRoot | null;
 
 /** The parts in which pages differ. */
 interface PageParts {
@@ -27,10 +24,8 @@ interface PageParts {
   readonly root: Root;
   /** The page's own address, seen from the root: its link in the navigation is marked. */
   readonly at?: string;
-  /** True for pages with long tables. */
-  readonly isWide?: boolean;
-  /** The text in the search box; null for a page with a filter for words, which needs no second box. */
-  readonly wanted?: string | null;
+  /** The text in the search box. */
+  readonly wanted?: string;
 }
 
 /** The longest text that can be searched for, in UTF-16 code units. */
@@ -44,7 +39,7 @@ export const servedPolicy = `${policy("'self'")}; frame-ancestors 'none'`;
 
 /** A page that needs nothing else: no script, no network, no other file. */
 export function page(parts: PageParts): string {
-  const { heading, title = heading, intro, main, footer, root, at, isWide = false } = parts;
+  const { heading, title = heading, intro, main, footer, root, at } = parts;
   const isReport = root === null || at === '';
   const { text } = html`<!doctype html>
 <html lang="en">
@@ -59,7 +54,7 @@ export function page(parts: PageParts): string {
 <title>${isReport ? title : `${title} – docmirror`}</title>
 <style>${new Html(styleSheet)}</style>
 </head>
-<body${isWide && html` class="wide"`}>
+<body${!isReport && html` class="wide"`}>
 <header>
 ${root !== null && navigation(root, parts)}
 <h1>${heading}</h1>
@@ -76,29 +71,19 @@ ${main}
 }
 
 function navigation(root: ServedRoot, { at, wanted = '' }: PageParts): Html {
-  const pages = [
-    ['', 'Report'],
-    ...browsables.map(({ resource, title }) => [resource, title]),
-    ['changes', 'Changes'],
-    ...(wanted === null ? [['search', 'Search']] : []),
-  ] as const;
-  const links = pages.map(
+  const lists = browsables.map(({ resource, title }) => [resource, title] as const);
+  const pages = [['', 'Report'], ...lists, ['changes', 'Changes']] as const;
+  return html`<nav aria-label="Pages">${pages.map(
     ([path, title]) =>
       html`<a href="${root}${path}"${path === at && html` aria-current="page"`}>${title}</a> `,
-  );
-  return html`<nav aria-label="Pages">${links}${
-    wanted !== null &&
-    html`<form role="search" action="${root}search">
-<input aria-label="Titles, names and references" name="q" type="search" value="${wanted}" placeholder="Title, name, reference" maxlength="${searchTextMax}" autocomplete="off">
-<button>Search</button></form>`
-  }</nav>`;
+  )}<form role="search" action="${root}search">
+<input aria-label="Search all lists" name="q" type="search" value="${wanted}" placeholder="Title, name, reference" maxlength="${searchTextMax}" autocomplete="off">
+<button>Search</button></form></nav>`;
 }
 
 /** The address of a record's page, seen from a page at `root`. */
 export function recordPath(root: ServedRoot, resource: string, recordId: number): string {
-  return resource === 'connections'
-    ? `${root}connections/${recordId}`
-    : `${root}records/${resource}/${recordId}`;
+  return `${root}${resource === 'connections' ? '' : 'records/'}${resource}/${recordId}`;
 }
 
 /** A text of a record on one line of a page: cut, harmless, and without the secret parts of addresses. */
@@ -107,8 +92,8 @@ export function brief(text: string, max = 300): string {
 }
 
 /** The title of a record, or that it has none. */
-export function titleOr(title: string | null | undefined): string {
-  return title == null || title.trim() === '' ? 'Without a title' : brief(title);
+export function titleOr(title: string | undefined): string {
+  return title === undefined || title.trim() === '' ? 'Without a title' : brief(title);
 }
 
 /** A point in time for people: `2026-11-20 23:15 UTC`. */

@@ -1,15 +1,14 @@
-import type { ReportPeriod, Span, Stretch } from '../../store/read/report-data.ts';
+import type { ReportPeriod, Span } from '../../store/read/report-data.ts';
 import { type Html, html } from './html.ts';
 
 type Unit = ReportPeriod['unit'];
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Periods up to this length are shown by the unit; longer ones by the year. */
+/** Periods up to this length are shown by the unit; longer ones by the month. */
 const lengthsMaxMs: readonly (readonly [Unit, number])[] = [
   ['hour', 49 * hourMs],
   ['day', 184 * dayMs],
-  ['month', 3_660 * dayMs],
 ];
 /** No clock is put forward by more, in milliseconds. */
 const shiftMsMax = 2 * hourMs;
@@ -22,19 +21,14 @@ export class Zone {
 
   constructor(name: string) {
     this.name = name;
-    const digits = { year: 'numeric', month: 'numeric', day: 'numeric' } as const;
-    const time = { hour: 'numeric', minute: 'numeric', second: 'numeric', hourCycle: 'h23' } as const;
-    this.#format = new Intl.DateTimeFormat('en', { ...digits, ...time, era: 'short', timeZone: name });
+    this.#format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
   }
 
   /** What clocks show at a moment, as the moment at which clocks in UTC show that. */
   shown(ms: number): number {
-    const of = Object.fromEntries(this.#format.formatToParts(ms).map(({ type, value }) => [type, value]));
-    const year = of.era === 'BC' ? 1 - Number(of.year) : Number(of.year);
-    const at = new Date(0);
-    at.setUTCFullYear(year, Number(of.month) - 1, Number(of.day));
-    at.setUTCHours(Number(of.hour), Number(of.minute), Number(of.second));
-    return at.getTime() + (((ms % 1000) + 1000) % 1000);
+    const [, sign, hours, minutes] = /GMT([+-])(\d+):(\d+)/.exec(this.#format.format(ms)) ?? [];
+    const offsetMs = Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * 60_000;
+    return sign === '-' ? ms - offsetMs : ms + offsetMs;
   }
 
   /** The moment at which clocks show this; if none does because they are put forward, the same time after that. */
@@ -42,11 +36,7 @@ export class Zone {
     const [early = 0, late = 0] = [-dayMs, dayMs].map(
       by => shownMs - (this.shown(shownMs + by) - shownMs - by),
     );
-    return this.shown(early) === shownMs
-      ? early
-      : this.shown(late) === shownMs
-        ? late
-        : Math.max(early, late);
+    return this.shown(early) !== shownMs && this.shown(late) === shownMs ? late : early;
   }
 
   /** The begin of the unit that contains a moment, or of one `later` units after it. */
@@ -57,8 +47,7 @@ export class Zone {
     const at = new Date(shown);
     at.setUTCHours(0, 0, 0, 0);
     if (unit === 'day') at.setUTCDate(at.getUTCDate() + later);
-    if (unit === 'month') at.setUTCMonth(at.getUTCMonth() + later, 1);
-    if (unit === 'year') at.setUTCFullYear(at.getUTCFullYear() + later, 0, 1);
+    else at.setUTCMonth(at.getUTCMonth() + later, 1);
     return this.moment(at.getTime());
   }
 
@@ -86,17 +75,12 @@ export class Zone {
     return first === last ? first : `${first} to ${last}`;
   }
 
-  /** A stretch by itself: `20 Nov 2026`, `20 Nov 2026 09:00`, `Nov 2026` or `2026`. */
-  stretch({ fromMs }: Span, unit: Unit): string {
+  /** A stretch among others, and by itself: `20 Nov`, `20 Nov 2026`; `09:00`, `20 Nov 2026 09:00`; `Nov 2026`, `Nov 2026`. */
+  stretch({ fromMs }: Span, unit: Unit): readonly [short: string, long: string] {
     const day = this.day(fromMs);
-    if (unit === 'hour') return this.dayAndTime(fromMs);
-    return { day, month: day.replace(/^\d+ /, ''), year: day.slice(-4) }[unit];
-  }
-
-  /** A stretch among others: `20 Nov`, `09:00`, `Nov 2026` or `2026`. */
-  shortStretch(span: Span, unit: Unit): string {
-    if (unit === 'hour') return this.#time(span.fromMs);
-    return unit === 'day' ? this.day(span.fromMs).replace(/ \d+$/, '') : this.stretch(span, unit);
+    if (unit === 'hour') return [this.#time(fromMs), this.dayAndTime(fromMs)];
+    const month = day.replace(/^\d+ /, '');
+    return unit === 'month' ? [month, month] : [day.replace(/ \d+$/, ''), day];
   }
 
   #time(ms: number): string {
@@ -105,7 +89,7 @@ export class Zone {
 }
 
 /** The period that is asked for. */
-export interface AskedPeriod {
+interface AskedPeriod {
   /** The end, in milliseconds since 1970. */
   readonly untilMs: number;
   /** The begin, or the length before the end. */
@@ -122,7 +106,7 @@ export const usualLengthMs = 30 * dayMs;
  */
 export function reportPeriod(zone: Zone, { untilMs, since, nowMs }: AskedPeriod): ReportPeriod {
   const lengthMs = 'ms' in since ? untilMs - since.ms : since.lengthMs;
-  const unit = lengthsMaxMs.find(([, most]) => lengthMs <= most)?.[0] ?? 'year';
+  const unit = lengthsMaxMs.find(([, most]) => lengthMs <= most)?.[0] ?? 'month';
   const edge = unit === 'hour' ? 'hour' : 'day';
   const toMs = zone.begin(edge, untilMs - 1, 1);
   // A length is counted in days of the calendar, even if one of them is an hour shorter.
@@ -145,17 +129,15 @@ function beginBefore(zone: Zone, fromMs: number, toMs: number): number {
   const isOf = (unit: Unit) => [fromMs, toMs].every(ms => ms === zone.begin(unit, ms));
   if (!isOf('day')) return fromMs - (toMs - fromMs);
   if (!isOf('month')) return zone.begin('day', fromMs, -Math.round((toMs - fromMs) / dayMs));
-  const [from, to] = [fromMs, toMs].map(ms => new Date(zone.shown(ms)));
-  const monthOf = (at: Date | undefined) => (at?.getUTCFullYear() ?? 0) * 12 + (at?.getUTCMonth() ?? 0);
-  return zone.begin('month', fromMs, monthOf(from) - monthOf(to));
+  return zone.begin('month', fromMs, -stretches(zone, 'month', fromMs, toMs).length);
 }
 
-function stretches(zone: Zone, unit: Unit, fromMs: number, toMs: number): Stretch[] {
-  const all: Stretch[] = [];
+/** The units between two moments. The first and the last can be cut by them. */
+function stretches(zone: Zone, unit: Unit, fromMs: number, toMs: number): Span[] {
+  const all: Span[] = [];
   for (let at = fromMs; at < toMs; ) {
-    const next = zone.begin(unit, at, 1);
-    const isWhole = at === zone.begin(unit, at) && next <= toMs;
-    all.push({ fromMs: at, toMs: Math.min(next, toMs), isWhole });
+    const next = Math.min(toMs, zone.begin(unit, at, 1));
+    all.push({ fromMs: at, toMs: next });
     at = next;
   }
   return all;

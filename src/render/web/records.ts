@@ -1,11 +1,10 @@
-import { type Browsable, browsableOf, type ListOrder } from '../../contract/browsable.ts';
+import { browsableOf, type ListOrder } from '../../contract/browsable.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
-import { differencesOf, fieldsOf, type ShownField, versionOnPage, wholeRecord } from '../record-text.ts';
-import { type Html, html } from './html.ts';
-import { moment, page, recordPath, type ServedRoot, titleOr } from './page.ts';
-import { differenceText } from './report.ts';
+import { briefMax, differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
+import { type Html, html, table, type Value } from './html.ts';
+import { moment, page, type Root, recordPath, type ServedRoot, titleOr } from './page.ts';
 
 /** Records that belong to another one. */
 interface Belonging extends FoundRecords {
@@ -15,79 +14,97 @@ interface Belonging extends FoundRecords {
   readonly path: string | null;
 }
 
-/** A record or a connection, with everything that belongs to it. */
-export interface RecordView {
+/** The most of a field of one version among many, so that the page stays within a few megabytes. */
+const versionMax = 1_000;
+
+/** One record or connection as a page: its fields, the records that belong to it, and what changed between its versions. */
+export function recordPage({
+  story,
+  belonging,
+}: {
   readonly story: RecordStory;
   readonly belonging: readonly Belonging[];
-}
-
-/** One record as a page: its fields, the records that belong to it, each version, and what changed between them. */
-export function recordPage({ story, belonging }: RecordView): string {
+}): string {
   const { resource, recordId, versions, firstSeen } = story;
   const isConnection = resource === 'connections';
   const root = isConnection ? '../' : '../../';
   const [newest] = versions;
   const { title, texts } = browsableOf(resource);
-  const fields = fieldsOf(resource, newest?.record ?? null, wholeRecord);
+  const fields = fieldsOf(resource, newest?.record ?? null, wholeMax);
   const name = fields.find(field => field.name === texts[0]?.name)?.text;
   return page({
     heading: isConnection && !name?.trim() ? `Connection ${recordId}` : titleOr(name),
     intro: html`<p>${title} ${recordId}. ${newest !== undefined && stateOf(newest, firstSeen, root)}</p>`,
     main: html`<section aria-labelledby="says">
 <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
-${fieldList(fields, 'record', root)}</section>
+${fieldList(fields, root)}</section>
 ${belonging.map(each => belongingSection(each, root))}
 <section aria-labelledby="versions"><h2 id="versions">${isConnection ? 'Names over time' : 'Versions'}</h2>${versionList(story, root)}</section>`,
     root,
     at: resource,
-    isWide: true,
   });
 }
 
-/** The fields of a record, with links to its connections. */
-export function fieldList(fields: readonly ShownField[], className: string, root: ServedRoot): Html {
-  return html`<dl class="${className}">${fields.map(
-    field => html`<dt>${field.name}</dt><dd>${connected(field, root)}</dd>`,
-  )}</dl>`;
+function fieldList(fields: readonly ShownField[], root: ServedRoot): Html {
+  return html`<dl>${fields.map(field => html`<dt>${field.name}</dt><dd>${connected(field, root)}</dd>`)}</dl>`;
 }
 
 /** A field's text, with links to its connections. */
-function connected({ text, connections }: ShownField, root: ServedRoot): Html | string {
-  const [only] = connections;
-  if (only === undefined) return text;
-  if (connections.length === 1)
-    return html`<a href="${recordPath(root, 'connections', only.id)}">${text || only.id}</a>`;
-  return html`${connections.map(
-    ({ id, text: name }, at) =>
-      html`${at > 0 && ', '}<a href="${recordPath(root, 'connections', id)}">${name || id}</a>`,
-  )}`;
+function connected({ text, connections }: ShownField, root: ServedRoot): Value {
+  if (connections.length === 0) return text;
+  return connections.map(
+    (each, at) =>
+      html`${at > 0 && ', '}<a href="${recordPath(root, 'connections', each.id)}">${each.text || each.id}</a>`,
+  );
 }
 
-/** The changes of an update, before and after. */
-export function differenceList(
+function differenceList(
   resource: string,
   before: string | null,
   after: string | null,
-  bounds = versionOnPage,
+  textMax: number,
 ): Html {
-  return html`<dl class="fields">${differencesOf(resource, before, after, bounds).map(
-    each => html`<dt>${each.name}</dt><dd>${differenceText(each)}</dd>`,
+  return html`<dl>${differencesOf(resource, before, after, textMax).map(
+    each =>
+      html`<dt>${each.name}</dt><dd><del>${each.before || 'nothing'}</del> → <ins>${each.after || 'nothing'}${each.note}</ins></dd>`,
   )}</dl>`;
 }
 
+/** A record as an item of a list of several: with what was before, if it is an update; null is no badge. */
+export function recordEntry(
+  entry: Pick<FoundRecord, 'resource' | 'id' | 'record'> & { readonly before?: string | null },
+  badge: Html | null,
+  root: Root,
+): Html {
+  const { resource, id, record, before = null } = entry;
+  const { title, texts, fields } = browsableOf(resource);
+  const shown = fieldsOf(resource, record);
+  const name = titleOr(shown.find(field => field.name === texts[0]?.name)?.text);
+  const isShown = (field: ShownField) =>
+    ![texts[0]?.name, 'id'].includes(field.name) && !fields.find(each => each.name === field.name)?.isSecret;
+  const others = shown.filter(isShown).map(({ text }) => text);
+  return html`
+<li><p class="what">${badge}${root === null ? name : html`<a href="${recordPath(root, resource, id)}">${name}</a>`} <span class="id">${title} ${id}</span></p>
+${
+  before === null || record === null
+    ? html`<p class="details">${others.join(' · ')}</p>`
+    : differenceList(resource, before, record, briefMax)
+}</li>`;
+}
+
 function stateOf({ from, to }: StoryVersion, firstSeen: StoryRun, root: ServedRoot): Html {
+  const first = runLink(firstSeen, root);
   if (to !== null)
-    return html`<span class="badge bad">Gone</span> since ${runLink(to, root)}. First listed in ${runLink(firstSeen, root)}.`;
-  const listed = html`<span class="badge good">Listed</span> since ${runLink(firstSeen, root)}`;
-  return from.runId === firstSeen.runId
-    ? html`${listed}, and unchanged.`
-    : html`${listed}; last changed by ${runLink(from, root)}.`;
+    return html`<span class="badge bad">Gone</span> since ${runLink(to, root)}. First listed in ${first}.`;
+  const change =
+    from.runId === firstSeen.runId ? ', and unchanged' : html`; last changed by ${runLink(from, root)}`;
+  return html`<span class="badge good">Listed</span> since ${first}${change}.`;
 }
 
 function belongingSection({ title, resource, items, count: all, path }: Belonging, root: ServedRoot): Html {
   const id = title.toLowerCase().replaceAll(' ', '-');
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-${items.length === 0 ? html`<p class="empty">None.</p>` : recordTable(browsableOf(resource), items, { root })}
+${items.length === 0 ? html`<p class="empty">None.</p>` : recordTable(resource, items, root)}
 ${all > items.length && path === null && html`<p>And ${count(all - items.length)} more.</p>`}
 ${all > 0 && path !== null && html`<p><a href="${root}${path}">All ${count(all)}</a></p>`}</section>`;
 }
@@ -97,14 +114,16 @@ function versionList({ resource, recordId, versions, versionCount }: RecordStory
   const rest = versionCount - versions.length;
   const entries = versions.map((version, at) => {
     const { isFirst, before, record } = version;
-    if (before !== null)
-      return html`<li><h3>${spanOf(version, root)}</h3>${differenceList(resource, before.record, record)}</li>`;
     const begin = isFirst ? 'New in the list' : 'The version before it is no longer kept';
-    return html`<li><h3>${spanOf(version, root)}</h3><p class="details">${begin}${at === 0 && '; what it says is shown above'}</p>
-${at > 0 && fieldList(fieldsOf(resource, record, versionOnPage), 'fields', root)}</li>`;
+    return html`<li><h3>${spanOf(version, root)}</h3>${
+      before !== null
+        ? differenceList(resource, before.record, record, versionMax)
+        : html`<p class="details">${begin}${at === 0 && '; what it says is shown above'}</p>
+${at > 0 && fieldList(fieldsOf(resource, record, versionMax), root)}`
+    }</li>`;
   });
   return html`<p class="hint">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</p>
-<ol class="changes" reversed>${entries}</ol>
+<ol reversed>${entries}</ol>
 ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${resource} ${recordId}</code></p>`}`;
 }
 
@@ -118,77 +137,60 @@ function runLink({ runId, at }: StoryRun, root: ServedRoot): Html {
   return html`<a href="${root}changes?run=${runId}">run ${runId}</a>${at !== null && html` (${moment(at)})`}`;
 }
 
-const cellBounds = { fieldsMax: 50, textMax: 200, withIds: false };
-
 /** A record of a table; a connection also has its number of exports. */
 export interface ListedRecord extends FoundRecord {
   readonly exportCounts?: { readonly exported: number; readonly received: number };
 }
 
-/** The links of a table to other pages, and how it is sorted; without an order it can't be sorted. */
-interface TableOptions {
-  readonly root: ServedRoot;
-  readonly order?: ListOrder;
-  /** The address of the same list in another order. */
-  readonly sorted?: (order: { readonly sort: string; readonly order: 'asc' | 'desc' }) => string;
+/** How a table is sorted, and the address of the same list in another order. */
+interface Sorting {
+  readonly order: ListOrder;
+  readonly sorted: (order: { readonly sort: string; readonly order: 'asc' | 'desc' }) => string;
 }
 
 /** Records as a table: first the title, which is a link to the record, then the other fields. */
 export function recordTable(
-  browsable: Browsable,
+  resource: string,
   items: readonly ListedRecord[],
-  options: TableOptions,
+  root: ServedRoot,
+  sorting: Sorting | null = null,
 ): Html {
-  const { resource, texts, filters, sorts, idName } = browsable;
+  const { texts, filters, sorts, idName, fields: all } = browsableOf(resource);
   const first = [texts[0], filters.time].filter(field => field !== undefined);
-  const columns = [...first, ...browsable.fields.filter(field => !first.includes(field))];
-  const [titleField, ...others] = columns;
-  const counts = resource === 'connections' ? (['exported', 'received'] as const) : [];
+  const [titleField, ...others] = [...first, ...all.filter(field => !first.includes(field))];
+  const hasCounts = resource === 'connections';
   const hasId = resource !== 'document-exports';
-  return html`<div class="scroll" role="region" tabindex="0" aria-label="${browsable.title}: table"><table class="list"><thead><tr>
-${columns.map(field => head(field.name, field.label, sorts.includes(field), options))}
-${counts.map(name => html`<th class="number" scope="col">${countLabels[name]}</th>`)}
-${hasId && head(idName, 'Id', true, options, html` class="number"`)}
-</tr></thead><tbody>${items.map(({ id, record, exportCounts }) => {
-    const fields = new Map(fieldsOf(resource, record, cellBounds).map(field => [field.name, field]));
-    const title = fields.get(titleField?.name ?? '')?.text;
-    const number = (label: string, value: string) =>
-      html`<td class="number" data-label="${label}">${value}</td>`;
-    return html`
-<tr><th scope="row"${longClass(title)}><a href="${recordPath(options.root, resource, id)}">${titleOr(title)}</a></th>
-${others.map(({ name, label }) => cell(label, fields.get(name), options.root))}
-${counts.map(name => number(countLabels[name], count(exportCounts?.[name] ?? 0)))}
-${hasId && number('Id', String(id))}</tr>`;
-  })}</tbody></table></div>`;
+  const rows = items.map(({ id, record, exportCounts: counts }) => {
+    const fields = new Map(fieldsOf(resource, record).map(field => [field.name, field]));
+    return [
+      html`<a href="${recordPath(root, resource, id)}">${titleOr(fields.get(titleField?.name ?? '')?.text)}</a>`,
+      ...others.map(({ name }) => cell(fields.get(name), root)),
+      ...(hasCounts ? [count(counts?.exported ?? 0), count(counts?.received ?? 0)] : []),
+      ...(hasId ? [id] : []),
+    ];
+  });
+  const names = new Map(sorts.map(({ label, name }) => [label, name])).set('Id', idName);
+  const sortLinkOf = (label: string) => {
+    const sort = names.get(label);
+    if (sorting === null || sort === undefined) return null;
+    const { isDescending } = sorting.order;
+    const isThis = sorting.order.sort === sort;
+    const href = sorting.sorted({ sort, order: isThis && !isDescending ? 'desc' : 'asc' });
+    return { href, direction: isThis ? (isDescending ? 'descending' : 'ascending') : null } as const;
+  };
+  const columns = [
+    titleField?.label ?? '',
+    ...others.map(({ label }) => label),
+    ...(hasCounts ? [{ right: 'Exported' }, { right: 'Received' }] : []),
+    ...(hasId ? [{ right: 'Id' }] : []),
+  ];
+  return table(columns, rows, 'list', sortLinkOf);
 }
 
-const countLabels = { exported: 'Exported', received: 'Received' } as const;
-
-function head(
-  name: string,
-  label: string,
-  isSorted: boolean,
-  { order, sorted }: TableOptions,
-  attributes: Html | null = null,
-): Html {
-  if (!isSorted || sorted === undefined) return html`<th scope="col"${attributes}>${label}</th>`;
-  const isThis = order?.sort === name;
-  const next = isThis && !order?.isDescending ? 'desc' : 'asc';
-  const direction = order?.isDescending ? 'descending' : 'ascending';
-  return html`<th scope="col"${attributes}${isThis && html` aria-sort="${direction}"`}><a href="${sorted({ sort: name, order: next })}">${label}</a>${isThis && (order?.isDescending ? ' ↓' : ' ↑')}</th>`;
-}
-
-function cell(label: string, field: ShownField | undefined, root: ServedRoot): Html {
-  const { text = '' } = field ?? {};
-  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(text) ?? [];
-  const shown =
-    day !== undefined
-      ? html`<time datetime="${text}">${day} ${time}</time>`
-      : field && connected(field, root);
-  return html`<td data-label="${label}"${longClass(text)}>${shown}</td>`;
-}
-
-/** Only a word that is longer than a column can be broken. */
-function longClass(text = ''): Html | null {
-  return /\S{25}/.test(text) ? html` class="long"` : null;
+function cell(field: ShownField | undefined, root: ServedRoot): Value {
+  if (field === undefined) return '';
+  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(field.text) ?? [];
+  return day === undefined
+    ? connected(field, root)
+    : html`<time datetime="${field.text}">${day} ${time}</time>`;
 }

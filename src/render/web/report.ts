@@ -1,27 +1,25 @@
 import { lists } from '../../contract/lists.ts';
-import { stateText } from '../../list-state.ts';
+import { isFresh } from '../../freshness.ts';
+import { stateOf, stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
-import type { Change } from '../../store/read/change-cursor.ts';
-import type {
-  ChangesOfKind,
-  Numbers,
-  Ranking,
-  ReportData,
-  ReportList,
-} from '../../store/read/report-data.ts';
-import type { RecordedRun } from '../../store/read/run-reader.ts';
+import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
-import { count, counted, duration } from '../numbers.ts';
-import { differencesOf, fieldsOf } from '../record-text.ts';
-import { fieldsText } from '../status.ts';
-import { figure, rankedBars, timeBars } from './charts.ts';
-import { type Concern, concernsOf, type Freshness, isStale, type Tone } from './concerns.ts';
-import { type Html, html } from './html.ts';
-import { page, type Root, recordPath } from './page.ts';
+import { ageNote, fieldsText, notesOn } from '../list-notes.ts';
+import { count, counted } from '../numbers.ts';
+import { runCells, runColumns } from '../run-list.ts';
+import { statusCells, statusColumns } from '../status.ts';
+import { timeBars } from './charts.ts';
+import { type Html, html, table } from './html.ts';
+import { changeList } from './lists.ts';
+import { page, type Root } from './page.ts';
 import { Zone } from './period.ts';
 
-/** Details of a report besides its data: the version of docmirror, and the age that counts as too old. */
-interface ReportOptions extends Freshness {
+/** Details of a report besides its data. */
+interface ReportOptions {
+  readonly nowMs: number;
+  /** The age at which a list is too old, in milliseconds; null if none is. */
+  readonly maxAgeMs: number | null;
+  /** The version of docmirror. */
   readonly version: string;
   /** The path to the pages of the records; null if there are none. */
   readonly root: Root;
@@ -30,15 +28,12 @@ interface ReportOptions extends Freshness {
 }
 
 const titleMax = 200;
-/** More concerns than this are counted, not shown. */
-const concernsMax = 6;
-const barsMax = 6;
 const runsMax = 10;
+const dayMs = 86_400_000;
 
 /** The report as one HTML page. */
 export function reportPage(data: ReportData, options: ReportOptions): string {
   const zone = new Zone(data.period.timezone);
-  const concerns = concernsOf(data, titleOf, options, zone);
   const completedAt = data.lists.map(list => list.lastCompletedAt ?? '').toSorted()[0];
   const from =
     data.baseUrl === null
@@ -48,12 +43,11 @@ export function reportPage(data: ReportData, options: ReportOptions): string {
     heading: cut(printable(options.title ?? 'Document exports'), titleMax),
     intro: html`<p>${zone.span(data.period.span)}</p>
 <p>${from}. This report was made ${zone.time(new Date(options.nowMs).toISOString())}.</p>`,
-    main: html`${attention(concerns, data, zone)}
+    main: html`${attention(data, options, zone)}
 ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
 ${changeSection(data, options.root)}
-${runSection(data, options, zone)}
-${glossary}`,
+${runSection(data, zone)}`,
     footer: html`<p>Made by docmirror ${options.version}. Times are in ${zone.name}. Endpoints are cut to scheme and host.</p>`,
     root: options.root,
     at: '',
@@ -64,54 +58,116 @@ function titleOf(resource: string): string {
   return lists.find(list => list.resource === resource)?.title ?? 'Connections';
 }
 
-const glossary = html`<section aria-labelledby="words">
-<h2 id="words">What the words mean</h2>
-<dl>
-<dt>proven</dt><dd>The answers of the service show that the copy of the list is complete.</dd>
-<dt>incremental</dt><dd>The list was proven before, and its growing end was read since.</dd>
-<dt>unproven</dt><dd>The answers do not show that the list is complete. What was seen is stored. Only records that were shown to be gone are removed.</dd>
-<dt>withheld</dt><dd>Records that are gone but were kept, because too many went at once, or because a rejected record might be one of them.</dd>
-<dt>rejected</dt><dd>Records that could not be read. Their text is in rejected_records.</dd>
-</dl>
-</section>`;
+type Tone = 'good' | 'warn' | 'bad';
 
-/** Everything that asks for attention, with what to do about it; or that nothing does. */
-function attention(
-  concerns: readonly Concern[],
-  { lists: all, runCount, lastMs }: ReportData,
-  zone: Zone,
-): Html {
+/** Something that asks for attention, and what to do about it: a command has its own line. */
+interface Concern {
+  readonly tone: Tone;
+  readonly title: string;
+  readonly detail: string;
+  readonly advice: string;
+}
+
+/** Everything that asks for attention, or that nothing does. */
+function attention(data: ReportData, options: ReportOptions, zone: Zone): Html {
+  const { lists: all, lastMs } = data;
+  const concerns = [
+    ...stopped(data, zone),
+    ...behind(data, options),
+    ...all.flatMap(list => ofList(list, options)),
+  ];
   if (concerns.length > 0)
     return html`<section class="plain" aria-labelledby="attention">
 <h2 id="attention">${concerns.length === 1 ? '1 thing needs' : `${concerns.length} things need`} a look</h2>
-${concerns.slice(0, concernsMax).map(concernCard)}
-${concerns.length > concernsMax && html`<p>And ${concerns.length - concernsMax} more: <code>docmirror status</code> shows them.</p>`}
-</section>`;
-  if (runCount === 0 || all.some(({ lastEnded }) => lastEnded === null))
-    return html`<section class="plain" aria-labelledby="attention"><article class="concern">
+${concerns.map(concernCard)}</section>`;
+  if (all.some(({ lastEnded }) => lastEnded === null))
+    return html`<section class="plain" aria-labelledby="attention"><article class="concern warn">
 <h2 id="attention">Not everything has been synced yet</h2>
 <p>Lists that no run has worked on are empty here. To fill the mirror:</p>
 <pre tabindex="0"><code>docmirror sync</code></pre></article></section>`;
   const newest =
     lastMs === null ? 'There is no export yet.' : `The newest export is of ${zone.dayAndTime(lastMs)}.`;
-  return html`<section class="plain"><p class="concern good">
-<strong>All is well.</strong> ${newest} The last run of each list completed; nothing is withheld, rejected or unproven.</p></section>`;
+  return html`<section class="plain"><article class="concern good"><p><strong>All is well.</strong> ${newest} The last run of each list completed; nothing is withheld, rejected or unproven.</p></article></section>`;
 }
 
 function concernCard({ tone, title, detail, advice }: Concern): Html {
-  const [words, command] = advice.split('\n    ');
-  return html`<article class="concern ${tone}"><h3>${title}</h3><p>${detail}</p><p>${words}</p>${command !== undefined && html`<pre tabindex="0"><code>${command}</code></pre>`}</article>`;
+  const [words, ...commands] = advice.split('\n');
+  return html`<article class="concern ${tone}"><h3>${title}</h3><p>${detail}</p><p>${words}</p>${
+    commands.length > 0 &&
+    html`<pre tabindex="0"><code>${commands.map(line => line.trim()).join('\n')}</code></pre>`
+  }</article>`;
+}
+
+/** The most quiet connections that are named. */
+const quietMax = 5;
+
+function stopped({ silence, quiet, knownMs, period }: ReportData, zone: Zone): Concern[] {
+  if (silence !== null) {
+    const until = knownMs === period.span.toMs ? 'the end of the period' : zone.dayAndTime(knownMs);
+    const title = `No document was exported for ${days(silence.silenceMs)}`;
+    const detail = `The last one before ${until} is of ${zone.dayAndTime(silence.lastMs)}.`;
+    const advice = 'Ask those who run the export service and the systems that documents come from.';
+    return [{ tone: 'bad', title, detail, advice }];
+  }
+  if (quiet.length === 0) return [];
+  const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
+    return `${shortName(name)} as ${role} for ${days(silenceMs)}, since ${zone.day(lastMs)}`;
+  });
+  if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
+  const title = `${counted(quiet.length, 'connection')} went quiet`;
+  const detail = `${named.join('; ')}. That is at least five times as long as usual.`;
+  return [{ tone: 'warn', title, detail, advice: 'Ask those who run these systems.' }];
+}
+
+const seeRuns = 'See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5';
+
+/** If no limit for the age is set: a mirror is behind if it is two days old. */
+function behind({ knownMs, period, lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
+  const at = all.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
+  if (maxAgeMs !== null || at == null || knownMs >= period.span.toMs || isFresh(at, nowMs, 2 * dayMs))
+    return [];
+  const title = `The mirror is ${days(nowMs - Date.parse(at))} behind`;
+  const detail = 'What was exported since its last completed run is not in this report.';
+  return [{ tone: 'warn', title, detail, advice: seeRuns }];
+}
+
+function ofList(list: ReportList, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
+  const { resource, lastEnded, rejections } = list;
+  const title = titleOf(resource);
+  const isStale = maxAgeMs !== null && !isFresh(list.lastCompletedAt, nowMs, maxAgeMs);
+  const detail = ageNote(list, nowMs, maxAgeMs) ?? '';
+  const stale: Concern = { tone: 'bad', title: `${title}: older than allowed`, detail, advice: seeRuns };
+  const state = stateText(lastEnded);
+  const notes = lastEnded === null ? [] : notesOn(lastEnded, rejections);
+  const concerns = notes.map(
+    ({ text, advice }): Concern => ({
+      tone: toneOf(lastEnded),
+      title: `${title}: ${state}`,
+      detail: `Run ${lastEnded?.runId}: ${printable(text)}`,
+      advice: advice?.replaceAll('{list}', `--resource ${resource}`) ?? '',
+    }),
+  );
+  return [...(isStale ? [stale] : []), ...concerns];
+}
+
+function toneOf(last: ReportList['lastEnded']): Tone {
+  if (last?.status === 'failed') return 'bad';
+  return stateOf(last) === 'complete' ? 'good' : 'warn';
+}
+
+/** `23 days`, whole ones. */
+function days(ms: number): string {
+  return counted(Math.floor(ms / dayMs), 'day');
 }
 
 /** The period in a few numbers, each with that of the period before. */
 function inNumbers({ exports, rankings, changes, compared }: ReportData, zone: Zone): Html {
-  const later = (operation: Change['operation']) =>
+  const later = (operation: string) =>
     changes.find(each => each.resource === 'document-exports' && each.operation === operation)?.count ?? 0;
-  const change = changeText(exports);
   const cards = [
-    ['Exports', exports.now, `${change === '' ? '' : `${change}, `}${count(exports.before)} before`],
-    ['Sources', rankings.source.count.now, `${count(rankings.source.count.before)} before`],
-    ['Destinations', rankings.destination.count.now, `${count(rankings.destination.count.before)} before`],
+    ['Exports', exports.now, beforeText(exports)],
+    ['Sources', rankings.source.count.now, beforeText(rankings.source.count)],
+    ['Destinations', rankings.destination.count.now, beforeText(rankings.destination.count)],
     ['Corrected later', later('update'), `and ${count(later('removal'))} removed`],
   ] as const;
   return html`<section class="plain" aria-labelledby="numbers">
@@ -124,228 +180,131 @@ function inNumbers({ exports, rankings, changes, compared }: ReportData, zone: Z
 </section>`;
 }
 
-/** The change of a number, in percent: `+12 %`, `−3 %`, `±0 %`; empty if it was 0 before. */
-function changeText({ now, before }: Numbers): string {
-  if (before === 0) return '';
+/** What a number was before, and its change in percent: `60 before (−35 %)`. */
+function beforeText({ now, before }: Numbers): string {
   const percent = Math.round(((now - before) / before) * 100);
-  const sign = percent === 0 ? '±' : percent > 0 ? '+' : '−';
-  return `${sign}${count(Math.abs(percent))}\u00a0%`;
+  const change =
+    before === 0 || percent === 0 ? '' : ` (${percent < 0 ? '−' : '+'}${count(Math.abs(percent))}\u00a0%)`;
+  return `${count(before)} before${change}`;
 }
 
 function exportSection(data: ReportData, zone: Zone): Html {
   const { exports, undated, rankings } = data;
-  const [have, are] = undated === 1 ? ['has', 'is'] : ['have', 'are'];
   const withoutDate =
-    undated === 0 ? '' : ` ${count(undated)} ${have} no date that can be read, and ${are} in no period.`;
-  if (exports.now === 0 && exports.before === 0)
-    return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>
-<p class="empty">There is no export in this period or the one before, so there is nothing to draw.${withoutDate}</p></section>`;
-  return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>
-${overTime(data, withoutDate, zone)}
+    undated === 0
+      ? ''
+      : ` Without a date that can be read, and so in no period: ${counted(undated, 'export')}.`;
+  const isEmpty = exports.now === 0 && exports.before === 0;
+  return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>${
+    isEmpty
+      ? html`<p class="empty">There is no export in this period or the one before, so there is nothing to draw.${withoutDate}</p>`
+      : html`${overTime(data, withoutDate, zone)}
 <div class="pair">
 ${ranking('By destination', 'destination', rankings.destination)}
 ${ranking('By source', 'source', rankings.source)}
 ${ranking('By kind of document', 'kind', rankings.kind)}
-</div></section>`;
+</div>`
+  }</section>`;
 }
 
 function overTime(data: ReportData, withoutDate: string, zone: Zone): Html {
   const { exports, period, knownMs, counts, countsBefore } = data;
   const { unit, span, stretches } = period;
-  const at = counts.indexOf(Math.max(...counts));
-  const [busiest, most] = [stretches[at], counts[at] ?? 0];
+  const most = Math.max(...counts);
+  const busiest = stretches[counts.indexOf(most)];
   const peak =
     busiest === undefined || most === 0
       ? ''
-      : `; the busiest ${unit} was ${zone.stretch(busiest, unit)} with ${count(most)}`;
+      : `; the busiest ${unit} was ${zone.stretch(busiest, unit)[1]} with ${count(most)}`;
   const open =
     knownMs === span.toMs ? '' : ` The period is not over: this is known up to ${zone.dayAndTime(knownMs)}.`;
   const title = `Exports per ${unit}`;
   const summary = `${counted(exports.now, 'export')} from ${zone.span(span)}${peak}.${open}${withoutDate}`;
-  const bars = stretches.map((stretch, place) => ({
-    label: zone.shortStretch(stretch, unit),
-    name: zone.stretch(stretch, unit),
-    value: stretch.fromMs >= knownMs ? null : (counts[place] ?? 0),
-    before: countsBefore[place] ?? null,
-    isWhole: stretch.isWhole && stretch.toMs <= knownMs,
-  }));
-  const isPart = bars.some(({ isWhole, value }) => !isWhole && value !== null);
-  return figure({
-    title,
-    summary,
-    drawing: html`${timeBars(bars, `${title}. ${summary}`)}
-<p class="legend">The line at each bar is the ${unit} at the same place in the period before.${isPart && ` A pale bar with a dashed edge is a part of a ${unit}.`}</p>`,
-    columns: [unit, 'exports', 'in the period before'],
-    rows: bars.map(({ name, value, before, isWhole }) => [
-      name,
-      value === null ? 'not known yet' : `${count(value)}${isWhole ? '' : ' (part)'}`,
-      before === null ? '–' : count(before),
-    ]),
+  const bars = stretches.map((stretch, place) => {
+    const [label, name] = zone.stretch(stretch, unit);
+    return { label, name, value: counts[place] ?? 0, before: countsBefore[place] ?? 0 };
   });
+  const rows = bars.map(({ name, value, before }) => [name, count(value), count(before)]);
+  return html`<figure>
+<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before.</p></figcaption>
+${timeBars(bars, `${title}. ${summary}`)}
+<details><summary>The numbers</summary>${table([unit, { right: 'exports' }, { right: 'before' }], rows, 'numbers')}</details>
+</figure>`;
 }
 
+/** The most entries of a ranking that are named. */
+const rankedMax = 10;
+
+/** The most frequent sources, destinations or kinds as a table, with a bar for each. */
 function ranking(title: string, thing: string, { entries, exports, count: all }: Ranking): Html {
-  const named = entries.map(entry => ({ ...entry, label: shortName(entry.label) }));
-  const share = (value: number) =>
-    exports.now === 0
-      ? '0\u00a0%'
-      : `${((value / exports.now) * 100).toFixed(value === exports.now ? 0 : 1)}\u00a0%`;
-  const bars = named.slice(0, barsMax);
-  const restOf = (shown: readonly Numbers[]) => ({
-    now: shown.reduce((rest, { now }) => rest - now, exports.now),
-    before: shown.reduce((rest, { before }) => rest - before, exports.before),
-  });
-  const [first] = named;
-  const rest = restOf(bars);
-  const others = restOf(named);
-  const row = ({ label, ...numbers }: Numbers & { label: string }) => [
-    label,
-    count(numbers.now),
-    share(numbers.now),
-    count(numbers.before),
-    changeText(numbers) || 'new',
+  const named = entries.slice(0, rankedMax);
+  const most = Math.max(1, ...named.map(({ now }) => now));
+  const share = (value: number) => `${((value / Math.max(1, exports.now)) * 100).toFixed(1)}\u00a0%`;
+  const row = (name: Html | string, { now, before }: Numbers) => [
+    name,
+    count(now),
+    share(now),
+    count(before),
   ];
-  const hasRest = rest.now + rest.before > 0;
-  return figure({
-    title,
-    summary:
-      first === undefined || first.now === 0
-        ? 'None in this period.'
-        : `${counted(all.now, thing)} in this period; the most frequent is ${first.label} with ${count(first.now)} (${share(first.now)}).`,
-    drawing: html`${rankedBars(
-      bars.map(({ label, now, before }) => ({
-        label,
-        value: now,
-        before,
-        text: `${count(now)} · ${share(now)} · ${changeText({ now, before }) || 'new'}`,
-      })),
-    )}${hasRest && html`<p class="legend">All others together: ${count(rest.now)} (${share(rest.now)}), ${count(rest.before)} before. No bar is drawn for that.</p>`}`,
-    columns: [thing, 'exports', 'share', 'before', 'change'],
-    rows: [
-      ...named.map(row),
-      ...(others.now + others.before > 0 ? [row({ label: 'all others', ...others })] : []),
-    ],
-  });
+  const rest = {
+    now: named.reduce((left, { now }) => left - now, exports.now),
+    before: named.reduce((left, { before }) => left - before, exports.before),
+  };
+  const rows = named.map(({ label, ...numbers }) =>
+    row(
+      html`${shortName(label)}<svg class="bar" aria-hidden="true"><rect width="${(100 * numbers.now) / most}%" height="8" rx="2"/></svg>`,
+      numbers,
+    ),
+  );
+  return html`<figure>
+<figcaption><h3>${title}</h3><p>${counted(all.now, thing)} in this period, ${beforeText(all)}.</p></figcaption>
+${table(
+  [thing, { right: 'exports' }, { right: 'share' }, { right: 'before' }],
+  rest.now + rest.before > 0 ? [...rows, row('All others together', rest)] : rows,
+  'numbers',
+)}
+</figure>`;
 }
 
 function shortName(name: string): string {
   return cut(printable(name), 80);
 }
 
-const kinds = [
-  { heading: 'New', operation: 'insert', tone: 'good' },
-  { heading: 'Renamed or changed', operation: 'update', tone: 'warn' },
-  { heading: 'Removed', operation: 'removal', tone: 'bad' },
-] as const;
-const someMax = 6;
+const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' } as const;
+const newKindsMax = 6;
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
-function changeSection(data: ReportData, root: Root): Html {
-  const { newKinds } = data;
-  const shown = kinds.flatMap(({ heading, operation, tone }) => {
-    const groups = [
-      ...data.changes
-        .filter(each => each.operation === operation)
-        .map(each => someOf(titleOf(each.resource), tone, each.count, entriesOf(each, root))),
-      ...(operation === 'insert' && newKinds.length > 0
-        ? [someOf('Kinds of document', tone, newKinds.length, newKinds.slice(0, someMax).map(shortName))]
-        : []),
-    ];
-    return groups.length === 0 ? [] : [html`<h3>${heading}</h3>${groups}`];
-  });
-  return html`<section aria-labelledby="changes"><h2 id="changes">What changed</h2>
-${
-  shown.length === 0
-    ? html`<p class="empty">No run of this period found anything new, changed or removed but exports.</p>`
-    : html`<p class="hint">A few of each kind, the newest first. <code>docmirror changes</code> shows all of them.</p>`
-}
-${shown}</section>`;
-}
-
-function someOf(title: string, tone: Tone, all: number, some: readonly (Html | string)[]): Html {
-  return html`<h4><span class="badge ${tone}">${count(all)}</span> ${title}</h4>
-<ul class="changes">${some.map(each => html`<li>${each}</li>`)}${all > some.length && html`<li>and ${count(all - some.length)} more</li>`}</ul>`;
-}
-
-function entriesOf({ resource, changes }: ChangesOfKind, root: Root): Html[] {
-  return changes.map(({ operation, recordId, record, before }) => {
-    const name = html`${titleOf(resource)} <span class="id">${recordId}</span>`;
-    const link = root === null ? name : html`<a href="${recordPath(root, resource, recordId)}">${name}</a>`;
-    if (operation !== 'update') {
-      const texts = fieldsOf(resource, record).filter(field => field.name !== 'id');
-      return html`${link}: ${texts
-        .slice(0, 4)
-        .map(({ text }) => text)
-        .join(' · ')}`;
-    }
-    if (before === null || record === null) return html`${link}: what it said before is no longer kept`;
-    const differences = differencesOf(resource, before, record);
-    return html`${link}: ${differences
-      .slice(0, 3)
+function changeSection({ changes, ...data }: ReportData, root: Root): Html {
+  const newKinds = data.newKinds.map(shortName);
+  const ofKinds = Object.entries(kinds).flatMap(([operation, heading]) =>
+    changes
+      .filter(each => each.operation === operation)
       .map(
-        (each, at) =>
-          html`${at > 0 && '; '}${each.name !== 'name' && `${each.name}: `}${differenceText(each)}`,
-      )}${differences.length > 3 && ' …'}`;
-  });
+        each => html`<h3>${heading}: ${titleOf(each.resource)}, ${count(each.count)}</h3>
+${changeList(each.changes, root)}`,
+      ),
+  );
+  return html`<section aria-labelledby="changes"><h2 id="changes">What changed</h2>
+<p class="hint">${ofKinds.length + newKinds.length === 0 ? 'No run of this period found anything new, changed or removed but exports.' : 'A few of each kind, the newest first; “docmirror changes” shows all.'}</p>
+${newKinds.length > 0 && html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${newKinds.slice(0, newKindsMax).join(', ')}</p>`}
+${ofKinds}</section>`;
 }
-
-/** What a field was before an update, and after it. */
-export function differenceText({ before, after, note }: ReturnType<typeof differencesOf>[number]): Html {
-  return html`<del>${before || 'nothing'}</del> → <ins>${after || 'nothing'}${note}</ins>`;
-}
-
-const tones: Readonly<Record<string, Tone>> = { completed: 'good', partial: 'warn', failed: 'bad' };
 
 /** The state of each list, and the newest runs. */
-function runSection({ lists: all, runs, runCount }: ReportData, freshness: Freshness, zone: Zone): Html {
-  if (runs.length === 0)
-    return html`<section aria-labelledby="runs"><h2 id="runs">Runs and proofs</h2><p class="empty">No run is recorded yet.</p></section>`;
-  const shown = runs.slice(0, runsMax);
-  const which = runCount <= shown.length ? 'All' : `The newest ${shown.length} of`;
-  // The roles are written out because on a phone the style sheet does not lay out the rows as a table.
-  return html`<section aria-labelledby="runs"><h2 id="runs">Runs and proofs</h2>
-<div class="cards">${all.map(list => listCard(list, freshness, zone))}</div>
-<h3>${runCount === 1 ? 'One run' : `${which} ${counted(runCount, 'run')}, the newest first`}</h3>
-<table class="runs" role="table"><thead role="rowgroup"><tr role="row">${[
-    'Run',
-    'Outcome',
-    'Took',
-    'Changes',
-  ].map(name => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
-<tbody role="rowgroup">${shown.map(run => runRow(run, zone))}</tbody></table></section>`;
-}
-
-function listCard(list: ReportList, freshness: Freshness, zone: Zone): Html {
-  const { resource, recordCount, lastCompletedAt, lastFullAt, lastEnded: last, unknownFields } = list;
-  const stale = isStale(list, freshness);
-  const state = stateText(last);
-  const tone = stale ? 'bad' : last === null ? 'quiet' : (tones[last.status] ?? 'warn');
-  const facts: readonly (readonly [string, Html | string])[] = [
-    ['Last completed', lastCompletedAt === null ? 'never' : zone.time(lastCompletedAt)],
-    ['Last full sync', lastFullAt === null ? 'never' : zone.time(lastFullAt)],
-    ['Last run', last === null ? 'never' : `${last.runId}, ${last.status}`],
-    ...(unknownFields.length === 0 ? [] : [['Without a column', fieldsText(unknownFields)] as const]),
-  ];
-  return html`<article class="card"><h3>${titleOf(resource)}</h3>
-<p><span class="big">${count(recordCount)}</span> ${recordCount === 1 ? 'record' : 'records'}</p>
-<p><span class="badge ${tone}">${stale ? 'Too old' : state.charAt(0).toUpperCase() + state.slice(1)}</span></p>
-<dl>${facts.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></article>`;
-}
-
-function runRow(run: RecordedRun, zone: Zone): Html {
-  const { id, status, trigger, startedAt, completedAt, errorMessage, resources } = run;
-  const sum = (name: 'inserted' | 'updated' | 'removed') =>
-    resources.reduce((total, list) => total + list[name], 0);
-  const changes = [
-    [sum('inserted'), 'new'],
-    [sum('updated'), 'changed'],
-    [sum('removed'), 'removed'],
-  ].flatMap(([value, word]) => (value === 0 ? [] : [`${count(Number(value))} ${word}`]));
-  const took =
-    completedAt === null ? '–' : duration(Math.max(0, Date.parse(completedAt) - Date.parse(startedAt)));
-  return html`
-<tr role="row"><th role="rowheader" scope="row">${id} <small>${zone.time(startedAt)}, ${trigger}</small></th>
-<td role="cell" data-label="Outcome"><span class="badge ${tones[status] ?? 'quiet'}">${status}</span>${errorMessage !== null && html`<small>${cut(printable(errorMessage), 240)}</small>`}</td>
-<td role="cell" data-label="Took">${took}</td>
-<td role="cell" data-label="Changes">${changes.join(', ') || 'none'}</td></tr>`;
+function runSection({ lists: all, runs }: ReportData, zone: Zone): Html {
+  const when = (at: string | null) => (at === null ? 'never' : zone.dayAndTime(Date.parse(at)));
+  const badge = (tone: Tone, text = '') => html`<span class="badge ${tone}">${text}</span>`;
+  const unknown = all.filter(({ unknownFields }) => unknownFields.length > 0);
+  const listRows = all.map(list =>
+    statusCells(list, when).map((cell, at) => (at === 2 ? badge(toneOf(list.lastEnded), cell) : cell)),
+  );
+  const runRows = runs.slice(0, runsMax).map(run => {
+    const tone = run.status === 'completed' ? 'good' : run.status === 'failed' ? 'bad' : 'warn';
+    return runCells(run, when).map((cell, at) => (at === 3 ? badge(tone, cell) : cell));
+  });
+  return html`<section aria-labelledby="runs"><h2 id="runs">Lists and runs</h2>
+${table(statusColumns, listRows, 'list')}
+${unknown.map(({ resource, unknownFields }) => html`<p class="hint">${titleOf(resource)}: fields without a column: ${fieldsText(unknownFields)}.</p>`)}
+<h3>The newest runs</h3>
+${runs.length === 0 ? html`<p class="empty">No run is recorded yet.</p>` : table(runColumns, runRows, 'list')}</section>`;
 }

@@ -13,23 +13,17 @@ export interface Span {
   readonly toMs: number;
 }
 
-/** A stretch of a period: one bar of a chart. */
-export interface Stretch extends Span {
-  /** False if an end of the period cuts it: for example a month with only ten days in the period. */
-  readonly isWhole: boolean;
-}
-
 /** The times of a report: a period and the one before it, each in stretches without gaps, the oldest first. */
 export interface ReportPeriod {
   /** The name of the time zone in which days and months begin. */
   readonly timezone: string;
-  readonly unit: 'hour' | 'day' | 'month' | 'year';
+  readonly unit: 'hour' | 'day' | 'month';
   readonly span: Span;
   readonly spanBefore: Span;
   /** At least one. */
-  readonly stretches: readonly Stretch[];
+  readonly stretches: readonly Span[];
   /** The stretches of the period before: as many, or one more or less. */
-  readonly stretchesBefore: readonly Stretch[];
+  readonly stretchesBefore: readonly Span[];
   /** When the report is made, in milliseconds since 1970. */
   readonly nowMs: number;
 }
@@ -77,7 +71,6 @@ export interface ReportList extends ListStatus {
   readonly rejections: readonly {
     readonly reason: string;
     readonly count: number;
-    readonly firstPageNo: number;
   }[];
 }
 
@@ -186,7 +179,7 @@ function rejectionsOf(
   if (lastEnded === null || lastEnded.rejected === 0) return [];
   return sqlite
     .prepare<[number, string], ReportList['rejections'][number]>(
-      `SELECT reason, count(*) AS count, min(page_no) AS firstPageNo FROM rejected_records
+      `SELECT reason, count(*) AS count FROM rejected_records
        WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`,
     )
     .all(lastEnded.runId, resource);
