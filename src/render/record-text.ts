@@ -21,8 +21,10 @@ export interface ShownDifference {
   readonly note: string;
 }
 
-/** The most UTF-16 code units of a field: of a record among others, which has no ids of connections, and of a record by itself. */
+/** The most UTF-16 code units of a field of a record among others, which is also shown without the ids of its connections. */
 export const briefMax = 160;
+
+/** The same of a record by itself. */
 export const wholeMax = 20_000;
 
 /** The most fields of a record. */

@@ -21,9 +21,7 @@ describe('the line of an update', () => {
       { sourceDocumentTitle: `${title} 7, final version` },
       { sourceDocumentTitle: `${title} 8, final version` },
     );
-    expect(shown).toBe(
-      '~ document-exports 4711  sourceDocumentTitle: …parking 7, f… → …parking 8, f…\n',
-    );
+    expect(shown).toBe('~ document-exports 4711  sourceDocumentTitle: …parking 7, f… → …parking 8, f…\n');
     expect(shown.trimEnd().length).toBeLessThanOrEqual(80);
   });
 
