@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
 import type { ListOutcome } from '../src/contract/run.ts';
 import { Random } from '../src/sample/random.ts';
+import { Secrets } from '../src/service/secrets.ts';
 import { Service } from '../src/service/service.ts';
 import { run } from '../test/support/in-process.ts';
 import { BusyList, BusyServer, type Habit, habits } from './busy-list.ts';
@@ -108,7 +109,8 @@ async function syncOnce(
 ): Promise<ListOutcome> {
   const source = new Service({
     baseUrl: url,
-    token: 'bench',
+    readToken: async () => 'bench',
+    secrets: new Secrets(),
     timeoutMs: 10_000,
     giveUpAfterMs: 5_000,
     concurrency: Number(values.concurrency),

@@ -7,7 +7,7 @@ const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] =
 const client = new HttpClient({
   baseUrl,
   timeoutMs: 60_000,
-  connections: Number(concurrency),
+  concurrency: Number(concurrency),
   userAgent: 'bench',
   secrets: new Secrets(),
 });

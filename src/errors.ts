@@ -65,7 +65,7 @@ export const advice: Readonly<Record<ErrorCode, string>> = {
   proxy:
     'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
   certificate:
-    "Nothing was sent. If your company's own authority signed the certificate, name its file in NODE_EXTRA_CA_CERTS.",
+    "Nothing was sent. If your company's own authority signed the certificate, name its file in NODE_EXTRA_CA_CERTS. Else check this machine's clock and the host in DOCMIRROR_BASE_URL.",
   tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
   token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
   token_unavailable:

@@ -74,7 +74,7 @@ async function* examine(context: Context): AsyncGenerator<Verdict> {
   const settings = await tried('settings', async () => {
     config = context.config;
     service = context.service;
-    await readExtraCa(service);
+    readExtraCa(service);
     return 'complete and usable';
   });
   yield settings;
@@ -151,7 +151,7 @@ async function* checkService(
   const known = { ...service, token: { text: token, from: service.token.from } };
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
-  const source = await openService(known, { ...config, giveUpAfterMs }, { logger, secrets, signal });
+  const source = openService(known, { ...config, giveUpAfterMs }, { logger, secrets, signal });
   try {
     const errors: ServiceError[] = [];
     const pages: Verdict[] = [];

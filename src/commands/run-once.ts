@@ -1,8 +1,7 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page } from '../contract/page.ts';
-import type { PageRequest, PageSource, Traffic, Trigger } from '../contract/run.ts';
+import type { Trigger } from '../contract/run.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
@@ -67,14 +66,12 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
 async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
   const { config, service, observer, flags = {} } = request;
   if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
-  await readExtraCa(service);
+  readExtraCa(service);
   using bounded = withDeadline(request.signal, config.deadlineMs);
   const { signal } = bounded;
   const mirror = await openMirror(request, signal);
   request.onLocked?.();
-  const source = new LazySource(service.baseUrl, config.concurrency, () =>
-    openService(service, config, { ...request, signal }),
-  );
+  const source = openService(service, config, { ...request, signal });
   try {
     const summary = await runSync(
       {
@@ -158,31 +155,30 @@ export interface Opening {
 }
 
 /**
- * The service as a source of pages.
+ * The service as a source of pages. The token is read when the first page is asked for: if it can't be read, the run is recorded,
+ * and each list says why.
  *
- * @throws TokenUnavailableError if the token can't be read, UsageError if the file of certificate authorities can't.
+ * @throws UsageError if the file of certificate authorities can't be read.
  */
-export async function openService(
+export function openService(
   service: ServiceConfig,
   config: Config,
   { logger, secrets, signal, observer }: Opening,
-): Promise<Service> {
-  const { token, proxy } = service;
+): Service {
+  const { token, proxy, baseUrl } = service;
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
+  let timesRead = 0;
   return new Service({
     ...config,
-    baseUrl: service.baseUrl,
+    baseUrl,
     proxy,
-    extraCa: await readExtraCa(service),
-    token: await readToken(token, signal),
+    extraCa: readExtraCa(service),
     tokenFrom: token.from,
     secrets,
-    ...(!('text' in token) && {
-      renewToken: () => {
-        logger.info('the service no longer accepts the token; asking for another one');
-        return readToken(token, signal);
-      },
-    }),
+    readToken: () => {
+      if (timesRead++ > 0) logger.info('the service no longer accepts the token; asking for another one');
+      return readToken(token, signal);
+    },
     userAgent: `docmirror/${version}`,
     onRetry: (error, tryNumber) => logger.warn({ ...loggedError(error), tryNumber }, 'trying again'),
     onWait: untilMs => observer?.waiting(untilMs),
@@ -197,54 +193,11 @@ const caBytesMax = 4 * 1024 * 1024;
  *
  * @throws UsageError if there are none.
  */
-export async function readExtraCa({
-  extraCaFile,
-}: Pick<ServiceConfig, 'extraCaFile'>): Promise<string | null> {
+export function readExtraCa({ extraCaFile }: ServiceConfig): string | null {
   if (extraCaFile === null) return null;
   const text = readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
   if (!text.includes('-----BEGIN CERTIFICATE-----')) {
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
   }
   return text;
-}
-
-const noTraffic: Traffic = { requests: 0, retries: 0, bytes: 0, waitedMs: 0 };
-
-/** The service, opened when a run first asks for a page: a run whose token can't be had is recorded, too, and each list says why. */
-class LazySource implements PageSource {
-  readonly baseUrl: string;
-  readonly #open: () => Promise<Service>;
-  readonly #concurrency: number;
-  #opening: Promise<Service> | undefined;
-  #service: Service | undefined;
-
-  /** @param concurrency the number of concurrent requests at first. */
-  constructor(baseUrl: string, concurrency: number, open: () => Promise<Service>) {
-    this.baseUrl = baseUrl;
-    this.#concurrency = concurrency;
-    this.#open = open;
-  }
-
-  get traffic(): Traffic {
-    return this.#service?.traffic ?? noTraffic;
-  }
-
-  get concurrency(): number {
-    return this.#service?.concurrency ?? this.#concurrency;
-  }
-
-  async getPage(
-    list: ListDefinition,
-    request: PageRequest,
-    signal: AbortSignal,
-    isKnown?: (itemsDigest: string) => boolean,
-  ): Promise<Page> {
-    this.#opening ??= this.#open();
-    this.#service ??= await this.#opening;
-    return this.#service.getPage(list, request, signal, isKnown);
-  }
-
-  async close(): Promise<void> {
-    await this.#service?.close();
-  }
 }

@@ -26,7 +26,7 @@ export async function verifyLive(
   let differenceCount = 0;
   const { signal } = context;
   const observer = await showProgress(context, logger);
-  const source = await openService(service, config, { secrets: context.secrets, signal, logger, observer });
+  const source = openService(service, config, { secrets: context.secrets, signal, logger, observer });
   const add = (change: RecordChange) => {
     if (++differenceCount <= limit) differences.push(differenceOf(change));
   };

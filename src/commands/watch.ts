@@ -99,7 +99,7 @@ async function assertCanBegin(config: Config, service: ServiceConfig, signal: Ab
   assertLockOrNone(lockPath(mirrorToWrite(config.database)));
   assertIsMirrorOf(config.database, service.baseUrl);
   assertShareFits(config);
-  await readExtraCa(service);
+  readExtraCa(service);
   // A token command can need a service that is not up yet; each run calls it again.
   if ('file' in service.token) {
     await readToken(service.token, signal).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import { codeOf, type ErrorCode } from '../errors.ts';
-import type { ConnectionOptions } from './connection.ts';
+import type { ProxySetting } from './http-client.ts';
 
 /** Why a request got no page, and whether another try can help; `words` complete "GET …". */
 export interface Failure {
@@ -32,80 +32,41 @@ export function failureOf(status: number): Failure {
 }
 
 /** What the codes of OpenSSL and Node mean, if no other try can help. */
-const refusals: readonly [code: RegExp, ErrorCode, because: string, advice: string][] = [
+const refusals: readonly [code: RegExp, ErrorCode, because: string][] = [
   [
-    /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
+    /CERT_|ALTNAME|HOSTNAME_MISMATCH|SELF_SIGNED|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/,
     'certificate',
     'the certificate is not accepted',
-    "Check this machine's clock; else the service must renew it.",
   ],
-  [
-    /ALTNAME|HOSTNAME_MISMATCH/,
-    'certificate',
-    'the certificate is not accepted',
-    'It is for another host: check DOCMIRROR_BASE_URL.',
-  ],
-  [
-    /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_CHAIN|CERT_SIGNATURE/,
-    'certificate',
-    'the certificate is not accepted',
-    "If your company's own authority made it, name the file of that authority's certificate in NODE_EXTRA_CA_CERTS.",
-  ],
-  [
-    /^CERT_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/,
-    'certificate',
-    'the certificate is not accepted',
-    'The service needs another one.',
-  ],
-  [
-    /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/,
-    'tls',
-    'the service offers no TLS 1.2 or newer',
-    'An older one is not safe.',
-  ],
-  [
-    /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/,
-    'tls',
-    'what answers there is not TLS',
-    'Check the port and the scheme of DOCMIRROR_BASE_URL.',
-  ],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/, 'tls', 'the service offers no TLS 1.2 or newer'],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, 'tls', 'what answers there is not TLS'],
 ];
 
 /** Explains an error of the connection. */
-export function explainFailure(error: unknown, options: ConnectionOptions): Failure {
+export function explainFailure(error: unknown, proxy: ProxySetting | null): Failure {
   const code = codeOf(error) ?? '';
   const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
-  for (const [pattern, errorCode, because, advice] of refusals)
-    if (pattern.test(code)) {
-      const words = `was not sent, because ${because} (${code}). ${advice}`;
-      return { code: errorCode, words, retryable: false };
-    }
-  return (
-    proxyFailure(code, detail, options) ?? {
-      code: 'network',
-      words: `could not be read: ${detail}`,
-      retryable: true,
-    }
-  );
+  for (const [pattern, errorCode, because] of refusals)
+    if (pattern.test(code))
+      return { code: errorCode, words: `was not sent, because ${because} (${code})`, retryable: false };
+  const words = `could not be read: ${detail}`;
+  return (proxy && proxyFailure(code, detail, proxy.variable)) ?? { code: 'network', words, retryable: true };
 }
 
 /** With a proxy, the host that can't be reached is the proxy: it alone connects to the service. */
-function proxyFailure(code: string, detail: string, { proxy }: ConnectionOptions): Failure | null {
-  if (!proxy) return null;
-  const status = Number(
-    /Proxy response \((\d{3})\)|Proxy Authentication Required \((407)\)/.exec(detail)?.slice(1).join(''),
-  );
-  if (status === 407) {
-    const words = `was not sent, because the proxy wants a user name and a password (407). Put the right ones into ${proxy.variable}, as http://NAME:PASSWORD@HOST:PORT.`;
-    return { code: 'proxy', words, retryable: false };
-  }
-  if (status > 0) {
-    const words = `was not sent, because the proxy did not connect to the service (${status}).`;
-    return { code: 'proxy', words, retryable: status >= 500 || status === 429 };
-  }
-  if (!/^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|PRX|SOCKET))/.test(code)) {
-    return null;
-  }
-  const words = `was not sent, because the proxy does not answer (${detail}). Check ${proxy.variable}, or add the service's host to NO_PROXY.`;
-  return { code: 'proxy', words, retryable: true };
+function proxyFailure(code: string, detail: string, variable: string): Failure | null {
+  const failure = (because: string, retryable: boolean): Failure => {
+    return { code: 'proxy', words: `was not sent, because the proxy ${because}`, retryable };
+  };
+  const status = Number(/Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(detail)?.[1]);
+  if (status === 407)
+    return failure(
+      `wants a user name and a password (407). Put the right ones into ${variable}, as http://NAME:PASSWORD@HOST:PORT`,
+      false,
+    );
+  if (status > 0)
+    return failure(`did not connect to the service (${status})`, status >= 500 || status === 429);
+  return /^(ECONN|ENOTFOUND|EAI_|EHOST|ENET|ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|PRX|SOCKET))/.test(code)
+    ? failure(`does not answer (${detail}). Check ${variable}, or add the service's host to NO_PROXY`, true)
+    : null;
 }

@@ -1,14 +1,42 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { abortOf, type ConnectionOptions, connectTo } from './connection.ts';
 import { explainFailure, failureOf } from './failure.ts';
 import { retryAfterMs } from './pacer.ts';
 import type { Secrets } from './secrets.ts';
+
+/** A proxy, as the settings name it. */
+export interface ProxySetting {
+  readonly variable: string;
+  /** With user name and password. */
+  readonly url: string;
+  /** Without them. */
+  readonly shown: string;
+}
+
+/** How requests are made. */
+export interface HttpOptions {
+  readonly baseUrl: string;
+  /** From a request's start to its last byte. */
+  readonly timeoutMs: number;
+  /** The most requests at once. */
+  readonly concurrency: number;
+  readonly userAgent: string;
+  /** If left out or null, the service is reached directly. */
+  readonly proxy?: ProxySetting | null;
+  /** Certificates (PEM) of authorities to trust besides Node's own; left out or null: none. */
+  readonly extraCa?: string | null;
+  /** The source of the token, in words that complete "the token came from". If it is left out, errors do not name it. */
+  readonly tokenFrom?: string;
+  /** Texts that no error can show. */
+  readonly secrets: Secrets;
+}
 
 /** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
@@ -20,40 +48,23 @@ const bodyBytesAtFirst = 64 * 1024;
 const dumpBytesMax = 64 * 1024;
 const dumpMsMax = 1_000;
 
-/** How requests are made; `timeoutMs` counts from a request's start to its last byte. */
-interface HttpClientOptions extends ConnectionOptions {
-  readonly userAgent: string;
-  /** The source of the token, for errors about a refused token. If it is left out, they do not name it. */
-  readonly tokenFrom?: string;
-  /** Texts that no error can show. */
-  readonly secrets: Secrets;
-}
-
 const unzip = promisify(gunzip);
-
-/** Only these are named: any other text could be an echo of a secret. */
-const encodingsKnown = new Set(['br', 'compress', 'deflate', 'zstd']);
 
 /** Makes GET requests to one service, with its limits, without retries. */
 export class HttpClient {
-  readonly #options: HttpClientOptions;
+  readonly #options: HttpOptions;
+  readonly #origin: string;
   readonly #basePath: string;
   #connections: Promise<Dispatcher> | undefined;
-  #requests = 0;
-  #bytes = 0;
-
-  constructor(options: HttpClientOptions) {
-    this.#options = options;
-    this.#basePath = new URL(options.baseUrl).pathname.replace(/\/+$/, '');
-  }
-
-  get requests(): number {
-    return this.#requests;
-  }
-
+  requests = 0;
   /** Bytes of the answers' bodies as received, before decompression. */
-  get bytes(): number {
-    return this.#bytes;
+  bytes = 0;
+
+  constructor(options: HttpOptions) {
+    const { origin, pathname } = new URL(options.baseUrl);
+    this.#options = options;
+    this.#origin = origin;
+    this.#basePath = pathname.replace(/\/+$/, '');
   }
 
   /**
@@ -78,9 +89,8 @@ export class HttpClient {
       end();
     }, timeoutMs);
     signal.addEventListener('abort', end, { once: true });
-    this.#requests++;
+    this.requests++;
     try {
-      // Until the connection is made, undici does not listen to the signal.
       return await Promise.race([this.#request(address, token, ending.signal), abortOf(ending.signal)]);
     } catch (error) {
       signal.throwIfAborted();
@@ -95,12 +105,12 @@ export class HttpClient {
     await (await this.#connections)?.destroy();
   }
 
-  async #request(address: string, token: string, signal: AbortSignal): Promise<Buffer> {
+  async #request(path: string, token: string, signal: AbortSignal): Promise<Buffer> {
     this.#connections ??= connectTo(this.#options);
     const { statusCode, headers, body } = await request.call(await this.#connections, {
-      origin: new URL(this.#options.baseUrl).origin,
+      origin: this.#origin,
       method: 'GET',
-      path: address,
+      path,
       headers: {
         authorization: `Bearer ${token}`,
         accept: 'application/json',
@@ -114,16 +124,14 @@ export class HttpClient {
     if (statusCode !== 200) {
       // The status says enough. A body that never ends blocks only its connection, and only for a short time.
       body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
-      throw this.#refusal(statusCode, headers, address);
+      throw this.#refusal(statusCode, headers, path);
     }
-    const bytes = await this.#collect(body, Number(headers['content-length'] ?? 0), address);
-    const encoding = encodingIn(headers['content-encoding']);
-    if (encoding === '') return bytes;
-    if (encoding === 'gzip' || encoding === 'x-gzip')
-      return unzip(bytes, { maxOutputLength: responseBytesMax });
-    const named = encodingsKnown.has(encoding) ? ` (${encoding})` : '';
-    const words = `answered in an encoding that was not asked for${named}`;
-    throw this.#error('invalid_response', words, address, false);
+    const bytes = await this.#collect(body, Number(headers['content-length'] ?? 0), path);
+    // The name of another encoding is not shown: it could be an echo of a secret.
+    const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
+    if (encoding === '' || encoding === 'identity') return bytes;
+    if (encoding === 'gzip') return unzip(bytes, { maxOutputLength: responseBytesMax });
+    throw this.#error('invalid_response', 'answered in an encoding that was not asked for', path, false);
   }
 
   /**
@@ -131,13 +139,13 @@ export class HttpClient {
    *
    * @param bytesStated its length as the service states it; 0 if it does not.
    */
-  async #collect(body: AsyncIterable<Buffer>, bytesStated: number, address: string): Promise<Buffer> {
+  async #collect(body: AsyncIterable<Buffer>, bytesStated: number, path: string): Promise<Buffer> {
     let bytes = Buffer.allocUnsafeSlow(Math.min(bytesStated || bodyBytesAtFirst, responseBytesMax));
     let length = 0;
     for await (const chunk of body) {
       const next = length + chunk.length;
-      this.#bytes += chunk.length;
-      if (next > responseBytesMax) throw this.#tooLarge(address);
+      this.bytes += chunk.length;
+      if (next > responseBytesMax) throw this.#tooLarge(path);
       if (next > bytes.length) bytes = Buffer.concat([bytes], Math.max(2 * bytes.length, next));
       bytes.set(chunk, length);
       length = next;
@@ -145,60 +153,95 @@ export class HttpClient {
     return bytes.subarray(0, length);
   }
 
-  #refusal(status: number, headers: IncomingHttpHeaders, address: string): ServiceError {
+  #refusal(status: number, headers: IncomingHttpHeaders, path: string): ServiceError {
     const { code, words, retryable } = failureOf(status);
-    const { tokenFrom, baseUrl } = this.#options;
+    const { tokenFrom } = this.#options;
     const isOfToken = code === 'unauthorized' || code === 'forbidden';
     const from = isOfToken && tokenFrom !== undefined ? `; the token came from ${tokenFrom}` : '';
-    const here = `${new URL(baseUrl).origin}${address}`;
+    const here = this.#origin + path;
     const target = code === 'redirected' ? URL.parse(headers.location ?? here, here) : null;
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
-    return new ServiceError(code, this.#say(address, `${words}${from}${to}`), {
+    const wait = retryAfterMs([headers['retry-after']].flat()[0], Date.now());
+    return new ServiceError(code, this.#say(path, `${words}${from}${to}`), {
       retryable,
-      retryAfterMs: retryAfterMs([headers['retry-after']].flat()[0], Date.now()),
+      retryAfterMs: wait,
       isBare: status === 204,
     });
   }
 
   /** @param overMs the timeout, if it is over. */
-  #explain(error: unknown, address: string, overMs: number | null): unknown {
+  #explain(error: unknown, path: string, overMs: number | null): unknown {
     if (error instanceof ServiceError) return error;
     const code = codeOf(error) ?? '';
     if (overMs !== null || code === 'UND_ERR_CONNECT_TIMEOUT') {
       const words = `did not answer completely within ${overMs ?? this.#options.timeoutMs} ms`;
-      return this.#error('timeout', words, address, true, error);
+      return this.#error('timeout', words, path, true, error);
     }
-    if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(address);
+    if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(path);
     if (code.startsWith('Z_'))
-      return this.#error('invalid_response', 'answered with broken gzip', address, true, error);
-    const failure = explainFailure(error, this.#options);
-    return this.#error(failure.code, failure.words, address, failure.retryable, error);
+      return this.#error('invalid_response', 'answered with broken gzip', path, true, error);
+    const failure = explainFailure(error, this.#options.proxy ?? null);
+    return this.#error(failure.code, failure.words, path, failure.retryable, error);
   }
 
-  #tooLarge(address: string): ServiceError {
+  #tooLarge(path: string): ServiceError {
     const words = `answered with more than ${responseBytesMax / 1024 / 1024} MiB; set DOCMIRROR_PAGE_SIZE to less`;
-    return this.#error('response_too_large', words, address, false);
+    return this.#error('response_too_large', words, path, false);
   }
 
-  #error(code: ErrorCode, words: string, address: string, retryable: boolean, cause?: unknown): ServiceError {
-    return new ServiceError(code, this.#say(address, words), { retryable, cause });
+  #error(code: ErrorCode, words: string, path: string, retryable: boolean, cause?: unknown): ServiceError {
+    return new ServiceError(code, this.#say(path, words), { retryable, cause });
   }
 
-  #say(address: string, words: string): string {
-    const { baseUrl, proxy, secrets } = this.#options;
+  #say(path: string, words: string): string {
+    const { proxy, secrets } = this.#options;
     const way = proxy ? ` through the proxy ${proxy.shown}` : '';
-    return printable(secrets.redact(`GET ${new URL(baseUrl).origin}${address}${way} ${words}`));
+    return printable(secrets.redact(`GET ${this.#origin}${path}${way} ${words}`));
   }
 }
 
-/**
- * The encoding of a body: each name in the header except `identity`, which means no encoding. Source: RFC 9110 §8.4.
- */
-function encodingIn(header: string | string[] = []): string {
-  const names = [header].flat().join().toLowerCase().split(',');
-  return names
-    .map(name => name.trim())
-    .filter(name => name !== '' && name !== 'identity')
-    .join();
+/** How long an idle connection is kept, in milliseconds. */
+const keepAliveMs = 4_000;
+
+/** Makes the connections to the service: direct ones, or through the proxy and never around it. */
+export async function connectTo({
+  baseUrl,
+  timeoutMs,
+  concurrency,
+  proxy,
+  extraCa,
+}: Omit<HttpOptions, 'userAgent' | 'secrets'>): Promise<Dispatcher> {
+  // Whatever the environment says.
+  const tls = {
+    minVersion: 'TLSv1.2',
+    rejectUnauthorized: true,
+    ...(extraCa && { ca: [...getCACertificates('default'), extraCa] }),
+  } as const;
+  const limits = {
+    connections: concurrency,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connectTimeout: timeoutMs,
+    keepAliveTimeout: keepAliveMs,
+    allowH2: false,
+  };
+  if (!proxy) return new Pool(new URL(baseUrl).origin, { ...limits, connect: tls });
+  // Loaded only if it is needed, because it loads all of undici.
+  const { ProxyAgent } = await import('undici');
+  return new ProxyAgent({
+    ...limits,
+    uri: proxy.url,
+    requestTls: tls,
+    proxyTls: tls,
+    // Without these limits, a request to the proxy for a tunnel could wait for minutes.
+    clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: timeoutMs }),
+  });
+}
+
+/** Rejects when the signal comes: until a connection is made, undici does not listen to it. */
+export function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }

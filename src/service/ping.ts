@@ -1,6 +1,6 @@
 import request from 'undici/lib/api/api-request.js';
 import { codeOf } from '../errors.ts';
-import { abortOf, connectTo, type ProxySetting } from './connection.ts';
+import { abortOf, connectTo, type ProxySetting } from './http-client.ts';
 
 /** The most time for a try, in milliseconds: both together 10 s. */
 const tryMsMax = 4_900;
@@ -33,7 +33,7 @@ export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string 
 }
 
 async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal): Promise<string | null> {
-  const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, connections: 1, proxy });
+  const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, concurrency: 1, proxy });
   const signal = AbortSignal.any([given, AbortSignal.timeout(tryMsMax)]);
   try {
     const asked = request.call(connection, {

@@ -34,18 +34,13 @@ export class Secrets {
 }
 
 function formsOf(secret: string): string[] {
-  // Some encoders leave no character but letters and digits.
-  const all = [...Buffer.from(secret)].map(byte => {
-    const char = String.fromCharCode(byte);
-    return /[A-Za-z0-9]/.test(char) ? char : `%${byte.toString(16).padStart(2, '0').toUpperCase()}`;
-  });
-  const percent = [encodeURIComponent(secret), all.join('')];
+  const percent = encodeURIComponent(secret);
   const base64 = [0, 1, 2].map(offset => inBase64(secret, offset));
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
-    ...percent,
-    ...percent.map(text => text.replace(/%../g, digits => digits.toLowerCase())),
+    percent,
+    percent.replace(/%../g, digits => digits.toLowerCase()),
     ...base64,
     ...base64.map(digits => digits.replaceAll('+', '-').replaceAll('/', '_')),
   ];

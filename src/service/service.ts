@@ -1,30 +1,19 @@
-import pRetry from 'p-retry';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, PageError, readPage } from '../contract/page.ts';
 import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
-import { AccessToken } from './access-token.ts';
-import type { ConnectionOptions } from './connection.ts';
-import { HttpClient } from './http-client.ts';
-import { Outage } from './outage.ts';
+import { HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
-import { Secrets } from './secrets.ts';
 
 /** How to reach the service, and how long to keep trying. */
-export interface ServiceOptions extends Omit<ConnectionOptions, 'connections'> {
-  readonly token: string;
-  /** The source of the token, in words that complete "the token came from". */
-  readonly tokenFrom?: string;
-  /** Gets a new token from its source when it has expired; left out if it can't change. */
-  readonly renewToken?: () => Promise<string>;
-  /** Texts that must never be stored or shown; the token is added to them. */
-  readonly secrets?: Secrets;
-  /** How long requests are repeated while no list gets a useful answer, in milliseconds. */
+export interface ServiceOptions extends HttpOptions {
+  /** Asks for the token at its source, when the first request needs it, and when it has expired. */
+  readonly readToken: () => Promise<string>;
+  /** How long requests are repeated while no list gets a useful answer, in milliseconds; 0 means one try. */
   readonly giveUpAfterMs: number;
   /** Spaces requests evenly; left out or null: no spacing. */
   readonly maxRequestsPerSecond?: number | null;
-  readonly concurrency: number;
-  readonly userAgent: string;
   /** The first wait after a failed try, in milliseconds; `retryDelayMs` if left out. */
   readonly retryDelayMs?: number;
   /** Called for each failed try that will be repeated. */
@@ -54,11 +43,10 @@ const lastTryMsMax = 5_000;
 export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;
-  readonly #secrets: Secrets;
-  readonly #token: AccessToken;
+  readonly #options: ServiceOptions;
+  readonly #token: Token;
   readonly #pacer: Pacer;
   readonly #outage: Outage;
-  readonly #options: ServiceOptions;
   #retries = 0;
   #backoffMs = 0;
 
@@ -67,19 +55,17 @@ export class Service implements PageSource {
     this.#options = options;
     this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
     this.#outage = new Outage(options.giveUpAfterMs);
-    this.#secrets = options.secrets ?? new Secrets();
-    this.#secrets.add(options.token);
-    this.#token = new AccessToken(options.token, options.renewToken);
-    this.#client = new HttpClient({ ...options, secrets: this.#secrets, connections: options.concurrency });
+    this.#client = new HttpClient(options);
+    this.#token = new Token(async () => {
+      const token = await options.readToken();
+      options.secrets.add(token);
+      return token;
+    });
   }
 
   get traffic(): Traffic {
-    return {
-      requests: this.#client.requests,
-      retries: this.#retries,
-      bytes: this.#client.bytes,
-      waitedMs: this.#pacer.waitedMs + this.#backoffMs,
-    };
+    const { requests, bytes } = this.#client;
+    return { requests, retries: this.#retries, bytes, waitedMs: this.#pacer.waitedMs + this.#backoffMs };
   }
 
   get concurrency(): number {
@@ -92,23 +78,21 @@ export class Service implements PageSource {
     signal: AbortSignal,
     isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page> {
-    const read = (bytes: Buffer) => this.#read(bytes, list, isKnown);
-    const outage = this.#outage;
-    const patient = AbortSignal.any([signal, outage.signal]);
-    return pRetry(() => this.#try(list, request, patient, read), {
-      retries: Number.POSITIVE_INFINITY,
-      minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
-      maxTimeout: retryDelayMsMax,
-      randomize: true,
-      signal: patient,
-      shouldRetry: ({ error, attemptNumber }) => !outage.isOver && mayPass(error, request, attemptNumber),
-      onFailedAttempt: ({ error, attemptNumber, retryDelay }) => {
-        if (!mayPass(error, request, attemptNumber) || outage.isOver) return;
+    const patient = AbortSignal.any([signal, this.#outage.signal]);
+    let delayMs = this.#options.retryDelayMs ?? retryDelayMs;
+    for (let tryNumber = 1; ; tryNumber++) {
+      try {
+        return await this.#try(list, request, patient, isKnown);
+      } catch (error) {
+        if (!mayPass(error, request, tryNumber) || this.#outage.isOver) throw error;
         this.#retries++;
-        this.#backoffMs += retryDelay;
-        this.#options.onRetry?.(error, attemptNumber);
-      },
-    });
+        this.#options.onRetry?.(error, tryNumber);
+        const waitMs = Math.min(delayMs * (1 + Math.random()), retryDelayMsMax);
+        this.#backoffMs += Math.round(waitMs);
+        await wait(waitMs, undefined, { signal: patient }).catch(() => patient.throwIfAborted());
+        delayMs *= 2;
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -120,24 +104,23 @@ export class Service implements PageSource {
     list: ListDefinition,
     request: PageRequest,
     signal: AbortSignal,
-    read: (bytes: Buffer) => Page,
+    isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page> {
     const { isOver, error: lastError } = this.#outage;
     if (isOver && lastError !== null && this.#pacer.heldMs > lastTryMsMax) throw lastError;
     await this.#pacer.ready(signal);
     const begunAtMs = performance.now();
     try {
-      const page = read(await this.#get(list, request, signal));
-      this.#pacer.noteAnswer();
+      const page = this.#read(await this.#get(list, request, signal), list, isKnown);
       this.#outage.noteAnswer();
       return page;
     } catch (error) {
-      const isOverload =
-        error instanceof ServiceError && (error.code === 'overloaded' || error.code === 'timeout');
-      const retryAfter = error instanceof ServiceError && error.retryable ? error.retryAfterMs : null;
-      if (isOverload || retryAfter !== null) this.#pacer.noteOverload(retryAfter);
+      if (!(error instanceof ServiceError)) throw error;
+      const retryAfter = error.retryable ? error.retryAfterMs : null;
+      if (error.code === 'overloaded' || error.code === 'timeout' || retryAfter !== null)
+        this.#pacer.noteOverload(retryAfter);
       if (retryAfter !== null) this.#options.onWait?.(Date.now() + retryAfter);
-      if (error instanceof ServiceError && error.retryable) this.#outage.noteTrouble(error, begunAtMs);
+      if (error.retryable) this.#outage.noteTrouble(error, begunAtMs);
       throw error;
     }
   }
@@ -146,44 +129,40 @@ export class Service implements PageSource {
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
     const get = async (token: string) => {
       const bytes = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
-      this.#token.noteAccepted(token);
+      this.#token.accepted = token;
       return bytes;
     };
-    const token = this.#token.text;
+    const token = await this.#token.get();
     try {
       return await get(token);
     } catch (error) {
       const isRefused = error instanceof ServiceError && error.code === 'unauthorized';
-      if (!isRefused || !(await this.#token.changedSince(token))) throw error;
+      const next = isRefused ? await this.#token.getAfter(token) : token;
+      if (next === token) throw error;
+      await this.#pacer.ready(signal);
+      return get(next);
     }
-    this.#secrets.add(this.#token.text);
-    await this.#pacer.ready(signal);
-    return get(this.#token.text);
   }
 
   /** The timeout of a request: no longer than the time left for a useful answer. */
   get #timeoutMs(): number {
     const { timeoutMs, giveUpAfterMs } = this.#options;
     if (giveUpAfterMs === 0) return timeoutMs;
-    const givenMs = Math.min(timeoutMs, giveUpAfterMs);
-    return this.#outage.isOver ? Math.min(givenMs, lastTryMsMax) : givenMs;
+    return Math.min(timeoutMs, giveUpAfterMs, this.#outage.isOver ? lastTryMsMax : timeoutMs);
   }
 
   #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
-    const page = this.#pageIn(bytes, list, isKnown);
-    // Nothing of a known page is stored or shown, so no secret needs to be looked for.
-    if (page.content === null || !this.#secrets.areIn(page.items)) return page;
-    // Records without the secret would not be what the service lists.
-    const message = `GET ${this.baseUrl}${list.path} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
-    throw new ServiceError('token_echoed', message, { retryable: false });
-  }
-
-  #pageIn(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
+    const asked = `GET ${this.baseUrl}${list.path}`;
     try {
-      return readPage(bytes, isKnown);
+      const page = readPage(bytes, isKnown);
+      // Nothing of a known page is stored or shown, so no secret needs to be looked for.
+      if (page.content === null || !this.#options.secrets.areIn(page.items)) return page;
+      // Records without the secret would not be what the service lists.
+      const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
+      throw new ServiceError('token_echoed', message, { retryable: false });
     } catch (error) {
       if (!(error instanceof PageError)) throw error;
-      const message = `GET ${this.baseUrl}${list.path} did not answer with a page: ${error.message}`;
+      const message = `${asked} did not answer with a page: ${error.message}`;
       const { isBare } = error;
       throw new ServiceError('invalid_response', message, { retryable: true, isBare, cause: error });
     }
@@ -201,15 +180,94 @@ function mayPass(
 ): error is ServiceError {
   if (!(error instanceof ServiceError) || !error.retryable) return false;
   if (error.code === 'server_error' && tryNumber >= triesMax) return false;
-  if (error.code === 'invalid_response' && tryNumber >= triesOf(error.cause)) return false;
+  const isFault = error.cause instanceof PageError && error.cause.isFault;
+  if (error.code === 'invalid_response' && tryNumber >= (isFault ? faultTriesMax : formTriesMax))
+    return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
-}
-
-function triesOf(cause: unknown): number {
-  return cause instanceof PageError && cause.isFault ? faultTriesMax : formTriesMax;
 }
 
 function toQuery({ pageNo, pageSize }: PageRequest): string {
   const asked = Object.entries({ pageNo, pageSize }).filter(([, value]) => value !== null);
   return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
+}
+
+/** The token of one run, which can expire during the run. */
+class Token {
+  /** The one that a request used last with success. */
+  accepted: string | null = null;
+  readonly #ask: () => Promise<string>;
+  #current: Promise<string> | undefined;
+
+  constructor(ask: () => Promise<string>) {
+    this.#ask = ask;
+  }
+
+  get(): Promise<string> {
+    this.#current ??= this.#ask();
+    return this.#current;
+  }
+
+  /** The token after one was refused. It is asked for once for all requests, and only if the refused one was accepted before. */
+  async getAfter(refused: string): Promise<string> {
+    if ((await this.get()) === refused && this.accepted === refused) {
+      this.accepted = null;
+      this.#current = this.#ask();
+    }
+    return this.get();
+  }
+}
+
+/**
+ * Measures, over all lists of a run, how long the service has given no useful answer. When that is too long, requests
+ * that are under way end, and no request is tried twice until the service answers again.
+ */
+class Outage {
+  readonly #giveUpAfterMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #givingUp = new AbortController();
+  /** The last error. */
+  error: ServiceError | null = null;
+  /** True once it has lasted too long; false again with the first useful answer. */
+  isOver = false;
+
+  constructor(giveUpAfterMs: number) {
+    this.#giveUpAfterMs = giveUpAfterMs;
+  }
+
+  /** Aborted when the outage has lasted too long, with the last error in words that say so. */
+  get signal(): AbortSignal {
+    return this.#givingUp.signal;
+  }
+
+  /** Notes a request without a useful answer and when it began, by `performance.now()`. */
+  noteTrouble(error: ServiceError, begunAtMs: number): void {
+    this.error = error;
+    if (this.isOver || this.#timer !== undefined) return;
+    const leftMs = begunAtMs + this.#giveUpAfterMs - performance.now();
+    if (leftMs <= 0) this.#giveUp();
+    else this.#timer = setTimeout(() => this.#giveUp(), leftMs);
+  }
+
+  noteAnswer(): void {
+    this.close();
+    this.isOver = false;
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #giveUp(): void {
+    this.close();
+    this.isOver = true;
+    const givingUp = this.#givingUp;
+    // Requests from now on are tried once.
+    this.#givingUp = new AbortController();
+    const { code, message } = this.error as ServiceError;
+    const words = `${message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
+    givingUp.abort(
+      this.#giveUpAfterMs === 0 ? this.error : new ServiceError(code, words, { retryable: false }),
+    );
+  }
 }

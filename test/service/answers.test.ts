@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -34,31 +33,6 @@ function begin(response: ServerResponse, status: number, headers: Record<string,
   response.writeHead(status, { 'content-length': 100, ...headers }).write('{"error":');
   return true;
 }
-
-test('304 is no redirect: it is asked again, and no other address is called for', async () => {
-  await using scene = await setScene();
-  scene.service.options.faults = () => ({ kind: 'status', status: 304 });
-  const synced = await scene.sync('--resource', 'webhooks', '--give-up-after', '300ms');
-  expect(synced.of('webhooks')).toMatchObject({
-    retries: expect.toSatisfy((count: number) => count > 0),
-    error: { code: 'invalid_response', message: expect.stringMatching(/answered 304: a page was expected/) },
-  });
-});
-
-describe.concurrent('an encoding that is none', () => {
-  test.each(['', 'identity', 'gzip, identity', 'Identity,gzip', ' , '])(
-    'is understood: %j',
-    async encoding => {
-      const body = '{"items":[],"pagination":{"pageCount":0,"pageNo":1,"pageSize":50,"totalRecordCount":0}}';
-      const sent = encoding.includes('gzip') ? gzipSync(body) : body;
-      await using own = await ownScene((_page, _n, response) => {
-        response.writeHead(200, { 'content-encoding': encoding }).end(sent);
-        return true;
-      });
-      expect(await own.scene.sync('--resource', 'webhooks')).toMatchObject({ code: 0, status: 'completed' });
-    },
-  );
-});
 
 describe.concurrent('an answer whose body never ends is understood by its status:', () => {
   test('a token that is refused ends the run at once', async () => {

@@ -3,14 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
-import { collection, type RecordedRequest } from '../support/stand-in.ts';
+import { collection } from '../support/stand-in.ts';
 
 const pagination = '{"pageCount":1,"pageNo":1,"pageSize":50,"totalRecordCount":1}';
 
 const echoes: [name: string, encode: (token: string) => string][] = [
   ['plain', token => token],
   ['as Bearer … in base64', token => Buffer.from(`Bearer ${token}`).toString('base64')],
-  ['percent-encoded', token => token.replaceAll('-', '%2d')],
 ];
 
 /** All that lies in a folder, as text. */
@@ -55,21 +54,6 @@ describe.concurrent('a service that sends the token back', () => {
       { id: 7, _extra: '{"big":1.5}' },
     ]);
     expect(filesIn(scene.folder)).not.toContain(token);
-  });
-
-  test('beside the records, or beside anything else, is in no file, also if a page fails', async () => {
-    const marker = 'req-7f3a';
-    const rawBody = (resource: string, pageNo: number) =>
-      resource === 'collections'
-        ? `{"request":"${marker}","items":[{"id":${pageNo}}],"pagination":{"pageCount":3,"pageNo":${pageNo},"pageSize":1,"totalRecordCount":3,"trace":"${marker}"},"trace":"${marker}"}`
-        : undefined;
-    const faults = ({ resource, pageNo }: RecordedRequest) =>
-      resource === 'collections' && pageNo === 2 ? ({ kind: 'status', status: 500 } as const) : undefined;
-    await using scene = await setScene({ rawBody, faults });
-    scene.env.DOCMIRROR_GIVE_UP_AFTER = '0';
-    const synced = await scene.sync();
-    expect(synced.of('collections')).toMatchObject({ status: 'partial', completeness: 'unproven' });
-    expect(filesIn(scene.folder) + JSON.stringify(synced)).not.toContain(marker);
   });
 
   test('in a header is not quoted', async () => {

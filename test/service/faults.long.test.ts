@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
 import type { Traffic } from '../../src/contract/run.ts';
+import { Secrets } from '../../src/service/secrets.ts';
 import { Service } from '../../src/service/service.ts';
 import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror, mirrored } from '../support/oracle.ts';
@@ -202,7 +203,8 @@ async function hold(headers: () => Record<string, string>, status: number): Prom
   subscribe('undici:request:create', watch);
   const source = new Service({
     baseUrl: service.url,
-    token: service.options.token,
+    readToken: async () => service.options.token,
+    secrets: new Secrets(),
     timeoutMs: 5_000,
     giveUpAfterMs: 10_000,
     concurrency: 3,

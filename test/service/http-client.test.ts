@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HttpClient } from '../../src/service/http-client.ts';
 import { Secrets } from '../../src/service/secrets.ts';
 
 let body = Buffer.alloc(0);
+let headers: IncomingHttpHeaders = {};
 const server = createServer((request, response) => {
+  ({ headers } = request);
   if (request.url === '/stated') response.setHeader('content-length', body.length);
   else response.write(body.subarray(0, Math.floor(body.length / 3)));
   response.end(request.url === '/stated' ? body : body.subarray(Math.floor(body.length / 3)));
@@ -21,7 +23,7 @@ beforeAll(async () => {
   client = new HttpClient({
     baseUrl,
     timeoutMs: 5_000,
-    connections: 1,
+    concurrency: 1,
     userAgent: 'test',
     secrets: new Secrets(),
   });
@@ -40,5 +42,7 @@ describe.each([
     body = randomBytes(bytes);
     const came = await client.get(path, 'token', new AbortController().signal);
     expect(came.equals(body)).toBe(true);
+    // A cache on the way could give both readings the same old page.
+    expect(headers['cache-control']).toBe('no-cache');
   });
 });

@@ -53,9 +53,9 @@ describe.concurrent('a certificate', () => {
   });
 
   const refused: [name: string, names: string, days: number, extra: string | null, said: RegExp][] = [
-    ['of an unknown authority', 'IP:127.0.0.1', 30, null, /SIGNATURE.*NODE_EXTRA_CA_CERTS/],
-    ['that has expired', 'IP:127.0.0.1', -1, 'own', /CERT_HAS_EXPIRED.*clock/],
-    ['for another host', 'DNS:other.example', 30, 'own', /ALTNAME.*another host: check DOCMIRROR_BASE_URL/],
+    ['of an unknown authority', 'IP:127.0.0.1', 30, null, /SIGNATURE/],
+    ['that has expired', 'IP:127.0.0.1', -1, 'own', /CERT_HAS_EXPIRED/],
+    ['for another host', 'DNS:other.example', 30, 'own', /ALTNAME/],
   ];
 
   test.each(refused)('%s is refused by name before anything is sent', async (_, names, days, extra, said) => {

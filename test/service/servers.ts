@@ -1,15 +1,8 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  request,
-  type ServerResponse,
-} from 'node:http';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
 /** A server on a free port of this machine, with the sockets that it must end itself. */
@@ -107,36 +100,4 @@ export async function startProxy({ account, status, tls }: ProxyOptions = {}): P
     onward.on('error', () => socket.destroy());
   });
   return Object.assign(await listen(server, '127.0.0.1'), { asked });
-}
-
-export interface Cache extends Listening {
-  /** The requests that it answered itself, in order. */
-  readonly kept: string[];
-}
-
-/** A cache before a server at a port of this machine: it keeps each answer for good, and heeds a request that won't have a kept one. */
-export async function startCache(port: number): Promise<Cache> {
-  const kept: string[] = [];
-  const answers = new Map<string, { status: number; headers: IncomingHttpHeaders; body: Buffer }>();
-  const answer = async ({ url = '', headers }: IncomingMessage) => {
-    const found = headers['cache-control'] === 'no-cache' ? undefined : answers.get(url);
-    if (found !== undefined) {
-      kept.push(url);
-      return found;
-    }
-    const onward = request({ host: '127.0.0.1', port, path: url, headers }).end();
-    const [incoming]: [IncomingMessage] = (await once(onward, 'response')) as [IncomingMessage];
-    const fresh = {
-      status: incoming.statusCode ?? 502,
-      headers: incoming.headers,
-      body: await buffer(incoming),
-    };
-    answers.set(url, fresh);
-    return fresh;
-  };
-  const server = createServer(async (incoming, response) => {
-    const { status, headers, body } = await answer(incoming);
-    response.writeHead(status, headers).end(body);
-  });
-  return Object.assign(await listen(server, '127.0.0.1'), { kept });
 }

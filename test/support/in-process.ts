@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
 import type { ListOutcome, PageSource } from '../../src/contract/run.ts';
+import { Secrets } from '../../src/service/secrets.ts';
 import { Service, type ServiceOptions } from '../../src/service/service.ts';
 import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
@@ -115,7 +116,8 @@ export async function syncScene(
 ): Promise<InProcessSynced> {
   const source = new Service({
     baseUrl: service.url,
-    token: service.options.token,
+    readToken: async () => service.options.token,
+    secrets: new Secrets(),
     // Other tests of the file can keep this process busy for seconds.
     timeoutMs: 30_000,
     giveUpAfterMs: 10_000,

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { ResourceName } from '../../src/contract/lists.ts';
 import { Random } from '../../src/sample/random.ts';
+import { Secrets } from '../../src/service/secrets.ts';
 import { Service } from '../../src/service/service.ts';
 import { memoryFolder, run } from '../support/in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
@@ -58,7 +59,8 @@ function change(lists: Lists, round: number, random: () => number): void {
 async function syncOnce(service: StandIn, database: string, giveUpAfterMs: number) {
   const source = new Service({
     baseUrl: service.url,
-    token: service.options.token,
+    readToken: async () => service.options.token,
+    secrets: new Secrets(),
     timeoutMs: 150,
     giveUpAfterMs,
     concurrency: 4,
