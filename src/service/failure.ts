@@ -1,5 +1,4 @@
 import { codeOf, type ErrorCode } from '../errors.ts';
-import type { ProxySetting } from './http-client.ts';
 
 /** Why a request got no page, and whether another try can help; `words` complete "GET …". */
 export interface Failure {
@@ -42,8 +41,12 @@ const refusals: readonly [code: RegExp, ErrorCode, because: string][] = [
   [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, 'tls', 'what answers there is not TLS'],
 ];
 
-/** Explains an error of the connection. */
-export function explainFailure(error: unknown, proxy: ProxySetting | null): Failure {
+/**
+ * Explains an error of the connection.
+ *
+ * @param proxy the variable that names the proxy; undefined if there is none.
+ */
+export function explainFailure(error: unknown, proxy: string | undefined): Failure {
   const code = codeOf(error) ?? '';
   const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
   for (const [pattern, errorCode, because] of refusals)

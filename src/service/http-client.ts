@@ -181,7 +181,7 @@ export class HttpClient {
     if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(path);
     if (code.startsWith('Z_'))
       return this.#error('invalid_response', 'answered with broken gzip', path, true, error);
-    const failure = explainFailure(error, this.#options.proxy ?? null);
+    const failure = explainFailure(error, this.#options.proxy?.variable);
     return this.#error(failure.code, failure.words, path, failure.retryable, error);
   }
 
