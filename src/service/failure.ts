@@ -53,7 +53,8 @@ export function explainFailure(error: unknown, proxy: string | undefined): Failu
     if (pattern.test(code))
       return { code: errorCode, words: `was not sent, because ${because} (${code})`, retryable: false };
   const words = `could not be read: ${detail}`;
-  return (proxy && proxyFailure(code, detail, proxy.variable)) ?? { code: 'network', words, retryable: true };
+  const ofProxy = proxy === undefined ? null : proxyFailure(code, detail, proxy);
+  return ofProxy ?? { code: 'network', words, retryable: true };
 }
 
 /** With a proxy, the host that can't be reached is the proxy: it alone connects to the service. */
