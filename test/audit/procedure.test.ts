@@ -13,7 +13,7 @@ import { collection, type SampleItem } from '../support/stand-in.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
 const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
-const statements = [...page.matchAll(/```sql\n(SELECT id, json_patch.*?)\n```/gs)].map(([, text]) =>
+const statements = [...page.matchAll(/```sql\n(SELECT _extra, json_object.*?)\n```/gs)].map(([, text]) =>
   String(text),
 );
 const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books'];
@@ -117,7 +117,7 @@ describe('the procedure of docs/audit.md', () => {
     const [, , , records = ''] = blocks;
     const own = statements.find(statement => statement.endsWith(`FROM ${resource.replace('-', '_')}`)) ?? '';
     const block = records
-      .replace(/SELECT id, json_patch[\s\S]*?FROM collections/, () => own)
+      .replace(/SELECT _extra, json_object[\s\S]*?FROM collections/, () => own)
       .replaceAll("'collections'", `'${resource}'`);
     const { stdout } = spawnSync('sh', ['-eu', '-c', block], { cwd: folder.path, encoding: 'utf8' });
     const [inMirror, byReceipt] = stdout.split('\n').map(line => line.split(' ')[0]);
