@@ -4,7 +4,7 @@ import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/receipts.ts';
-import { FileWriteError, writeWhole } from '../store/file/atomic-file.ts';
+import { writeError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
@@ -33,7 +33,7 @@ export const keygen = command({
     } catch (error) {
       if (codeOf(error) === 'EEXIST')
         throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
-      throw new FileWriteError(path, error);
+      throw writeError(path, error);
     }
     return publicPem;
   },

@@ -9,7 +9,7 @@ import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
 import { wrap } from '../render/wrap.ts';
 import { changeSample, generateSample, growSample, type Sample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
-import { holdLock } from '../store/file/lock-file.ts';
+import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openForReading } from '../store/file/open.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
@@ -149,12 +149,8 @@ function ending(last: SharedRunSummary, database: string, context: Context): str
 function removeOldDemo(database: string): void {
   const file = mirrorToWrite(database);
   assertDemo(file);
-  const giveBack = holdLock(file);
-  try {
-    for (const path of [file, `${file}-wal`, `${file}-shm`]) rmSync(path, { force: true });
-  } finally {
-    giveBack();
-  }
+  using _lock = new MirrorLock(file);
+  for (const path of [file, `${file}-wal`, `${file}-shm`]) rmSync(path, { force: true });
 }
 
 function assertDemo(file: string): void {

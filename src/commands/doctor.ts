@@ -7,7 +7,6 @@ import { adviceOn, DocmirrorError, exitCodes, MirrorFileError, ServiceError } fr
 import { diagnosisText, doctorOutputOf, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import type { Service } from '../service/service.ts';
-import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { assertNothingIntrusive } from '../store/file/own-objects.ts';
@@ -99,7 +98,6 @@ async function* checkMirror(
   const mirror = await tried('mirror', async () => {
     const path = mirrorToWrite(database);
     if (service !== undefined) assertIsMirrorOf(database, service.baseUrl);
-    assertLockOrNone(lockPath(path));
     if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
     SqliteMirror.openDry(database, () => undefined, { signal }).close();
     using file = openMirrorForReading(database);

@@ -109,7 +109,7 @@ export const exportMirror = command({
       for (const { file } of written) file.putInPlace();
     } finally {
       line.clear();
-      for (const { file } of written) file.discard();
+      for (const { file } of written) file[Symbol.dispose]();
     }
     const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
     stdout.write(renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout)));

@@ -71,7 +71,7 @@ const backupFamilies = [
  * second file next to it.
  *
  * @param labels of all metrics; if there are none, those of the mirror's newest run.
- * @throws FileWriteError, RefusedFileError if it can't be written there.
+ * @throws RefusedFileError if it can't be written there.
  */
 export function writeMetricsFiles(
   path: string,

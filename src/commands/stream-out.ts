@@ -63,16 +63,12 @@ export async function writeOut(
   rowCount: () => number,
 ): Promise<string> {
   const slice = new TimeSlice(null);
-  const file = new AtomicFile(path);
-  try {
-    for (const piece of pieces) {
-      file.write(piece);
-      if (slice.isOver) await slice.next();
-    }
-    file.finish();
-    file.putInPlace();
-    return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;
-  } finally {
-    file.discard();
+  using file = new AtomicFile(path);
+  for (const piece of pieces) {
+    file.write(piece);
+    if (slice.isOver) await slice.next();
   }
+  file.finish();
+  file.putInPlace();
+  return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;
 }

@@ -4,7 +4,6 @@ import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
-import { assertLockOrNone, lockPath } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { command } from './command.ts';
 import { defaulting, duration, text, yes } from './flags.ts';
@@ -96,7 +95,7 @@ export const watch = command({
  * @throws DocmirrorError as a run does.
  */
 async function assertCanBegin(config: Config, service: ServiceConfig, signal: AbortSignal): Promise<void> {
-  assertLockOrNone(lockPath(mirrorToWrite(config.database)));
+  mirrorToWrite(config.database);
   assertIsMirrorOf(config.database, service.baseUrl);
   assertShareFits(config);
   readExtraCa(service);

@@ -2,7 +2,7 @@ import type { Applied, ListOutcome, RunError } from '../contract/run.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { type Proof, prove } from '../proof/prove.ts';
-import { OtherWriters } from '../store/file/file-identity.ts';
+import { otherWriters } from '../store/file/lock-file.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';
@@ -85,7 +85,7 @@ async function readAndWrite(
 ): Promise<ListOutcome> {
   const { list, observer, removals, signal } = task;
   const { file, sum, memory } = context;
-  const others = new OtherWriters(file.sqlite);
+  const haveOthersWritten = otherWriters(file.sqlite);
   const last = context.records.last('written', list.resource);
   const totalBefore = last?.totalRecordCount ?? null;
   let state = last?.baseUrl === context.run.baseUrl ? memory.readState() : nothingLearnt;
@@ -104,7 +104,14 @@ async function readAndWrite(
       if (typeof read !== 'string') {
         const finish = (applied: Applied) => conclude(ended(progress.mode, read.unproven, applied));
         const result = { ...read, removals };
-        const written = await apply(context, { stage, result, state, others, signal, conclude: finish });
+        const written = await apply(context, {
+          stage,
+          result,
+          state,
+          haveOthersWritten,
+          signal,
+          conclude: finish,
+        });
         if (typeof written !== 'string') return written;
         reason = written;
       }

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf } from '../../src/contract/content.ts';
 import { lists } from '../../src/contract/lists.ts';
 import { MirrorAlteredError } from '../../src/errors.ts';
-import { markOf } from '../../src/store/file/file-identity.ts';
-import { MirrorLock } from '../../src/store/file/lock-file.ts';
+import { MirrorLock, markOf } from '../../src/store/file/lock-file.ts';
 import { ListTable } from '../../src/store/tables/list-table.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { tamper } from '../store/verify/tamper.ts';
@@ -377,7 +376,7 @@ test('an alteration that the file does not show from outside is found before the
   await using altered = copy();
   tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
   // As if nobody had written to the file since the last run.
-  const lock = MirrorLock.take(`${altered.database}.lock`);
+  const lock = new MirrorLock(altered.database);
   lock.setMark(markOf(altered.database));
   lock.release();
   const before = sqlite(altered.database, 'SELECT * FROM document_exports');

@@ -1,37 +1,18 @@
 import { createHash } from 'node:crypto';
-import {
-  createReadStream,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
-import type Database from 'better-sqlite3';
+import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { lists } from '../../contract/lists.ts';
 import { RefusedFileError, UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
-import {
-  makeFolders,
-  makePrivateFile,
-  putDatabaseInPlace,
-  putInNewPlace,
-  removeLeftovers,
-  removeUnfinished,
-  unfinishedPath,
-  writeWhole,
-} from '../file/atomic-file.ts';
-import { isSameFile } from '../file/file-identity.ts';
+import { DatabaseCopy, makeFolders, writeWhole } from '../file/atomic-file.ts';
 import { lockPath } from '../file/lock-file.ts';
-import { differentMirrors, identityOf, mirrorIdOf } from '../file/mirror-identity.ts';
-import { fileBehind, kindOf } from '../file/mirror-path.ts';
+import { fileBehind, isSameFile, kindOf } from '../file/mirror-path.ts';
 import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import { differentMirrors, identityOf } from './identity.ts';
 
 /** How a backup is made and checked. */
 interface BackupOptions extends VerifyOptions {
@@ -57,51 +38,59 @@ interface Backup {
 export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
   const { nextName, signal } = options;
   let path = destinationFile(source, destination);
-  removeLeftovers(dirname(resolve(path)));
-  const unfinished = unfinishedPath(resolve(path));
+  using copy = new DatabaseCopy(resolve(path));
   try {
-    const runId = copyMirror(source, unfinished);
+    {
+      using mirror = openMirrorForReading(source);
+      copy.fill(mirror.sqlite);
+    }
     signal.throwIfAborted();
-    const verification = await verifyMirror(unfinished, options);
-    if (verification.differenceCount > 0)
-      return { path, runId, verification: { ...verification, path: `The copy of ${source}` } };
-    if (nextName === undefined) {
+    const verification = await verifyMirror(copy.unfinished, options);
+    const isSound = verification.differenceCount === 0;
+    const runId = isSound ? newestRunIn(copy.unfinished) : 0;
+    if (isSound) {
+      while (nextName !== undefined && existsSync(path)) path = nextName();
       // An older manifest is not that of the new copy.
       rmSync(manifestBeside(path), { force: true });
-      putDatabaseInPlace(unfinished, path);
-    } else while (!putInNewPlace(unfinished, path)) path = nextName();
-    return { path, runId, verification: { ...verification, path } };
+      copy.putInPlace(path);
+    }
+    return { path, runId, verification: { ...verification, path: isSound ? path : `The copy of ${source}` } };
   } catch (error) {
     throw explainSqliteError(error, path);
-  } finally {
-    removeUnfinished(unfinished);
   }
 }
 
-/** Copies a mirror, and returns the newest run that has ended in the copy; 0 if there is none. */
-function copyMirror(source: string, path: string): number {
-  using mirror = openMirrorForReading(source);
-  copyInto(mirror.sqlite, path);
-  // A run might have ended while the mirror was copied, so this asks the copy.
+function newestRunIn(path: string): number {
   using copy = openMirrorForReading(path);
   return new EndedRuns(copy.sqlite).newest() ?? 0;
 }
 
-/**
- * Copies one state of an open database into a new file without free pages, which only its owner can read. It opens anywhere, because
- * no log belongs to it.
- */
-export function copyInto(sqlite: Database.Database, path: string): void {
-  makePrivateFile(path);
-  // A reader of a mirror can't write, and SQLite takes this statement for a write.
-  sqlite.pragma('query_only = OFF');
-  sqlite.pragma('synchronous = OFF');
-  sqlite.prepare('VACUUM INTO ?').run(path);
+/** The file to write: one that does not exist yet, or an older backup. */
+function destinationFile(source: string, destination: string): string {
+  const path = fileBehind(destination, 'DEST');
+  const refuse = (why: string) =>
+    new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
+  if (isSameFile(path, source))
+    throw new UsageError(`${destination} is the mirror itself. Name another file.`);
+  const kind = explaining(path, () => kindOf(path));
+  if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
+  const different = differentMirrors(path, source);
+  if (different !== null)
+    throw refuse(
+      `another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]})`,
+    );
+  if (existsSync(lockPath(path)))
+    throw refuse(`a mirror that runs write to: ${lockPath(path)} lies beside it`);
+  if (existsSync(manifestBeside(path)) && readManifest(path) === null)
+    throw new RefusedFileError(
+      `${manifestBeside(path)} is not the manifest of a backup, but that of ${path} needs this name. It was left as it is; name another file.`,
+    );
+  return path;
 }
 
 /**
- * The path of a new backup in a folder of backups: the mirror's name and the first free time from now on. Another mirror of the
- * same name can be backed up there in the same second. The folder is made if there is none.
+ * The path of a new backup in a folder of backups: the mirror's name and the first free time from now on. The folder is made if
+ * there is none.
  *
  * @throws UsageError if something else than a folder is there.
  */
@@ -124,9 +113,9 @@ export function nameInFolder(folder: string, database: string, now: Date): strin
  * @returns the names that were removed.
  */
 export function rotate(folder: string, newest: string, keep: number): string[] {
-  const mirrorId = mirrorIdOf(newest);
+  const { mirrorId } = identityOf(newest);
   const old = backupsIn(folder)
-    .filter(name => join(folder, name) !== newest && mirrorIdOf(join(folder, name)) === mirrorId)
+    .filter(name => join(folder, name) !== newest && identityOf(join(folder, name)).mirrorId === mirrorId)
     .slice(keep - 1);
   for (const name of old) {
     const path = join(folder, name);
@@ -135,32 +124,8 @@ export function rotate(folder: string, newest: string, keep: number): string[] {
   return old;
 }
 
-/** The file to write: one that does not exist yet, or an older backup. */
-function destinationFile(source: string, destination: string): string {
-  const path = fileBehind(destination, 'DEST');
-  const refuse = (why: string) =>
-    new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
-  if (isSameFile(path, source))
-    throw new UsageError(`${destination} is the mirror itself. Name another file.`);
-  const kind = explaining(path, () => kindOf(path));
-  if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
-  const different = kind === 'mirror' ? differentMirrors(path, source) : null;
-  if (different !== null)
-    throw refuse(
-      `another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]})`,
-    );
-  if (lstatSync(lockPath(path), { throwIfNoEntry: false }) !== undefined)
-    throw refuse(`a mirror that runs write to: ${lockPath(path)} lies beside it`);
-  const manifest = manifestBeside(path);
-  if (existsSync(manifest) && readManifest(path) === null)
-    throw new RefusedFileError(
-      `${manifest} is not the manifest of a backup, but the manifest of ${path} needs this name. It was left as it is; name another file.`,
-    );
-  return path;
-}
-
 /** A description of a backup, in a JSON file beside it, so that nobody has to open the backup itself. */
-export interface Manifest {
+interface Manifest {
   readonly mirrorId: string;
   readonly baseUrl: string | null;
   readonly labels: Readonly<Record<string, string>>;
@@ -177,22 +142,8 @@ export interface Manifest {
   readonly at: string;
 }
 
-/** A backup in a folder. Without a manifest, `at` is the time of its file. */
-export interface ListedBackup extends Pick<Manifest, 'bytes' | 'baseUrl' | 'at'> {
-  readonly path: string;
-  readonly mirrorId: string | null;
-  /** Null if there is none that can be read. */
-  readonly manifest: Manifest | null;
-  /** True for the newest one of its mirror. */
-  readonly isNewest: boolean;
-  /** Whether its SHA-256 is that of its manifest; null if that was not checked. Only the newest backup of each mirror is checked. */
-  readonly isSound: boolean | null;
-}
-
 /** The path of a backup's manifest. */
-export function manifestBeside(path: string): string {
-  return `${path}.json`;
-}
+const manifestBeside = (path: string) => `${path}.json`;
 
 /** The path of a backup's checkpoint. */
 export function checkpointBeside(path: string): string {
@@ -225,13 +176,13 @@ export async function writeManifest(
 }
 
 /** The manifest of a backup; null if there is none that can be read. */
-export function readManifest(backup: string): Manifest | null {
+function readManifest(backup: string): Manifest | null {
   try {
     const value: Partial<Manifest> = JSON.parse(readFileSync(manifestBeside(backup), 'utf8'));
-    const areTexts = [value.mirrorId, value.sha256, value.at].every(text => typeof text === 'string');
-    const areNumbers = [value.bytes, value.runId].every(number => typeof number === 'number');
-    const isManifest = areTexts && areNumbers && !Number.isNaN(Date.parse(value.at as string));
-    return isManifest ? (value as Manifest) : null;
+    const { mirrorId, sha256, at = '', bytes, runId } = value;
+    const areTexts = [mirrorId, sha256].every(text => typeof text === 'string');
+    const areNumbers = [bytes, runId, Date.parse(at)].every(Number.isFinite);
+    return areTexts && areNumbers ? (value as Manifest) : null;
   } catch {
     return null;
   }
@@ -240,11 +191,23 @@ export function readManifest(backup: string): Manifest | null {
 const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
 
 /** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
-export function backupsIn(folder: string): string[] {
+function backupsIn(folder: string): string[] {
   const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
   return readdirSync(folder)
     .filter(name => backupName.test(name))
     .sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || a.localeCompare(b));
+}
+
+/** A backup in a folder. Without a manifest, `at` is the time of its file. */
+export interface ListedBackup extends Pick<Manifest, 'bytes' | 'baseUrl' | 'at'> {
+  readonly path: string;
+  readonly mirrorId: string;
+  /** Null if there is none that can be read. */
+  readonly manifest: Manifest | null;
+  /** True for the newest one of its mirror. */
+  readonly isNewest: boolean;
+  /** Whether its SHA-256 is that of its manifest; null if that was not checked. Only the newest backup of each mirror is checked. */
+  readonly isSound: boolean | null;
 }
 
 /**
@@ -254,7 +217,7 @@ export function backupsIn(folder: string): string[] {
 export async function listBackups(folder: string, signal: AbortSignal): Promise<ListedBackup[]> {
   const described = readdirSync(folder).flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? []);
   const found = [...new Set([...backupsIn(folder), ...described])].flatMap(name => look(join(folder, name)));
-  const byMirror = Map.groupBy(found, ({ mirrorId, baseUrl }) => mirrorId ?? baseUrl);
+  const byMirror = Map.groupBy(found, ({ mirrorId }) => mirrorId);
   const listed: ListedBackup[] = [];
   for (const backups of byMirror.values()) {
     const [newest, ...older] = backups.toSorted((a, b) => b.at.localeCompare(a.at)) as [Found, ...Found[]];
@@ -274,9 +237,9 @@ function look(path: string): Found[] {
     const { mirrorId, baseUrl, at, bytes } = manifest;
     return [{ path, mirrorId, baseUrl, at, bytes: stat?.size ?? bytes, manifest }];
   }
-  if (stat === undefined || lstatSync(lockPath(path), { throwIfNoEntry: false }) !== undefined) return [];
+  if (stat === undefined || existsSync(lockPath(path))) return [];
   const { mirrorId, baseUrl } = identityOf(path);
-  if (mirrorId === null && baseUrl === null) return [];
+  if (mirrorId === null) return [];
   return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size, manifest }];
 }
 

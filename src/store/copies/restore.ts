@@ -1,16 +1,13 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
-import Database from 'better-sqlite3';
-import { DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { putDatabaseInPlace, removeUnfinished, shareOwner, unfinishedPath } from '../file/atomic-file.ts';
-import { isSameFile } from '../file/file-identity.ts';
-import { holdLock, lockPath } from '../file/lock-file.ts';
-import { differentMirrors, identityOf } from '../file/mirror-identity.ts';
-import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
-import { laterShape, openOfAnyShape, type Shape, shapeOf } from '../file/open.ts';
+import { codeOf, DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
+import { MirrorLock } from '../file/lock-file.ts';
+import { isSameFile, isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
+import { assertNotLater, openOfAnyShape, shapeOf } from '../file/open.ts';
 import { damageOf, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import type { Verification, VerifyOptions, verifyMirror } from '../verify/verify.ts';
-import { copyInto } from './backup.ts';
+import { differentMirrors, identityOf } from './identity.ts';
 
 /** The result of a restore. The mirror is replaced if the copy is sound. Otherwise it is unchanged. */
 interface Restored {
@@ -49,21 +46,24 @@ export async function restore(
   const path = mirrorToWrite(target);
   if (isSameFile(copy, path)) throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
   assertBelongsTo(copy, path, baseUrl);
-  const giveBack = holdLock(path);
-  const unfinished = unfinishedPath(path);
+  using _lock = new MirrorLock(path);
+  using file = new DatabaseCopy(path);
   try {
-    const { shape, runId } = copyOfAnyShape(copy, unfinished);
+    const { isOlder, runId } = fill(file, copy);
     options.signal.throwIfAborted();
-    const { size: bytes } = statSync(unfinished);
-    const verification = shape === 'older' ? null : { ...(await verify(unfinished, options)), path: copy };
+    const { size: bytes } = statSync(file.unfinished);
+    const verification = isOlder ? null : { ...(await verify(file.unfinished, options)), path: copy };
     const restored = { path, bytes, runId, verification, ...identityOf(copy) };
-    if (verification === null || verification.differenceCount === 0) replaceMirror(unfinished, path);
+    if (verification !== null && verification.differenceCount > 0) return restored;
+    if (existsSync(path)) {
+      // The mode can have been changed, so that others can read the mirror.
+      chmodSync(file.unfinished, statSync(path).mode);
+      shareOwner(file.unfinished, path);
+    }
+    file.putInPlace();
     return restored;
   } catch (error) {
     throw explainSqliteError(error, path);
-  } finally {
-    removeUnfinished(unfinished);
-    giveBack();
   }
 }
 
@@ -85,38 +85,19 @@ function assertBelongsTo(copy: string, path: string, wanted: string | null): voi
 }
 
 /** Copies a mirror of this version, which is audited afterwards, or of an older one, which only SQLite can check. */
-function copyOfAnyShape(copy: string, unfinished: string): { shape: Shape; runId: number } {
+function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: number } {
+  const damaged = () =>
+    new DamagedCopyError(`${copy} is damaged, so it was not restored. Name another backup.`);
   try {
-    using file = openOfAnyShape(copy, sqlite => {
-      const shape = shapeOf(sqlite);
-      if (shape === 'later') throw laterShape(copy);
-      if (shape === 'empty') throw new RefusedFileError(`${copy} is empty. Name a backup of a mirror.`);
-    });
-    const { sqlite } = file;
-    const shape = shapeOf(sqlite);
-    if (shape === 'older' && damageOf(sqlite) !== null) throw damaged(copy);
-    copyInto(sqlite, unfinished);
-    return { shape, runId: new EndedRuns(sqlite).newest() ?? 0 };
+    using source = openOfAnyShape(copy);
+    const { sqlite } = source;
+    assertNotLater(sqlite, copy);
+    const isOlder = shapeOf(sqlite) === 'older';
+    if (isOlder && damageOf(sqlite) !== null) throw damaged();
+    file.fill(sqlite);
+    return { isOlder, runId: new EndedRuns(sqlite).newest() ?? 0 };
   } catch (error) {
-    throw isDamage(error) ? damaged(copy) : error;
+    const cause = error instanceof MirrorFileError ? error.cause : error;
+    throw /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(cause) ?? '') ? damaged() : error;
   }
-}
-
-function damaged(copy: string): DamagedCopyError {
-  return new DamagedCopyError(`${copy} is damaged, so it was not restored. Name another backup.`);
-}
-
-function isDamage(error: unknown): boolean {
-  const cause = error instanceof MirrorFileError ? error.cause : error;
-  return cause instanceof Database.SqliteError && /^SQLITE_(CORRUPT|NOTADB)/.test(cause.code);
-}
-
-function replaceMirror(unfinished: string, path: string): void {
-  if (existsSync(path)) {
-    // The mode can have been changed, so that others can read the mirror.
-    chmodSync(unfinished, statSync(path).mode);
-    shareOwner(unfinished, path);
-    shareOwner(lockPath(path), path);
-  }
-  putDatabaseInPlace(unfinished, path);
 }

@@ -1,28 +1,15 @@
 import { chmodSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { codeOf, DocmirrorError, RefusedFileError, UsageError } from '../../errors.ts';
-import {
-  assertReplaceable,
-  FileWriteError,
-  makePrivateFile,
-  putDatabaseInPlace,
-  removeLeftovers,
-  removeUnfinished,
-  shareOwner,
-  unfinishedPath,
-} from '../file/atomic-file.ts';
-import { isSameFile } from '../file/file-identity.ts';
-import { mirrorIdOf } from '../file/mirror-identity.ts';
-import { applicationIds, busyTimeoutMs, fileBehind } from '../file/mirror-path.ts';
+import { assertReplaceable, DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
+import { applicationIds, fileBehind, isSameFile } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { viewNames } from '../tables/views.ts';
-import { copyInto } from './backup.ts';
-import { type Replacements, type Selection, withheld } from './withheld.ts';
+import { differentMirrors } from './identity.ts';
+import { type Selection, withhold } from './withheld.ts';
 
 /** The place of a share, and the mirror that it is made from. */
 export interface SharePlace {
@@ -66,25 +53,28 @@ const shareMode = 0o644;
  * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
 export async function makeShare(options: ShareOptions): Promise<Share> {
+  const { database, sql, signal } = options;
   const path = shareTarget(options);
-  const { database } = options;
   assertShareOf(database, path);
-  const [built, compacted] = [unfinishedPath(path), unfinishedPath(path)];
+  using built = new DatabaseCopy(path);
+  using compacted = new DatabaseCopy(path);
   try {
-    removeLeftovers(dirname(resolve(path)));
-    const { hasFreePages, ...made } = await build(built, options);
-    // Free pages still have what was deleted.
-    if (hasFreePages) compact(built, compacted);
-    const finished = hasFreePages ? compacted : built;
-    const { size: bytes } = statSync(finished);
-    shareOwner(finished, path);
-    chmodSync(finished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
-    putDatabaseInPlace(finished, path);
+    {
+      using mirror = openMirrorForReading(database);
+      built.fill(mirror.sqlite);
+    }
+    signal.throwIfAborted();
+    const made = inFile(built.unfinished, sqlite => change(sqlite, options));
+    // Free pages still have what the statements deleted.
+    if (sql !== null) inFile(built.unfinished, sqlite => compacted.fill(sqlite));
+    const share = sql === null ? built : compacted;
+    const { size: bytes } = statSync(share.unfinished);
+    shareOwner(share.unfinished, path);
+    chmodSync(share.unfinished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
+    share.putInPlace();
     return { path, bytes, ...made };
   } catch (error) {
-    throw explain(error, database, path);
-  } finally {
-    for (const unfinished of [built, compacted]) removeUnfinished(unfinished);
+    throw explainSqliteError(error, path);
   }
 }
 
@@ -107,96 +97,43 @@ export function isCurrent(place: SharePlace): boolean {
   return stateOf(place.database) === stateOf(shareTarget(place));
 }
 
-/** Builds a share in a new file that only its owner can read, from one state of the mirror. */
-async function build(path: string, { database, sql, signal, ...selection }: ShareOptions) {
-  using mirror = openMirrorForReading(database);
-  makePrivateFile(path);
-  const sqlite = new Database(path, { timeout: busyTimeoutMs * 10 });
+/** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
+function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
+  const sqlite = new Database(path);
   try {
-    // If this fails, the file is removed, so no journal is written beside it.
-    for (const setting of ['journal_mode = MEMORY', 'synchronous = OFF', `cache_size = -${cacheKib}`])
-      sqlite.pragma(`main.${setting}`);
-    sqlite.pragma('foreign_keys = OFF');
-    sqlite.prepare('ATTACH ? AS mirror').run(mirror.path);
-    sqlite.exec('BEGIN');
-    const shape = sqlite.pragma('mirror.user_version', { simple: true });
-    const replacementsIn = withheld(sqlite, selection);
-    for (const table of tablesToCopy(sqlite)) {
-      copyTable(sqlite, table, replacementsIn(table.name));
-      // A large table takes seconds, so signals get their turn after each one.
-      await nextTurn();
-      signal.throwIfAborted();
-    }
-    const views = "SELECT sql FROM mirror.sqlite_schema WHERE type = 'view' ORDER BY rowid";
-    // SQLite does not check the tables that they name.
-    for (const view of sqlite.prepare<[], string>(views).pluck().all()) sqlite.exec(view);
-    sqlite.exec('COMMIT; DETACH mirror');
-    const runId = new EndedRuns(sqlite).newest();
-    const leftOut = dropUnreadableViews(sqlite, () => true);
-    if (sql !== null) leftOut.push(...runStatements(sqlite, sql));
-    // The statements can have changed these, and docmirror recognizes a share by them.
-    sqlite.pragma(`application_id = ${applicationIds.share}`);
-    sqlite.pragma(`user_version = ${shape}`);
-    return { runId, leftOut, hasFreePages: sql !== null };
+    // If this fails, the file is removed, so no journal is written beside it. What is removed is overwritten.
+    const settings = [
+      'journal_mode = MEMORY',
+      'synchronous = OFF',
+      'foreign_keys = OFF',
+      'secure_delete = ON',
+    ];
+    for (const setting of [...settings, `cache_size = -${cacheKib}`]) sqlite.pragma(setting);
+    return work(sqlite);
   } finally {
     sqlite.close();
   }
 }
 
-function compact(built: string, compacted: string): void {
-  const sqlite = new Database(built);
-  try {
-    copyInto(sqlite, compacted);
-  } finally {
-    sqlite.close();
-  }
-}
-
-interface Table {
-  readonly name: string;
-  readonly sql: string;
-}
-
-/**
- * The tables that a share contains: docmirror's own without the internal ones, and those that somebody added. A virtual table can be
- * an index of any text, so it is left out.
- */
-function tablesToCopy(sqlite: Database.Database): Table[] {
-  return sqlite
-    .prepare<[], Table>(
-      `SELECT s.name, s.sql FROM mirror.sqlite_schema s
-       JOIN pragma_table_list t ON t.schema = 'mirror' AND t.name = s.name AND t.type = 'table'
-       WHERE s.type = 'table' AND s.name NOT LIKE '\\_%' ESCAPE '\\'
-         AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND s.name <> 'docmirror_upgrades'
-       ORDER BY s.rowid`,
-    )
-    .all();
-}
-
-/** Makes and fills a table. Withheld values are replaced before they are written, so no page of the file ever contains them. */
-function copyTable(sqlite: Database.Database, { name, sql }: Table, replaced: Replacements | null): void {
-  sqlite.exec(sql);
-  const of = <Row>(query: string) => sqlite.prepare<[string], Row>(query).pluck().all(name);
-  const makeIndexes = () => {
-    const indexes =
-      "SELECT sql FROM mirror.sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL";
-    for (const index of of<string>(indexes)) sqlite.exec(index);
-  };
-  const [table, source] = [`main.${quoted(name)}`, `mirror.${quoted(name)}`];
-  const all = "SELECT name FROM pragma_table_xinfo(?, 'mirror')";
-  const stored = of<string>(`${all} WHERE hidden = 0`);
-  if (replaced !== null && Object.keys(replaced).length === 0 && stored.length === of(all).length) {
-    // SQLite copies a table without reading each row only if the statement has no other clause and the indexes are the same.
-    makeIndexes();
-    sqlite.exec(`INSERT INTO ${table} SELECT * FROM ${source}`);
-    return;
-  }
-  const values = stored.map(column => replaced?.[column] ?? quoted(column));
-  if (replaced !== null)
-    sqlite.exec(
-      `INSERT INTO ${table} (${stored.map(quoted).join(', ')}) SELECT ${values.join(', ')} FROM ${source}`,
-    );
-  makeIndexes();
+/** Makes a share of a copy of the mirror. */
+function change(sqlite: Database.Database, { sql, ...selection }: ShareOptions) {
+  const shape = sqlite.pragma('user_version', { simple: true });
+  // Other programs' triggers would run. A virtual table can be an index of any text.
+  const unwanted = sqlite.prepare<[], { type: string; name: string }>(
+    `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+     WHERE s.type = 'trigger' OR t.type = 'virtual'
+       OR s.type = 'table' AND (s.name LIKE '\\_%' ESCAPE '\\' OR s.name = 'docmirror_upgrades')`,
+  );
+  for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
+  withhold(sqlite, selection);
+  sqlite.exec('PRAGMA incremental_vacuum');
+  const runId = new EndedRuns(sqlite).newest();
+  const leftOut = dropUnreadableViews(sqlite, () => true);
+  if (sql !== null) leftOut.push(...runStatements(sqlite, sql));
+  // The statements can have changed these, and docmirror recognizes a share by them.
+  sqlite.pragma(`application_id = ${applicationIds.share}`);
+  sqlite.pragma(`user_version = ${shape}`);
+  return { runId, leftOut };
 }
 
 /**
@@ -237,7 +174,6 @@ function unreadableViews(sqlite: Database.Database): { name: string; why: string
 function runStatements(sqlite: Database.Database, { path, text }: ShareSql): string[] {
   const failed = (why: string, cause?: unknown) =>
     new DocmirrorError('share_failed', `${path} failed: ${why}. The share was not made.`, { cause });
-  sqlite.pragma('journal_mode = DELETE');
   // Without this, a column that a view names could not be dropped.
   sqlite.pragma('legacy_alter_table = ON');
   try {
@@ -261,27 +197,12 @@ function quoted(name: string): string {
 
 /** @throws RefusedFileError if a share of another mirror is at the path: its readers would get the records of this one. */
 function assertShareOf(database: string, path: string): void {
-  const [own, other] = [mirrorIdOf(database), mirrorIdOfShare(path)];
-  if (own === null || other === null || own === other) return;
+  const different = differentMirrors(path, database);
+  if (different === null) return;
   throw new RefusedFileError(
-    `${path} is the share of another mirror (${other}) than ${database} (${own}). It was left as it is. If that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.`,
+    `${path} is the share of another mirror (${different[0]}) than ${database} (${different[1]}). It was left as it is. If that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.`,
     { code: 'share_of_another_mirror' },
   );
-}
-
-/** Null if no share is there, or it can't be read. */
-function mirrorIdOfShare(path: string): string | null {
-  try {
-    const share = new Database(path, { readonly: true, fileMustExist: true });
-    try {
-      const newest = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
-      return share.prepare<[], string | null>(newest).pluck().get() ?? null;
-    } finally {
-      share.close();
-    }
-  } catch {
-    return null;
-  }
 }
 
 /** The tables whose rows name the run that wrote them. */
@@ -312,11 +233,4 @@ function stateOf(path: string): unknown {
   } catch {
     return null;
   }
-}
-
-function explain(error: unknown, database: string, path: string): unknown {
-  const code = codeOf(error) ?? '';
-  if (/^E[A-Z]+$/.test(code)) return new FileWriteError(path, error);
-  // SQLite failed to read the mirror, or to write the share.
-  return explainSqliteError(error, /^SQLITE_(?!FULL|IOERR)/.test(code) ? database : path);
 }

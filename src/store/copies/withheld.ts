@@ -10,7 +10,7 @@ import {
   timeColumnOf,
   timeIndexOf,
 } from '../../contract/lists.ts';
-import { type MirrorRecord, readOne } from '../../contract/record.ts';
+import { readOne } from '../../contract/record.ts';
 import { MirrorFileError, UsageError } from '../../errors.ts';
 
 /** The parts of a mirror that go into a share. */
@@ -23,21 +23,15 @@ export interface Selection {
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
 const noContent = "x''";
 
-/** For each column whose values differ in the share, the SQL expression that replaces it. */
-export type Replacements = Readonly<Record<string, string>>;
+const webhooks = listOf('webhooks');
 
 /**
- * Finds what differs in a share: it has no texts of rejected records, no more of a webhook's endpoint than scheme and host, none of
- * a webhook's further fields, because any of them can be a secret, and none of the fields that the user names.
+ * Removes from a copy of a mirror what a share does not have: texts of rejected records, more of a webhook's endpoint than scheme and
+ * host, a webhook's further fields, because any of them can be a secret, and the fields that the user names.
  *
- * @param sqlite a connection to which the mirror is attached as `mirror`.
- * @returns the replacements in a table; null if the table gets no rows.
  * @throws UsageError if no list has a field that the user names.
  */
-export function withheld(
-  sqlite: Database.Database,
-  { without, withHistory }: Selection,
-): (table: string) => Replacements | null {
+export function withhold(sqlite: Database.Database, { without, withHistory }: Selection): void {
   const named = lists.map(list => ({ list, names: namesIn(sqlite, list, without) }));
   for (const name of without) {
     const isOf = ({ list, names }: (typeof named)[number]) => names.some(each => isNamed(list, each, [name]));
@@ -47,18 +41,21 @@ export function withheld(
     typeof text === 'string' ? replace(text) : null;
   sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
   sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
-  const touched = named.filter(({ list, names }) => names.length > 0 || list === webhooks);
-  const tables = new Map<string, Replacements | null>([
-    ['rejected_records', { record: 'NULL', content: noContent }],
-    ['record_history', withHistory ? inVersions(touched) : null],
-    ...touched.map(({ list, names }) => [list.table, inRows(list, names)] as const),
-  ]);
-  for (const { list, names } of touched)
-    for (const { name, table } of arrayFields(list)) if (names.includes(name)) tables.set(table, null);
-  return table => (tables.has(table) ? (tables.get(table) ?? null) : {});
+  sqlite.exec(`UPDATE rejected_records SET record = NULL, content = ${noContent}`);
+  // The text of an erased version is never shown, not even as a hash.
+  sqlite.exec(
+    withHistory
+      ? `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`
+      : 'DELETE FROM record_history',
+  );
+  for (const { list, names } of named) {
+    if (names.length === 0 && list !== webhooks) continue;
+    sqlite.exec(`UPDATE ${list.table} SET ${inRows(list, names).join(', ')}, _content = ${noContent};
+      UPDATE record_history SET record = ${recordOf(list, names)}, content = ${noContent} WHERE resource = '${list.resource}'`);
+    for (const { name, table } of arrayFields(list))
+      if (names.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
+  }
 }
-
-const webhooks = listOf('webhooks');
 
 function isNamed({ resource }: ListDefinition, name: string, without: readonly string[]): boolean {
   return without.includes(name) || without.includes(`${resource}.${name}`);
@@ -66,41 +63,23 @@ function isNamed({ resource }: ListDefinition, name: string, without: readonly s
 
 /** The fields of a list that the user names, with those that have no column. */
 function namesIn(sqlite: Database.Database, list: ListDefinition, without: readonly string[]): string[] {
-  const further = sqlite.prepare<[string], string>(
-    'SELECT field FROM mirror.unknown_fields WHERE resource = ?',
-  );
+  const further = sqlite.prepare<[string], string>('SELECT field FROM unknown_fields WHERE resource = ?');
   const names = new Set([...list.fields.map(({ name }) => name), ...further.pluck().all(list.resource)]);
   return [...names].filter(name => isNamed(list, name, without));
 }
 
-interface Touched {
-  readonly list: ListDefinition;
-  readonly names: readonly string[];
-}
-
-function inRows(list: ListDefinition, names: readonly string[]): Replacements {
+/** What a row of a list is set to. */
+function inRows(list: ListDefinition, names: readonly string[]): string[] {
   const scalars = scalarFields(list);
-  const columns = scalars.filter(({ name }) => names.includes(name)).map(({ column }) => [column, 'NULL']);
-  const time = scalars[timeIndexOf(list)]?.name ?? '';
-  return {
-    ...(list === webhooks && { endpoint: 'cut_endpoint(endpoint)' }),
-    ...Object.fromEntries(columns),
-    ...(names.includes(time) && { [`${timeColumnOf(list)}`]: 'NULL' }),
-    _extra: list === webhooks ? 'NULL' : `nullif(json_remove(_extra, ${paths(names)}), '{}')`,
-    _content: noContent,
-  };
+  const isEmpty = (name: string | undefined) => name !== undefined && names.includes(name);
+  const columns = scalars.filter(({ name }) => isEmpty(name)).map(({ column }) => column);
+  if (isEmpty(scalars[timeIndexOf(list)]?.name)) columns.push(`${timeColumnOf(list)}`);
+  const set = columns.map(column => `${column} = NULL`);
+  if (list !== webhooks) return [...set, `_extra = nullif(json_remove(_extra, ${paths(names)}), '{}')`];
+  return [...set, ...(isEmpty('endpoint') ? [] : ['endpoint = cut_endpoint(endpoint)']), '_extra = NULL'];
 }
 
-/** The text of an erased version is never shown, not even as a hash. */
-function inVersions(touched: readonly Touched[]): Replacements {
-  const records = touched.map(({ list, names }) => `WHEN '${list.resource}' THEN ${recordOf(list, names)}`);
-  const resources = touched.map(({ list }) => `'${list.resource}'`);
-  return {
-    record: `CASE resource ${records.join(' ')} ELSE record END`,
-    content: `iif(record IS NULL OR resource IN (${resources.join(', ')}), ${noContent}, content)`,
-  };
-}
-
+/** The record of a version. */
 function recordOf(list: ListDefinition, names: readonly string[]): string {
   const known = list.fields.filter(({ name }) => names.includes(name));
   const further = names.filter(name => !list.fields.some(field => field.name === name));
@@ -117,12 +96,11 @@ function paths(names: readonly string[]): string {
 
 /** A version of a webhook with its known fields alone. The message of an error does not show the text, because it can be a secret. */
 function cutWebhook(json: string): string {
-  const record = readVersion(json);
-  if (record === undefined) {
+  const record = recordIn(json);
+  if (record === undefined)
     throw new MirrorFileError(
       'The mirror contains a record of webhooks that docmirror did not write. "docmirror verify" shows where.',
     );
-  }
   const endpointAt = scalarFields(webhooks).findIndex(({ name }) => name === 'endpoint');
   const endpoint = record.scalars[endpointAt];
   const cut = typeof endpoint === 'string' ? cutEndpoint(endpoint) : null;
@@ -131,7 +109,7 @@ function cutWebhook(json: string): string {
   return write({ ...record, scalars: record.scalars.with(endpointAt, cut), extra: null });
 }
 
-function readVersion(json: string): MirrorRecord | undefined {
+function recordIn(json: string) {
   try {
     return readOne(webhooks, json);
   } catch {

@@ -1,138 +1,119 @@
 import { randomBytes } from 'node:crypto';
 import {
+  appendFileSync,
+  chmodSync,
   chownSync,
   closeSync,
-  existsSync,
-  fchmodSync,
   fsyncSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  realpathSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf, DocmirrorError, exitCodes, RefusedFileError } from '../../errors.ts';
-import { kindOf } from './mirror-path.ts';
+import type Database from 'better-sqlite3';
+import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { behindLink, kindOf } from './mirror-path.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
 
+const ending = '.docmirror-unfinished';
+
+/** An unfinished file this old is from a process that was killed. */
+const leftoverAgeMs = 24 * 60 * 60 * 1000;
+
 /** The size of the write buffer, in bytes. */
 const bufferBytes = 1024 * 1024;
 
-/** An output can't be written. This is no fault of docmirror: its message is one line. */
-export class FileWriteError extends DocmirrorError {
-  readonly #isOfDisk: boolean;
-
-  constructor(path: string, cause: unknown) {
-    const reason = codeOf(cause) ?? 'no reason given';
-    const words = reason === 'ENOSPC' ? 'the disk is full' : reason;
-    super(
-      reason === 'ENOSPC' ? 'disk_full' : 'output_failed',
-      `${path} can't be written: ${words}. Nothing was put in its place.`,
-      { cause },
-    );
-    this.#isOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason);
-  }
-
-  /** If the disk can be written, another path might work. */
-  override get exitCode(): number {
-    return this.#isOfDisk ? exitCodes.failed : exitCodes.usage;
-  }
-}
+/** The endings of the files that SQLite leaves beside a database. */
+const besides = ['-journal', '-wal', '-shm'];
 
 /**
- * A file that appears under its name only when it is complete: it is written beside that name and then renamed. Only its owner can
- * read it, unless it replaces a file with another mode. All its methods throw a FileWriteError if the file system fails.
+ * A file that appears under its name only when it is complete. Until then it is beside that name, and only its owner can read it.
+ * When it is disposed of, it is removed unless it has its name.
  */
-export class AtomicFile {
+class Unfinished implements Disposable {
   readonly path: string;
-  readonly #unfinishedPath: string;
-  readonly #file: number;
-  #chunks: Buffer[] = [];
-  #waiting = 0;
-  #bytes = 0;
-  #isOpen = true;
+  readonly unfinished: string;
 
-  /**
-   * Begins the file, in a folder that exists. A symbolic link is followed.
-   *
-   * @param newMode its mode if there is no file yet.
-   * @throws RefusedFileError if a mirror, a lock or a folder is at the path.
-   */
-  constructor(path: string, newMode = privateFileMode) {
-    this.path = tried(path, () =>
-      lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? realpathSync(path) : path,
-    );
-    this.#unfinishedPath = unfinishedPath(this.path);
-    this.#file = tried(this.path, () => {
-      assertReplaceable(this.path);
-      removeLeftovers(dirname(resolve(this.path)));
-      const mode = statSync(this.path, { throwIfNoEntry: false })?.mode ?? newMode;
-      const file = openSync(this.#unfinishedPath, 'wx', privateFileMode);
-      fchmodSync(file, mode & 0o777);
-      return file;
+  constructor(path: string) {
+    this.path = path;
+    this.unfinished = `${path}.${randomBytes(4).toString('hex')}${ending}`;
+    tried(path, () => {
+      removeLeftovers(dirname(resolve(path)));
+      closeSync(openSync(this.unfinished, 'wx', privateFileMode));
     });
   }
 
-  /** The number of bytes written so far. */
-  get bytes(): number {
-    return this.#bytes;
+  /** Gives the finished file its name, or another one, in one step that not even a power cut can divide. */
+  putInPlace(path = this.path): void {
+    tried(path, () => {
+      flush(this.unfinished);
+      renameSync(this.unfinished, path);
+      flush(dirname(resolve(path)));
+    });
   }
 
-  readonly write = (content: string | Uint8Array): void => {
-    const chunk =
-      typeof content === 'string'
-        ? Buffer.from(content)
-        : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    this.#chunks.push(chunk);
-    this.#waiting += chunk.length;
-    this.#bytes += chunk.length;
-    if (this.#waiting >= bufferBytes) this.#flush();
-  };
-
-  /** Waits until everything is on the disk. */
-  finish(): void {
-    this.#flush();
-    tried(this.path, () => fsyncSync(this.#file));
-    this.#close();
-  }
-
-  /** Gives the finished file its name. */
-  putInPlace(): void {
-    tried(this.path, () => putInPlace(this.#unfinishedPath, this.path));
-  }
-
-  /** Removes the unfinished file, unless it is already in its place. */
-  discard(): void {
-    this.#close();
-    rmSync(this.#unfinishedPath, { force: true });
-  }
-
-  #flush(): void {
-    const chunk = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-    tried(this.path, () => writeFileSync(this.#file, chunk));
-    this.#chunks = [];
-    this.#waiting = 0;
-  }
-
-  #close(): void {
-    if (this.#isOpen) closeSync(this.#file);
-    this.#isOpen = false;
+  [Symbol.dispose](): void {
+    removeDatabase(this.unfinished);
   }
 }
 
-function tried<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof DocmirrorError ? error : new FileWriteError(path, error);
+/** A copy of a database that appears under its name only when it is complete. */
+export class DatabaseCopy extends Unfinished {
+  /**
+   * Copies one state of an open database, without free pages. The copy has no log, so it opens anywhere. No page of it has bytes
+   * of another page that was read.
+   */
+  fill(source: Database.Database): void {
+    // A reader of a mirror can't write, and SQLite takes this statement for a write. What is written waits for the disk at the end.
+    for (const setting of ['query_only = OFF', 'synchronous = OFF', 'secure_delete = ON'])
+      source.pragma(setting);
+    source.prepare('VACUUM INTO ?').run(this.unfinished);
+  }
+
+  override putInPlace(path = this.path): void {
+    // SQLite would use the files of an earlier database for the new one.
+    for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
+    super.putInPlace(path);
+  }
+}
+
+/** An output that appears under its name only when it is complete. */
+export class AtomicFile extends Unfinished {
+  /** The number of bytes written so far. */
+  bytes = 0;
+  #chunks: Uint8Array[] = [];
+  #waiting = 0;
+
+  /**
+   * Begins the file, in a folder that exists. A symbolic link is followed, and a file that is replaced leaves its mode to this one.
+   *
+   * @param newMode its mode if there is no file yet.
+   * @throws RefusedFileError if a mirror, a lock or a folder is at the path, or it can't be written.
+   */
+  constructor(path: string, newMode = privateFileMode) {
+    super(replaceable(path));
+    chmodSync(this.unfinished, (statSync(this.path, { throwIfNoEntry: false })?.mode ?? newMode) & 0o777);
+  }
+
+  write(content: string | Uint8Array): void {
+    const chunk = typeof content === 'string' ? Buffer.from(content) : content;
+    this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+    this.#waiting += chunk.length;
+    if (this.#waiting >= bufferBytes) this.finish();
+  }
+
+  /** Writes what still waits in memory. */
+  finish(): void {
+    tried(this.path, () => appendFileSync(this.unfinished, Buffer.concat(this.#chunks)));
+    this.#chunks = [];
+    this.#waiting = 0;
   }
 }
 
@@ -140,18 +121,22 @@ function tried<T>(path: string, work: () => T): T {
  * Writes a file in one step: a reader finds the old text or the new one, never a part of either.
  *
  * @param newMode its mode if there is no file yet; by default only its owner can read it.
- * @throws FileWriteError if it can't be written; the old text is still there.
- * @throws RefusedFileError if a mirror, a lock or a folder is at the path.
+ * @throws RefusedFileError, MirrorFileError as `AtomicFile` does; the old text is still there.
  */
 export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
-  const file = new AtomicFile(path, newMode);
-  try {
-    file.write(content);
-    file.finish();
-    file.putInPlace();
-  } finally {
-    file.discard();
-  }
+  using file = new AtomicFile(path, newMode);
+  file.write(content);
+  file.finish();
+  file.putInPlace();
+}
+
+/** The file that an output replaces. */
+function replaceable(path: string): string {
+  return tried(path, () => {
+    const file = behindLink(path);
+    assertReplaceable(file);
+    return file;
+  });
 }
 
 /**
@@ -162,7 +147,6 @@ export function writeWhole(path: string, content: string | Uint8Array, newMode =
 export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
-  if (path === '') throw new RefusedFileError('The name of the file to write is empty. Name a file.');
   if (/(-(wal|shm|journal)|\.lock)$/.test(path))
     throw refuse('a name that SQLite or docmirror uses beside a mirror');
   const stat = statSync(path, { throwIfNoEntry: false });
@@ -173,86 +157,56 @@ export function assertReplaceable(path: string): void {
   if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
 }
 
-/**
- * Makes an empty file that only its owner can read, from its first moment on, whatever the umask is.
- *
- * @throws the file system's error; its code is EEXIST if anything is there, even a symbolic link to nothing.
- */
+/** Makes an empty file that only its owner can read, whatever the umask is, unless there is a file already. */
 export function makePrivateFile(path: string): void {
-  closeSync(openSync(path, 'wx', privateFileMode));
+  closeSync(openSync(path, 'a', privateFileMode));
 }
 
-/**
- * Makes a folder and its missing parents; only their owner can look into them.
- *
- * @throws FileWriteError if no folder can be there.
- */
+/** Makes a folder and its missing parents; only their owner can look into them. */
 export function makeFolders(folder: string): void {
   tried(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
 }
 
-/**
- * Gives a file the owner of another one, if this process can do so. Root can run docmirror by hand, and the usual owner must still
- * be able to use its files.
- */
+/** Gives a file the owner of another one, if there is one: root can run docmirror by hand, and the usual owner must still be able to. */
 export function shareOwner(path: string, other: string): void {
-  const [own, theirs] = [statSync(path), statSync(other, { throwIfNoEntry: false })];
-  if (theirs === undefined || (own.uid === theirs.uid && own.gid === theirs.gid)) return;
   try {
-    chownSync(path, theirs.uid, theirs.gid);
-  } catch (error) {
+    const { uid, gid } = statSync(other);
+    chownSync(path, uid, gid);
+  } catch {
     // Only root can give files away.
-    if (codeOf(error) !== 'EPERM') throw error;
   }
 }
 
-const isUnfinished = /\.[\da-f]{8}\.docmirror-unfinished$/;
-
-/** An unfinished file this old is from a process that was killed. */
-const leftoverAgeMs = 24 * 60 * 60 * 1000;
-
-/** The path of a file until it is complete: in the same folder, so that it can be renamed, and unique. */
-export function unfinishedPath(path: string): string {
-  return `${path}.${randomBytes(4).toString('hex')}.docmirror-unfinished`;
+/** The error of an output that can't be written. If the disk can be written, another name might help: its exit code says so. */
+export function writeError(path: string, cause: unknown): MirrorFileError {
+  const reason = codeOf(cause) ?? 'no reason given';
+  const isFull = reason === 'ENOSPC';
+  const message = `${path} can't be written: ${isFull ? 'the disk is full' : reason}. Nothing was put in its place.`;
+  const ErrorOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason) ? MirrorFileError : RefusedFileError;
+  return new ErrorOfDisk(message, { cause, code: isFull ? 'disk_full' : 'output_failed' });
 }
 
-/** The endings of the files that SQLite leaves beside a database. */
-const besides = ['-journal', '-wal', '-shm'];
-
-/** Gives a finished file its name, in one step that not even a power cut can divide. */
-export function putInPlace(unfinished: string, path: string): void {
-  flush(unfinished);
-  renameSync(unfinished, path);
-  flush(dirname(resolve(path)));
-}
-
-/**
- * Does the same for a database. It first removes SQLite's files of an earlier one, because SQLite would use them for the new one.
- */
-export function putDatabaseInPlace(unfinished: string, path: string): void {
-  for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
-  putInPlace(unfinished, path);
-}
-
-/** Gives a finished file a name, unless another file has it already; false if one has. */
-export function putInNewPlace(unfinished: string, path: string): boolean {
-  if (existsSync(path)) return false;
-  putInPlace(unfinished, path);
-  return true;
-}
-
-/** Removes an unfinished file and SQLite's files beside it. */
-export function removeUnfinished(path: string): void {
-  for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
+function tried<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof DocmirrorError ? error : writeError(path, error);
+  }
 }
 
 /** Removes what killed processes have left in a folder. */
-export function removeLeftovers(folder: string): void {
+function removeLeftovers(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    if (!isUnfinished.test(name) || !existsSync(path)) continue;
-    if (Date.now() - statSync(path).mtimeMs > leftoverAgeMs) removeUnfinished(path);
+    if (!name.endsWith(ending)) continue;
+    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs > leftoverAgeMs) removeDatabase(path);
   }
+}
+
+/** Removes a file and SQLite's files beside it. */
+function removeDatabase(path: string): void {
+  for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
 }
 
 /** Waits until a file, or the list of names in a folder, is on the disk. */

@@ -1,20 +1,27 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
 import { makePrivateFile, shareOwner } from './atomic-file.ts';
-import { applicationIds, type FileKind, kindOf } from './mirror-path.ts';
-import { explaining } from './sqlite-errors.ts';
+import { applicationIds, kindOf, kindOfOpen } from './mirror-path.ts';
+import { explaining, explainSqliteError } from './sqlite-errors.ts';
 
 /** How long a run waits for a process that only checks whether the lock is held, in milliseconds. */
 const lookMsMax = 300;
 
-/**
- * The path of a mirror's lock: beside the mirror.
- *
- * @param file the mirror's file itself, no symbolic link to it.
- */
+/** The path of a mirror's lock: beside the mirror's file itself, not beside a symbolic link to it. */
 export function lockPath(file: string): string {
   return `${file}.lock`;
+}
+
+/** True if a run is using the mirror, or this user has no permission to look. It changes nothing. */
+export function isHeld(file: string): boolean {
+  const path = lockPath(file);
+  try {
+    if (existsSync(path)) kindOf(path, lookMsMax);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /**
@@ -22,44 +29,44 @@ export function lockPath(file: string): string {
  * drops that lock if the process dies. The file records how the last run left the mirror's file. It is never removed, because
  * another process might be waiting to lock it.
  */
-export class MirrorLock {
+export class MirrorLock implements Disposable {
   readonly #sqlite: Database.Database;
 
   /**
-   * Takes the lock, and makes the file if there is none.
+   * Takes the lock of a mirror's file, and makes it if there is none.
    *
    * @throws MirrorBusyError if another process has it.
-   * @throws RefusedFileError if something else is at the path; it is left as it is.
+   * @throws RefusedFileError if something else is at its path; it is left as it is.
    */
-  static take(path: string): MirrorLock {
-    return explaining(path, () => {
-      assertLockOrNone(path);
-      try {
-        makePrivateFile(path);
-        // Root can restore a mirror, and its usual owner must still be able to use the lock.
-        shareOwner(path, path.replace(/\.lock$/, ''));
-      } catch (error) {
-        if (codeOf(error) !== 'EEXIST') throw error;
-      }
-      return new MirrorLock(new Database(path, { timeout: lookMsMax }));
+  constructor(file: string) {
+    const path = lockPath(file);
+    this.#sqlite = explaining(path, () => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      if (stat === undefined) makePrivateFile(path);
+      else if (!stat.isFile()) throw notOwn(path);
+      return new Database(path, { timeout: lookMsMax });
     });
-  }
-
-  private constructor(sqlite: Database.Database) {
-    this.#sqlite = sqlite;
     try {
-      sqlite.pragma('locking_mode = EXCLUSIVE');
-      // The locks of 0.3.0 have a log.
-      sqlite.pragma('journal_mode = DELETE');
-      sqlite.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT');
-      if (sqlite.pragma('application_id', { simple: true }) !== applicationIds.lock)
-        sqlite.pragma(`application_id = ${applicationIds.lock}`);
-      sqlite.exec('COMMIT');
+      this.#take(path);
     } catch (error) {
-      sqlite.close();
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw error;
+      this.release();
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw explainSqliteError(error, path);
       throw new MirrorBusyError('Another run is using this mirror. Wait until it is done, or stop it.');
     }
+    // Root can restore a mirror, and its usual owner must still be able to use the lock.
+    shareOwner(path, file);
+  }
+
+  #take(path: string): void {
+    const kind = kindOfOpen(this.#sqlite);
+    if (kind !== 'lock' && kind !== 'empty') throw notOwn(path);
+    this.#sqlite.pragma('query_only = OFF');
+    this.#sqlite.pragma('locking_mode = EXCLUSIVE');
+    // The locks of 0.3.0 have a log.
+    this.#sqlite.pragma('journal_mode = DELETE');
+    this.#sqlite.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT');
+    if (kind === 'empty') this.#sqlite.pragma(`application_id = ${applicationIds.lock}`);
+    this.#sqlite.exec('COMMIT');
   }
 
   /** How the mirror's file looked when a run left it, see `markOf`; null if this is not known. */
@@ -84,46 +91,39 @@ export class MirrorLock {
   release(): void {
     this.#sqlite.close();
   }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
 }
 
-/**
- * Takes a mirror's lock for work that is no run.
- *
- * @returns a function that gives it back.
- * @throws MirrorBusyError, RefusedFileError as `MirrorLock.take` does.
- */
-export function holdLock(file: string): () => void {
-  const lock = MirrorLock.take(lockPath(file));
-  return () => lock.release();
-}
-
-/** True if a run is using the mirror. It changes nothing. */
-export function isHeld(file: string): boolean {
-  const path = lockPath(file);
-  return existsSync(path) && kindOfLock(path) === 'held';
-}
-
-/**
- * Makes sure that what is at the path of a mirror's lock, if anything, is a lock; changes nothing.
- *
- * @throws RefusedFileError if it is something else.
- */
-export function assertLockOrNone(path: string): void {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return;
-  const isOwn = stat.isFile() && stat.nlink === 1 && ['empty', 'lock', 'held'].includes(kindOfLock(path));
-  if (isOwn) return;
-  throw new RefusedFileError(
+function notOwn(path: string): RefusedFileError {
+  return new RefusedFileError(
     `${path} is not a file that docmirror made, but the mirror's lock needs this name. It was left as it is; move it away, or name another file for the mirror.`,
   );
 }
 
-/** The kind of a file; `held` if another process has it as a lock, so that it can't be read. */
-function kindOfLock(path: string): FileKind | 'held' {
-  try {
-    return kindOf(path, lookMsMax);
-  } catch (error) {
-    if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) return 'held';
-    throw error;
-  }
+/**
+ * How a mirror's file and its write-ahead log look from outside: inode, size, times. As long as this text is the same, nobody has
+ * written to the mirror.
+ */
+export function markOf(file: string): string {
+  const marks = [file, `${file}-wal`].map(path => {
+    const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+    // A reader creates an empty log.
+    if (stat === undefined || stat.size === 0n) return 'none';
+    return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
+  });
+  return marks.join(' ');
+}
+
+/** Finds out whether other programs have committed to a database since the last question. */
+export function otherWriters(sqlite: Database.Database): () => boolean {
+  const versionNow = () => sqlite.pragma('data_version', { simple: true });
+  let version = versionNow();
+  return () => {
+    const before = version;
+    version = versionNow();
+    return version !== before;
+  };
 }

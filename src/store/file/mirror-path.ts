@@ -1,32 +1,48 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { codeOf, DocmirrorError, RefusedFileError, UsageError } from '../../errors.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, lock: 0x64_6f_63_73, share: 0x64_6f_63_68 } as const;
 
-/** The kind of the file at a path. `empty` is a file of no bytes, or a database without tables and without another program's id. */
-export type FileKind =
-  | 'none'
-  | 'empty'
-  | 'mirror'
-  | 'old mirror'
-  | 'share'
-  | 'lock'
-  | 'another database'
-  | 'no database';
+/** The kinds of file that a command can find at a path, each with the words that refuse it for a mirror. */
+const refusals = {
+  none: '',
+  /** A file of no bytes, or a database without tables and without another program's id. */
+  empty: '',
+  mirror: '',
+  'old mirror':
+    'was made by docmirror 0.2, which this version can\'t read. Move it away, and run "docmirror sync": it makes a new mirror. The old version still reads the old file.',
+  share: 'is a share, a copy for readers. Name the mirror that it was made from.',
+  lock: 'is the lock of a mirror. Name the mirror itself.',
+  'another database': 'is an SQLite database of another program. It was left as it is; name another file.',
+  'no database': 'is not an SQLite database. It was left as it is; name another file.',
+};
 
-/** The first `user_version` of a mirror that can be brought up to date. 0.1 wrote none, 0.2 wrote up to 5. */
+/** The kind of the file at a path. */
+export type FileKind = keyof typeof refusals;
+
+/** Says why a file can't be the mirror. */
+export function refusal(path: string, kind: FileKind): RefusedFileError {
+  const code = kind === 'old mirror' ? 'mirror_too_old' : 'mirror_file';
+  return new RefusedFileError(`${path} ${refusals[kind]}`, { code });
+}
+
+/** The first `user_version` of a mirror that can be brought up to date; 0.2 wrote up to 5. */
 export const firstShape = 6;
 
 /** How long a statement waits for the lock of another program before it fails, in milliseconds. */
 export const busyTimeoutMs: number = 1_000;
 
+/** The path itself or, if it is a symbolic link, the file that it leads to. */
+export function behindLink(path: string): string {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? realpathSync(path) : path;
+}
+
 /**
- * The file behind a path: if the path is a symbolic link, the target. SQLite's log and docmirror's lock are beside that file, so
- * one mirror has one lock under all its names.
+ * The file behind a path. SQLite's log and docmirror's lock are beside that file, so one mirror has one lock under all its names.
  *
  * @param name the flag or setting that gave the path, for the error.
  * @throws UsageError if no file can be at the path.
@@ -40,8 +56,7 @@ export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
     const folder = dirname(path);
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
       throw refuse(`the folder ${folder} does not exist`);
-    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-    const file = isLink ? realpathSync(path) : path;
+    const file = behindLink(path);
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false)
       throw refuse(`${path} is not a regular file`);
     return file;
@@ -59,7 +74,7 @@ export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
   const kind = explaining(file, () => kindOf(file));
-  if (!['none', 'empty', 'mirror'].includes(kind)) throw refusal(path, kind);
+  if (refusals[kind] !== '') throw refusal(path, kind);
   assertOneName(file);
   return file;
 }
@@ -67,20 +82,6 @@ export function mirrorToWrite(path: string): string {
 /** True if a run would create the mirror: there is no file, an empty one, or one without tables. */
 export function isYetToMake(path: string): boolean {
   return ['none', 'empty'].includes(explaining(path, () => kindOf(path)));
-}
-
-/**
- * The file behind the path of a mirror that is to be read.
- *
- * @throws UsageError if no file can be at the path.
- * @throws MirrorFileError if there is no file.
- */
-export function existingFile(path: string): string {
-  const file = fileBehind(path);
-  if (existsSync(file)) return file;
-  throw new MirrorFileError(
-    `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
-  );
 }
 
 /**
@@ -96,21 +97,10 @@ export function assertOneName(file: string): void {
   );
 }
 
-/** Says why a file can't be the mirror. */
-export function refusal(path: string, kind: FileKind): RefusedFileError {
-  if (kind === 'old mirror')
-    return new RefusedFileError(
-      `${path} was made by docmirror 0.1 or 0.2, which this version can't read. Move it and ${path}.staging away, and run "docmirror sync": it makes a new mirror. The old version still reads the old file.`,
-      { code: 'mirror_too_old' },
-    );
-  const what = {
-    share: 'a share, a copy for readers. Name the mirror that it was made from',
-    lock: 'the lock of a mirror. Name the mirror itself',
-    'another database': 'an SQLite database of another program. It was left as it is; name another file',
-  }[kind as string];
-  return new RefusedFileError(
-    `${path} is ${what ?? 'not an SQLite database. It was left as it is; name another file'}.`,
-  );
+/** True if both paths lead to one file. */
+export function isSameFile(path: string, other: string): boolean {
+  const [one, two] = [path, other].map(each => statSync(each, { bigint: true, throwIfNoEntry: false }));
+  return one !== undefined && one.dev === two?.dev && one.ino === two.ino;
 }
 
 /**
@@ -132,31 +122,21 @@ export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKin
 }
 
 /** As `kindOf`, for a file that was just opened. The connection can't write afterwards. */
-export function kindOfOpen(sqlite: Database.Database): Exclude<FileKind, 'none'> {
+export function kindOfOpen(sqlite: Database.Database): FileKind {
   try {
     sqlite.pragma('query_only = ON');
-    return kindOfDatabase(sqlite);
+    const id = Number(sqlite.pragma('application_id', { simple: true }));
+    const version = Number(sqlite.pragma('user_version', { simple: true }));
+    if (id === applicationIds.lock) return 'lock';
+    if (id === applicationIds.share) return 'share';
+    if (id === applicationIds.mirror && version > 0) return version < firstShape ? 'old mirror' : 'mirror';
+    if (version > 0 || (id !== 0 && id !== applicationIds.mirror)) return 'another database';
+    if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined)
+      return 'empty';
+    // A run that was killed while it made the mirror has written no version yet.
+    return id === 0 ? 'another database' : 'mirror';
   } catch (error) {
     if (codeOf(error) === 'SQLITE_NOTADB') return 'no database';
     throw error;
   }
-}
-
-function kindOfDatabase(sqlite: Database.Database): Exclude<FileKind, 'none'> {
-  const id = sqlite.pragma('application_id', { simple: true });
-  const version = Number(sqlite.pragma('user_version', { simple: true }));
-  if (id === applicationIds.lock) return 'lock';
-  if (id === applicationIds.share) return 'share';
-  if (id !== 0 && id !== applicationIds.mirror) return 'another database';
-  // The tables of a damaged mirror can't be listed, but a restore must still recognise it.
-  if (id === applicationIds.mirror && version >= firstShape) return 'mirror';
-  const tables = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'");
-  const names = tables.pluck().all();
-  if (names.length === 0) return id === 0 && version !== 0 ? 'another database' : 'empty';
-  // A run that was killed while it made the mirror has written no version yet.
-  if (id === applicationIds.mirror) return version === 0 ? 'mirror' : 'old mirror';
-  // 0.1 gave its files no id.
-  return ['__drizzle_migrations', 'sync_runs', 'document_exports'].every(name => names.includes(name))
-    ? 'old mirror'
-    : 'another database';
 }

@@ -1,24 +1,27 @@
-import { chmodSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { chmodSync, existsSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
+import { version } from '../../version.ts';
+import { keptNow } from '../receipts/pruned.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { currentStates } from '../receipts/run-receipt.ts';
+import { completeMirror } from '../tables/initialise-mirror.ts';
+import { registerInstant } from '../tables/list-table.ts';
+import { orm } from '../tables/orm.ts';
+import { createViews } from '../tables/views.ts';
+import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
+import { applicationIds, busyTimeoutMs, isYetToMake, mirrorToWrite } from './mirror-path.ts';
 import {
-  makePrivateFile,
-  privateFileMode,
-  removeLeftovers,
-  removeUnfinished,
-  unfinishedPath,
-} from './atomic-file.ts';
-import { bringUpToDate } from './migrate.ts';
-import { applicationIds, busyTimeoutMs, kindOf, mirrorToWrite } from './mirror-path.ts';
-import {
-  cacheKib,
-  closedIfItFails,
-  connectTo,
-  laterShape,
+  assertNotLater,
+  connect,
+  currentShape,
   type MirrorFile,
-  mirrorFile,
+  migrations,
+  migrationsFolder,
   shapeOf,
+  versionOf,
 } from './open.ts';
-import { explaining } from './sqlite-errors.ts';
+import { assertWhole, explaining, explainSqliteError } from './sqlite-errors.ts';
 
 /**
  * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's
@@ -31,11 +34,12 @@ import { explaining } from './sqlite-errors.ts';
 export function openForWriting(path: string): MirrorFile {
   const file = mirrorToWrite(path);
   return explaining(file, () => {
-    const kind = kindOf(file);
-    if (kind === 'none') makePrivateFile(file);
-    // Another program can have made the empty file with another mode.
-    if (kind === 'empty') chmodSync(file, privateFileMode);
-    return openToWrite(file);
+    if (isYetToMake(file)) {
+      makePrivateFile(file);
+      // Another program can have made the empty file with another mode.
+      chmodSync(file, privateFileMode);
+    }
+    return connect(file, { timeout: busyTimeoutMs }, sqlite => bringUpToDate(sqlite, file));
   });
 }
 
@@ -44,50 +48,99 @@ export function openForWriting(path: string): MirrorFile {
  * it is closed.
  */
 export function openCopy({ path, sqlite }: MirrorFile): MirrorFile {
-  removeLeftovers(dirname(resolve(path)));
-  const copy = unfinishedPath(path);
-  return explaining(copy, () => {
-    try {
-      makePrivateFile(copy);
-      sqlite.pragma('query_only = OFF');
-      sqlite.prepare('VACUUM INTO ?').run(copy);
-      const copied = connectTo(copy);
-      copied.pragma('synchronous = OFF');
-      copied.pragma(`cache_size = -${cacheKib}`);
-      const close = () => {
-        copied.close();
-        removeUnfinished(copy);
-      };
-      return { ...mirrorFile(path, copied), close, [Symbol.dispose]: close };
-    } catch (error) {
-      removeUnfinished(copy);
-      throw error;
-    }
-  });
+  const copy = new DatabaseCopy(path);
+  try {
+    copy.fill(sqlite);
+    const file = connect(copy.unfinished, {}, copied => copied.pragma('synchronous = OFF'));
+    const close = () => {
+      file.close();
+      copy[Symbol.dispose]();
+    };
+    return { ...file, path, close, [Symbol.dispose]: close };
+  } catch (error) {
+    copy[Symbol.dispose]();
+    throw explainSqliteError(error, path);
+  }
 }
 
 /** A mirror in memory that ends with its connection, for a run that must leave no file. */
 export function openInMemory(): MirrorFile {
-  const sqlite = connectTo(':memory:');
-  bringUpToDate(sqlite, ':memory:');
-  return mirrorFile(':memory:', sqlite);
+  return connect(':memory:', {}, sqlite => bringUpToDate(sqlite, ':memory:'));
 }
 
-function openToWrite(file: string): MirrorFile {
-  const sqlite = connectTo(file, { timeout: busyTimeoutMs });
-  return closedIfItFails(sqlite, () => {
-    const shape = shapeOf(sqlite);
-    if (shape === 'later') throw laterShape(file);
-    if (shape === 'empty') {
-      // Only a file without tables takes this setting: pruning can then give free pages back to the disk.
-      sqlite.pragma('auto_vacuum = INCREMENTAL');
-      // This comes before the log exists, so the id is in the file itself even if this process is killed.
-      sqlite.pragma(`application_id = ${applicationIds.mirror}`);
-    }
-    sqlite.pragma('journal_mode = WAL');
-    sqlite.pragma('synchronous = FULL');
-    sqlite.pragma(`cache_size = -${cacheKib}`);
-    bringUpToDate(sqlite, file);
-    return mirrorFile(file, sqlite);
+/**
+ * Brings a mirror to the shape that this docmirror writes. It makes the tables in an empty file; an older mirror is copied beside
+ * itself first. Drizzle's migrator has a transaction of its own, and everything else is a second one. If the process is killed
+ * between them, `user_version` is still the old one, and the next call does the second again.
+ *
+ * Foreign keys are off: otherwise a migration that builds a table again would remove the rows that refer to it.
+ */
+function bringUpToDate(sqlite: Database.Database, path: string): void {
+  assertNotLater(sqlite, path);
+  const shape = shapeOf(sqlite);
+  if (shape === 'none') {
+    // Only a file without tables takes this setting: pruning can then give free pages back to the disk.
+    sqlite.pragma('auto_vacuum = INCREMENTAL');
+    // This comes before the log exists, so the id is in the file itself even if this process is killed.
+    sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  }
+  sqlite.pragma('journal_mode = WAL');
+  if (shape === 'older') {
+    assertWhole(path, sqlite);
+    const newest = 'SELECT max(created_at) FROM __drizzle_migrations';
+    // If a run was killed while it brought the mirror up to date, it had made the copy.
+    if (sqlite.prepare(newest).pluck().get() !== migrations.at(-1)) copyFirst(sqlite, path);
+  }
+  sqlite.pragma('synchronous = FULL');
+  if (shape === 'current') return;
+  // As the mirrors of 0.3.0 have it, so that all mirrors have the same tables.
+  sqlite.exec(
+    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
+  );
+  // A migration can build a table again that views read.
+  sqlite.pragma('legacy_alter_table = ON');
+  migrate(orm(sqlite), { migrationsFolder });
+  sqlite.pragma('legacy_alter_table = OFF');
+  sqlite.transaction(() => complete(sqlite)).immediate();
+}
+
+/** Copies a mirror to `<mirror>.before-<version>`, which only its owner can read. */
+function copyFirst(sqlite: Database.Database, path: string): void {
+  const name = `${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}`;
+  let free = name;
+  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
+  explaining(free, () => {
+    using copy = new DatabaseCopy(free);
+    copy.fill(sqlite);
+    copy.putInPlace();
+  });
+}
+
+/** Everything that is not in the migrations: views, triggers, times as numbers, and for an older mirror its receipt. */
+function complete(sqlite: Database.Database): void {
+  createViews(sqlite);
+  completeMirror(sqlite);
+  registerInstant(sqlite);
+  sqlite.exec(`CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
+    UPDATE document_exports SET exported_at_ms = instant_ms(exported_at) WHERE exported_at_ms IS NULL`);
+  if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
+  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
+  sqlite.pragma(`user_version = ${currentShape}`);
+}
+
+function noteUpgrade(sqlite: Database.Database): void {
+  const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
+  // An older version remembered other things of the lists. The next sync is a full one.
+  sqlite.exec('DELETE FROM _pages; DELETE FROM _list_states');
+  sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
+  const log = new ReceiptLog(sqlite);
+  log.append({
+    kind: 'upgrade',
+    mirrorId: log.mirrorId(),
+    docmirrorVersion: version,
+    fromVersion,
+    at,
+    lists: currentStates(sqlite),
+    kept: keptNow(sqlite),
   });
 }

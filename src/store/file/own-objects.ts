@@ -13,53 +13,41 @@ interface SchemaPart {
   readonly sql: string;
 }
 
-/** All objects of a file except SQLite's own. */
-function schemaParts(sqlite: Database.Database): SchemaPart[] {
-  return sqlite
-    .prepare<[], SchemaPart>(
-      `SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema
-       WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-    )
-    .all();
-}
-
-/** How the tables, indexes, views and triggers of a file differ from those of a new mirror. */
-export interface ObjectDifferences {
-  /** docmirror's own objects that are missing or changed, as they should be. */
-  readonly wrong: readonly (SchemaPart & { readonly isMissing: boolean })[];
-  /** Triggers and unique indexes of other programs on docmirror's tables: they change or refuse what a run writes. */
-  readonly intrusive: readonly SchemaPart[];
-  /** All other objects of other programs, which docmirror leaves alone. */
-  readonly others: readonly SchemaPart[];
-}
-
-/** Compares a file's objects with those that docmirror makes. */
-export function compareObjects(sqlite: Database.Database): ObjectDifferences {
-  const own = ownObjects();
-  const tables = new Set(own.map(({ table }) => table));
-  const found = new Map(schemaParts(sqlite).map(part => [part.name, part]));
-  const wrong = own
-    .filter(({ name, sql }) => found.get(name)?.sql !== sql)
-    .map(part => ({ ...part, isMissing: !found.has(part.name) }));
-  const names = new Set(own.map(({ name }) => name));
-  const foreign = [...found.values()].filter(({ name }) => !names.has(name));
-  const isIntrusive = ({ type, table, sql }: SchemaPart) =>
-    tables.has(table) && (type === 'trigger' || (type === 'index' && /^CREATE UNIQUE/i.test(sql)));
-  return {
-    wrong,
-    intrusive: foreign.filter(isIntrusive),
-    others: foreign.filter(part => !isIntrusive(part)),
-  };
+/** All objects of a file except SQLite's own, by their names. */
+function schemaParts(sqlite: Database.Database): Map<string, SchemaPart> {
+  const parts = sqlite.prepare<[], SchemaPart>(
+    `SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema
+     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
+  );
+  return new Map(parts.all().map(part => [part.name, part]));
 }
 
 /** The objects of a new mirror; they do not change while docmirror runs. */
-let fresh: readonly SchemaPart[] | undefined;
+let fresh: ReadonlyMap<string, SchemaPart> | undefined;
 
-function ownObjects(): readonly SchemaPart[] {
+function ownObjects(): ReadonlyMap<string, SchemaPart> {
   if (fresh !== undefined) return fresh;
   using made = openInMemory();
   fresh = schemaParts(made.sqlite);
   return fresh;
+}
+
+/** Compares a file's tables, indexes, views and triggers with those of a new mirror. */
+export function compareObjects(sqlite: Database.Database) {
+  const [own, found] = [ownObjects(), schemaParts(sqlite)];
+  const foreign = [...found.values()].filter(({ name }) => !own.has(name));
+  const isIntrusive = ({ type, table, sql }: SchemaPart) =>
+    own.has(table) && (type === 'trigger' || (type === 'index' && /^CREATE UNIQUE/i.test(sql)));
+  return {
+    /** docmirror's own objects that are missing or changed, as they should be. */
+    wrong: [...own.values()]
+      .filter(({ name, sql }) => found.get(name)?.sql !== sql)
+      .map(part => ({ ...part, isMissing: !found.has(part.name) })),
+    /** Triggers and unique indexes of other programs on docmirror's tables: they change or refuse what a run writes. */
+    intrusive: foreign.filter(isIntrusive),
+    /** All other objects of other programs, which docmirror leaves alone. */
+    others: foreign.filter(part => !isIntrusive(part)),
+  };
 }
 
 /**
@@ -75,7 +63,7 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   if (first === undefined) return;
   const { type, name, table } = first;
   throw new MirrorAlteredError(
-    `Another program added the ${type} ${name} on ${table} to ${path}, which can ${type === 'trigger' ? 'change' : 'refuse'} what a run writes`,
+    `Another program added the ${type} ${name} on ${table} to ${path}, which can change or refuse what a run writes`,
     'Nothing was written',
     `Dropping it is enough: ${dropping(first)}. "docmirror sync --rebuild" does that, too, and reads all lists again.`,
   );
@@ -87,13 +75,9 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
  */
 export function putObjectsRight(sqlite: Database.Database): void {
   const { wrong, intrusive } = compareObjects(sqlite);
-  const drop = (part: SchemaPart) => sqlite.exec(dropping(part));
-  for (const part of intrusive) drop(part);
-  for (const part of wrong) {
-    if (part.type === 'table') continue;
-    if (!part.isMissing) drop(part);
-    sqlite.exec(part.sql);
-  }
+  for (const part of intrusive) sqlite.exec(dropping(part));
+  for (const part of wrong.filter(({ type }) => type !== 'table'))
+    sqlite.exec(part.isMissing ? part.sql : `${dropping(part)}; ${part.sql}`);
 }
 
 function dropping({ type, name }: SchemaPart): string {

@@ -1,5 +1,3 @@
-import { accessSync, constants } from 'node:fs';
-import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
@@ -21,10 +19,9 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
   ],
   [/^SQLITE_(CORRUPT|NOTADB)/, `is damaged. ${restoreIt}`],
   [
-    /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM)/,
-    `can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, even to read it. ${readersWay}`,
+    /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS)/,
+    `can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, on a file system that can be written, even to read it. ${readersWay}`,
   ],
-  [/^EROFS/, 'is on a read-only file system.'],
   [
     /^(SQLITE_IOERR|EIO|ENOENT|ENOTDIR|EISDIR|ERR_FS_EISDIR|ENAMETOOLONG|ELOOP|EMFILE|ENFILE)/,
     "can't be read or written. Check the disk, and the folder.",
@@ -34,31 +31,21 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
 /** Turns a failure of SQLite or the file system into an error with a clear line; returns any other error unchanged. */
 export function explainSqliteError(error: unknown, path: string): unknown {
   if (error instanceof DocmirrorError || !(error instanceof Error)) return error;
-  const because = (words: string, code?: ErrorCode) =>
-    new MirrorFileError(`${path} ${words}`, { cause: error, ...(code === undefined ? {} : { code }) });
-  // SQLite rolls back by itself if the disk is full or fails. Another rollback then hides that with an error of its own.
-  if (error.cause instanceof Error && error.cause.message.startsWith('cannot rollback'))
-    return because("can't be written, and nothing was changed. Check that its disk has room.");
-  const given = codeOf(error) ?? codeOf(error.cause);
-  // SQLite has several codes for a read-only file system.
-  const isReadOnly = /^SQLITE_(IOERR|READONLY|CANTOPEN)/.test(given ?? '') && isOnReadOnlySystem(path);
-  const code = isReadOnly ? 'EROFS' : given;
-  // The shape was checked when the file was opened, so anything missing now was changed or damaged.
-  if (code === 'SQLITE_ERROR' && /^(no such (table|column)|table \S+ has no column)/.test(error.message))
-    return because(
-      `does not have the tables that docmirror made: ${error.message}. Restore it from a backup, or move it away and sync again.`,
+  // Drizzle wraps the errors of SQLite.
+  const cause = codeOf(error) === undefined && error.cause instanceof Error ? error.cause : error;
+  const code = codeOf(cause) ?? '';
+  // The shape was checked when the file was opened, so a missing table or column was changed or damaged since.
+  if (code === 'SQLITE_ERROR' && /^no such (table|column|index)|has no column/.test(cause.message))
+    return new MirrorFileError(
+      `${path} does not have the tables that docmirror made: ${cause.message}. ${restoreIt}`,
+      { cause: error },
     );
-  const known = meanings.find(([codeStart]) => codeStart.test(code ?? ''));
-  return known === undefined ? error : because(`${known[1]} (${code})`, known[2]);
-}
-
-function isOnReadOnlySystem(path: string): boolean {
-  try {
-    accessSync(dirname(path), constants.W_OK);
-    return false;
-  } catch (error) {
-    return codeOf(error) === 'EROFS';
-  }
+  const known = meanings.find(([codeStart]) => codeStart.test(code));
+  if (known === undefined) return error;
+  return new MirrorFileError(`${path} ${known[1]} (${code})`, {
+    cause: error,
+    code: known[2] ?? 'mirror_file',
+  });
 }
 
 /** Does some work on a file; failures are explained as in `explainSqliteError`. */

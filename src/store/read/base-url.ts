@@ -12,15 +12,13 @@ const baseUrlOfMirror = `SELECT r.base_url FROM sync_run_resources l JOIN sync_r
  */
 export function readBaseUrl(path: string): string | null {
   if (!existsSync(path)) return null;
-  let baseUrl: string | null = null;
   try {
     const isWritten = "SELECT 1 FROM sqlite_schema WHERE name = 'sync_run_resources'";
-    openOfAnyShape(path, sqlite => {
-      if (sqlite.prepare(isWritten).get() === undefined) return;
-      baseUrl = sqlite.prepare<[], string>(baseUrlOfMirror).pluck().get() ?? null;
-    }).close();
+    using file = openOfAnyShape(path);
+    if (file.sqlite.prepare(isWritten).get() === undefined) return null;
+    return file.sqlite.prepare<[], string>(baseUrlOfMirror).pluck().get() ?? null;
   } catch (error) {
     if (!(error instanceof DocmirrorError)) throw error;
+    return null;
   }
-  return baseUrl;
 }

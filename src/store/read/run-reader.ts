@@ -135,17 +135,8 @@ export function diedRun(sqlite: Database.Database): number | null {
     .prepare<[], number | null>("SELECT max(id) FROM sync_runs WHERE status = 'running'")
     .pluck();
   const runId = newest.get() ?? null;
-  if (runId === null || isHeldOrUnknown(sqlite.name)) return null;
+  if (runId === null || isHeld(sqlite.name)) return null;
   return newest.get() === runId ? runId : null;
-}
-
-/** True also for a user who has no permission to look at the lock. */
-function isHeldOrUnknown(path: string): boolean {
-  try {
-    return isHeld(path);
-  } catch {
-    return true;
-  }
 }
 
 /** The reason why records of a list were rejected, and how many were. */

@@ -3,7 +3,6 @@ import { Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import type { OtherWriters } from '../file/file-identity.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { missingConnections } from '../tables/connection-table.ts';
 import { fieldNews } from './field-news.ts';
@@ -20,7 +19,8 @@ interface Order {
   readonly result: Result;
   /** What is known of the list from before. */
   readonly state: ListState;
-  readonly others: OtherWriters;
+  /** Whether another program has written to the mirror since the last question. */
+  readonly haveOthersWritten: () => boolean;
   readonly signal: AbortSignal;
   /** Makes the outcome that is recorded. */
   conclude(applied: Applied): ListOutcome;
@@ -34,7 +34,7 @@ interface Order {
  */
 export async function apply(context: ListContext, order: Order): Promise<ListOutcome | string> {
   const { file, list, sum } = context;
-  const { stage, result, state, others, signal } = order;
+  const { stage, result, state, haveOthersWritten, signal } = order;
   const plan = planOf(context, stage, result);
   // An incremental sync rests on the newest records that were known.
   const isKnown = (row: number) => stage.shown.has(row) || plan.edits.has(row);
@@ -42,7 +42,7 @@ export async function apply(context: ListContext, order: Order): Promise<ListOut
     return 'the newest known record is gone';
   const work = async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
-    if (others.haveWritten()) assertSum(file, list.resource, sum);
+    if (haveOthersWritten()) assertSum(file, list.resource, sum);
     const written = await write(context, order, plan);
     signal.throwIfAborted();
     return written;

@@ -3,7 +3,7 @@ import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
-import { lockPath, MirrorLock } from '../file/lock-file.ts';
+import { MirrorLock } from '../file/lock-file.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
@@ -51,28 +51,24 @@ export function erase(path: string, order: EraseOrder): Erased {
   const place = mirrorToWrite(path);
   // If there is no mirror, opening it for writing would create one.
   openMirrorForReading(place).close();
-  const lock = MirrorLock.take(lockPath(place));
-  try {
-    return explaining(place, () => {
-      // A refused order must leave the file as it was.
-      inFile(place, file => {
-        findTexts(file, order);
-        file.sqlite.exec('VACUUM');
-      });
-      const done = inFile(place, file => {
-        file.sqlite.pragma('secure_delete = ON');
-        return file.sqlite.transaction(() => eraseIn(file, order)).immediate();
-      });
-      inFile(place, ({ sqlite }) => {
-        sqlite.exec('VACUUM');
-        const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-        if (busy !== 0) throw stillRead(path);
-      });
-      return done;
+  using _lock = new MirrorLock(place);
+  return explaining(place, () => {
+    // A refused order must leave the file as it was.
+    inFile(place, file => {
+      findTexts(file, order);
+      file.sqlite.exec('VACUUM');
     });
-  } finally {
-    lock.release();
-  }
+    const done = inFile(place, file => {
+      file.sqlite.pragma('secure_delete = ON');
+      return file.sqlite.transaction(() => eraseIn(file, order)).immediate();
+    });
+    inFile(place, ({ sqlite }) => {
+      sqlite.exec('VACUUM');
+      const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      if (busy !== 0) throw stillRead(path);
+    });
+    return done;
+  });
 }
 
 /** Does a part of the work over a connection of its own: a connection can copy text of pages that it has read into new ones. */

@@ -11,8 +11,7 @@ import type {
 import type { Sum } from '../../contract/sum.ts';
 import { MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { markOf, OtherWriters } from '../file/file-identity.ts';
-import { lockPath, MirrorLock } from '../file/lock-file.ts';
+import { MirrorLock, markOf, otherWriters } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openCopy, openForWriting, openInMemory } from '../file/open-to-write.ts';
@@ -81,7 +80,7 @@ interface OpenMirror extends OpenOptions {
 /** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
 export class SqliteMirror {
   readonly #open: OpenMirror;
-  readonly #others: OtherWriters;
+  readonly #haveOthersWritten: () => boolean;
   readonly #records: RunRecords;
   #run: CurrentRun | undefined;
 
@@ -123,7 +122,7 @@ export class SqliteMirror {
   private constructor(open: OpenMirror) {
     this.#open = open;
     this.#records = new RunRecords(open.file);
-    this.#others = new OtherWriters(open.file.sqlite);
+    this.#haveOthersWritten = otherWriters(open.file.sqlite);
   }
 
   async beginRun(start: RunStart): Promise<RunBegun> {
@@ -228,7 +227,7 @@ export class SqliteMirror {
     if (this.#open.isSuspect && this.#run === undefined) return null;
     const mark = markOf(this.#open.file.path);
     // This comes last: a program that writes after `markOf` changes how the file looks.
-    return this.#others.haveWritten() ? null : mark;
+    return this.#haveOthersWritten() ? null : mark;
   }
 
   /** Writes a few rows. After a signal it tries once: if another program has a lock, the next run records the interruption. */
@@ -249,7 +248,7 @@ const readerWaitMs = 300;
 function locked(path: string, open: (lock: MirrorLock) => SqliteMirror): SqliteMirror {
   let lock: MirrorLock;
   try {
-    lock = MirrorLock.take(lockPath(path));
+    lock = new MirrorLock(path);
   } catch (error) {
     throw error instanceof MirrorBusyError ? new MirrorBusyError(describeHolder(path)) : error;
   }

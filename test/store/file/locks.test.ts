@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { MirrorBusyError } from '../../../src/errors.ts';
-import { holdLock } from '../../../src/store/file/lock-file.ts';
+import { MirrorLock } from '../../../src/store/file/lock-file.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { SqliteMirror } from '../../../src/store/write/mirror.ts';
@@ -14,8 +14,8 @@ import { setScene } from '../../support/scene.ts';
 /** Asks another process whether it can take the lock. */
 function canOtherHold(path: string): boolean {
   const script = `
-    import { holdLock } from './src/store/file/lock-file.ts';
-    holdLock(process.argv[1])();`;
+    import { MirrorLock } from './src/store/file/lock-file.ts';
+    new MirrorLock(process.argv[1]).release();`;
   const { status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', script, path]);
   return status === 0;
 }
@@ -23,15 +23,15 @@ function canOtherHold(path: string): boolean {
 test('a look at a file that this process has locked keeps the lock', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
-  const giveBack = holdLock(path);
+  const lock = new MirrorLock(path);
   expect(canOtherHold(path)).toBe(false);
   // Each of these looks at the staging file or the mirror, and lets go of it again.
-  expect(() => holdLock(path)).toThrow(MirrorBusyError);
+  expect(() => new MirrorLock(path)).toThrow(MirrorBusyError);
   openForWriting(path).close();
   openForReading(path).close();
-  expect(() => holdLock(path)).toThrow(MirrorBusyError);
+  expect(() => new MirrorLock(path)).toThrow(MirrorBusyError);
   expect(canOtherHold(path)).toBe(false);
-  giveBack();
+  lock.release();
   expect(canOtherHold(path)).toBe(true);
 });
 
@@ -49,13 +49,13 @@ async function takeElsewhere(path: string, forMs: number): Promise<void> {
 test('a run waits a moment for a command that only looks at its lock, and names another run within a second', async () => {
   await using folder = temporaryFolder();
   const path = join(folder.path, 'mirror.sqlite');
-  holdLock(path)();
+  new MirrorLock(path).release();
   await takeElsewhere(`${path}.lock`, 50);
-  const giveBack = holdLock(path);
+  const lock = new MirrorLock(path);
   const startedAtMs = performance.now();
-  expect(() => holdLock(path)).toThrow(MirrorBusyError);
+  expect(() => new MirrorLock(path)).toThrow(MirrorBusyError);
   expect(performance.now() - startedAtMs).toBeLessThan(1_000);
-  giveBack();
+  lock.release();
 });
 
 test('a reader that keeps the WAL open is named in the log, and costs a run no wait', async () => {
