@@ -13,7 +13,6 @@ const root = join(import.meta.dirname, '..');
  */
 const bundled = new Set([
   'canonicalize',
-  'commander',
   'csv-stringify',
   'get-east-asian-width',
   'p-retry',

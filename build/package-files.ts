@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, flagsOf, type NamedFlag } from '../src/commands/command.ts';
+import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
-import { argumentWord } from '../src/commands/parser.ts';
 import { settings } from '../src/config/settings.ts';
 import { outputs, schemaName, schemaOf } from '../src/render/outputs/outputs.ts';
 import { version } from '../src/version.ts';
@@ -68,7 +68,7 @@ function commandLines({
     ...(command.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${command.exitCodes}`)]),
     '.PP',
     'Examples:',
-    ...command.examples.flatMap(({ line, meaning }) => item(line, meaning)),
+    ...Object.entries(command.examples).flatMap(([line, meaning]) => item(line, meaning)),
   ];
 }
 

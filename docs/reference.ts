@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, flagsOf } from '../src/commands/command.ts';
-import type { Flag } from '../src/commands/flags.ts';
+import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
+import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
-import { argumentWord } from '../src/commands/parser.ts';
-import { mirrorSettings, runSettings } from '../src/commands/shared-flags.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
@@ -95,7 +94,7 @@ function settingsOf(name: string, names: readonly SettingName[]): string {
   return all.length === 0 ? '' : `[Settings](#settings): ${all.join(', ')}`;
 }
 
-function helpOf({ help, choices, default: fallback }: Omit<Flag<unknown>, 'read'>): string {
+function helpOf({ help, choices, default: fallback }: FlagHelp): string {
   const words =
     choices === undefined || choices.every(word => help.includes(word)) ? [] : [choices.join(', ')];
   const all = [...words, ...(fallback === undefined ? [] : [`default ${fallback}`])];

@@ -31,7 +31,7 @@ process.once('exit', () => {
 });
 
 const words = process.argv.slice(2);
-if (words.length === 1 && words[0] === '--version') {
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   process.stdout.write(`${version}\n`);
 } else {
   limitYoungGeneration();
@@ -40,14 +40,12 @@ if (words.length === 1 && words[0] === '--version') {
   let signal: AbortSignal | undefined;
   process.exitCode = await main(words, {
     environment: process.env,
-    folder: '',
     stdout: process.stdout,
     stderr: process.stderr,
     get signal() {
       signal ??= stopSignal();
       return signal;
     },
-    clock: () => new Date(),
   });
 }
 

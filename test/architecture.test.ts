@@ -67,7 +67,6 @@ const packageRooms = table({
   '@clickhouse/client': 'publish',
   'node-cron': 'commands',
   pino: 'commands',
-  commander: 'commands',
   'get-east-asian-width': 'render',
   'csv-stringify': 'render',
   fflate: 'render',

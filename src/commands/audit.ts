@@ -8,24 +8,20 @@ import { writeError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
-import { file, required, yes } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
+import { mirrorSettings, required, text, yes } from './flags.ts';
 
 /** `docmirror audit keygen` */
 export const keygen = command({
-  arguments: { path: required(file('where the private key goes')) },
+  arguments: { path: required(text('FILE', 'where the private key goes')) },
   flags: {},
   settings: [],
-  examples: [
-    {
-      line: 'docmirror audit keygen signing-key.pem > key.pub',
-      meaning: 'once; give key.pub to the auditor',
-    },
-    { line: 'docmirror audit keygen next-key.pem', meaning: 'the public one on the terminal' },
-  ],
+  examples: {
+    'docmirror audit keygen signing-key.pem > key.pub': 'once; give key.pub to the auditor',
+    'docmirror audit keygen next-key.pem': 'the public one on the terminal',
+  },
   notes: ['DOCMIRROR_SIGNING_KEY_FILE names the private key for those commands that sign.'],
   exitCodes: '0 done, 2 the file is there already, or it can not be written.',
-  run({ path }, { environment }) {
+  run({ path }, { settings: { environment } }) {
     rejectUnknownVariables(environment);
     const { privatePem, publicPem } = generateKey();
     try {
@@ -43,19 +39,17 @@ export const keygen = command({
 /** `docmirror audit checkpoint` */
 export const checkpoint = command({
   flags: {
-    out: file('write it into a file instead'),
+    out: text('FILE', 'write it into a file instead'),
     unsigned: yes('print it without a signature'),
   },
   settings: ['signingKeyFile', ...mirrorSettings],
-  examples: [
-    { line: 'docmirror audit checkpoint --unsigned', meaning: 'how many receipts there are, and their root' },
-    {
-      line: 'docmirror audit checkpoint --unsigned --out checkpoint',
-      meaning: 'into a file; keep it where no one can change it',
-    },
-  ],
+  examples: {
+    'docmirror audit checkpoint --unsigned': 'how many receipts there are, and their root',
+    'docmirror audit checkpoint --unsigned --out checkpoint':
+      'into a file; keep it where no one can change it',
+  },
   notes: ['"docmirror verify --checkpoint FILE" shows later whether anything before it was changed.'],
-  async run({ out, unsigned }, { config: { database, signingKeyFile } }) {
+  run({ out, unsigned }, { config: { database, signingKeyFile } }) {
     if (signingKeyFile === null && !unsigned) {
       throw new UsageError(
         'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
@@ -64,7 +58,7 @@ export const checkpoint = command({
     const text =
       unsigned || signingKeyFile === null
         ? checkpointText(checkpointOf(database))
-        : await signedCheckpointOf(database, signingKeyFile);
+        : signedCheckpointOf(database, signingKeyFile);
     if (out === null) return text;
     writeWhole(out, text);
     return undefined;
@@ -74,22 +68,25 @@ export const checkpoint = command({
 
 /** `docmirror audit receipts` */
 export const receipts = command({
-  flags: {},
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror audit receipts', meaning: 'what each run stated' },
-    { line: 'docmirror audit receipts --json > receipts.ndjson', meaning: 'byte for byte, a line each' },
-  ],
-  run: (_given, { config: { database } }) => ({ database, receipts: [...receiptsOf(database)] }),
-  outputLines: ({ receipts }) => receipts.map(({ receipt }) => receipt),
-  text({ database, receipts }, width) {
-    const rows = receipts.map(({ leafIndex, receipt: text }) => {
+  flags: { json: yes('print it as JSON') },
+  examples: {
+    'docmirror audit receipts': 'what each run stated',
+    'docmirror audit receipts --json > receipts.ndjson': 'byte for byte, a line each',
+  },
+  run({ json }, { config: { database }, stdout }) {
+    const found = [...receiptsOf(database)];
+    if (json) {
+      for (const { receipt } of found) stdout.write(`${receipt}\n`);
+      return;
+    }
+    const rows = found.map(({ leafIndex, receipt: text }) => {
       const receipt = receiptOrNull(text);
       if (receipt !== null) return { leafIndex, receipt };
       throw new MirrorFileError(
         `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
       );
     });
-    return receiptsText(rows, width);
+    return rows;
   },
+  text: receiptsText,
 });

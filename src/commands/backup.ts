@@ -16,53 +16,50 @@ import {
   writeManifest,
 } from '../store/copies/backup.ts';
 import { restore } from '../store/copies/restore.ts';
-import { writeWhole } from '../store/file/atomic-file.ts';
+import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
-import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
-import { assertCanSign, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
+import type { Verification, VerifyOptions } from '../store/verify/verify.ts';
+import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
-import { duration, file, number } from './flags.ts';
-import { mirrorSettings, notifierSettings } from './shared-flags.ts';
+import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
 const differencesMax = 100;
 
 /** `docmirror backup` */
 export const backup = command({
-  arguments: {
-    destination: file('the file to write, or with --keep the folder', { valueName: 'DEST' }),
-  },
+  arguments: { destination: text('DEST', 'the file to write, or with --keep the folder') },
   flags: {
     keep: number(
       'N',
       "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
       [1, 100_000],
     ),
-    check: file('make no backup, but verify an old one', { isOnce: true }),
-    restore: file('make no backup, but replace the mirror by an old one', { isOnce: true }),
-    list: file(
+    check: text('FILE', 'make no backup, but verify an old one'),
+    restore: text('FILE', 'make no backup, but replace the mirror by an old one'),
+    list: text(
+      'FOLDER',
       'make no backup, but list those in a folder, mirror by mirror, and check the SHA-256 of the newest',
-      { valueName: 'FOLDER', isOnce: true },
     ),
     maxAge: duration(
       'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
     ),
   },
   settings: ['baseUrl', 'signingKeyFile', 'waitMs', ...notifierSettings, ...mirrorSettings],
-  examples: [
-    { line: 'docmirror backup copy.sqlite', meaning: 'one file, replaced when the new copy is proven' },
-    { line: 'docmirror backup backups --keep 14', meaning: 'files named by mirror and time, the newest 14' },
-    { line: 'docmirror backup --list backups --max-age 26h', meaning: 'is there a new one, unaltered?' },
-    { line: 'docmirror backup --restore copy.sqlite', meaning: 'replace the mirror by it' },
-  ],
+  examples: {
+    'docmirror backup copy.sqlite': 'one file, replaced when the new copy is proven',
+    'docmirror backup backups --keep 14': 'files named by mirror and time, the newest 14',
+    'docmirror backup --list backups --max-age 26h': 'is there a new one, unaltered?',
+    'docmirror backup --restore copy.sqlite': 'replace the mirror by it',
+  },
   notes: [
     "A sync can run meanwhile. The backup is one state of the mirror, in a single file that opens anywhere and only its owner can read. Beside it is its manifest, COPY.json: mirror, run, root hash, counts, size and SHA-256. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror. Don't copy a backup there by hand: files that SQLite left beside the old mirror would damage it.",
   ],
   exitCodes:
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
-  run({ destination, keep, maxAge, ...given }, context): Promise<Shown> {
-    void context.config;
+  async run({ destination, keep, maxAge, ...given }, context): Promise<Shown> {
+    const { config, signal } = context;
     if (maxAge !== null && given.list === null) throw new UsageError('--max-age goes with --list.');
     const [other, ...more] = (['check', 'restore', 'list'] as const).filter(name => given[name] !== null);
     if (other === undefined) return makeBackup(destination, keep, context);
@@ -72,7 +69,9 @@ export const backup = command({
     if (other === 'list') return listFolder(path, maxAge, context);
     if (!existsSync(fileBehind(path, `--${other}`)))
       throw new MirrorFileError(`--${other}: there is no backup at ${path}.`);
-    return other === 'check' ? check(path, context) : restoreMirror(path, context);
+    if (other === 'restore') return restoreMirror(path, context);
+    const options = { limit: differencesMax, signal };
+    return audited(await audit(path, path, config.signingKeyFile, options), context);
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
@@ -82,16 +81,19 @@ async function makeBackup(destination: string | null, keep: number | null, conte
   if (destination === null) throw new UsageError('Name the file to write: docmirror backup DEST');
   const { config, signal, notifier } = context;
   const { database, signingKeyFile, labels } = config;
-  const nextName = keep === null ? undefined : () => nameInFolder(destination, database, context.clock());
+  const nextName = keep === null ? undefined : () => nameInFolder(destination, database, new Date());
   const wanted = nextName?.() ?? destination;
-  if (signingKeyFile !== null) await assertCanSign(checkpointBeside(wanted), signingKeyFile);
+  if (signingKeyFile !== null) {
+    assertReplaceable(checkpointBeside(wanted));
+    readSigningKey(signingKeyFile);
+  }
   notifier?.begun();
   const made = await backUp(database, wanted, { nextName, limit: differencesMax, signal });
   const { path, runId, verification } = made;
   if (verification.differenceCount > 0)
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
-  else writeWhole(checkpointBeside(path), await signedCheckpointOf(path, signingKeyFile));
+  else writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
   const manifest = await writeManifest(path, { runId, labels, signal });
   const { bytes } = manifest;
   const removed = keep === null ? [] : rotate(destination, path, keep);
@@ -109,9 +111,9 @@ function stateText(runId: number): string {
 }
 
 async function restoreMirror(copy: string, context: Context): Promise<Shown> {
-  const { signal, settings, environment } = context;
+  const { signal, settings } = context;
   const { database, signingKeyFile, waitMs } = context.config;
-  const wanted = resolveOne('baseUrl', settings.flags, environment);
+  const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
   const restored = await whenFree(waitMs, signal, () =>
     restore(copy, database, {
       limit: differencesMax,
@@ -138,11 +140,6 @@ function refused(found: Verification, consequence: string, context: Context): Sh
   return audited(found, context);
 }
 
-async function check(path: string, context: Context): Promise<Shown> {
-  const { signal, config } = context;
-  return audited(await audit(path, path, config.signingKeyFile, { limit: differencesMax, signal }), context);
-}
-
 function audited(found: Verification, context: Context): Shown {
   if (found.differenceCount > 0) context.exitCode = exitCodes.difference;
   return { output: verifyOutputOf(found, null), text: width => verificationText(found, width) };
@@ -155,14 +152,8 @@ function audit(
   signingKeyFile: string | null,
   options: VerifyOptions,
 ): Promise<Verification> {
-  const checkpoint = checkpointBeside(backup);
-  if (!existsSync(checkpoint)) return verifyMirror(path, options);
-  return verifyWithCheckpoints(path, {
-    ...options,
-    checkpoints: [checkpoint],
-    publicKey: null,
-    signingKeyFile,
-  });
+  const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));
+  return verifyWithCheckpoints(path, { ...options, checkpoints, publicKey: null, signingKeyFile });
 }
 
 /**
@@ -173,7 +164,7 @@ function audit(
 async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`--list: there is no folder ${folder}.`);
-  const nowMs = context.clock().getTime();
+  const nowMs = Date.now();
   const stateOf = ({ isNewest, isSound, at, manifest }: ListedBackup): string | null => {
     if (!isNewest) return null;
     if (isSound === false) return 'altered';

@@ -13,25 +13,26 @@ import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
-import { choice, defaulting, file, moment, text, type ValuesOf } from './flags.ts';
+import { choice, conflicting, defaulting, moment, resourceFlag, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
-import { mirrorSettings, resourceFlag } from './shared-flags.ts';
 import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
 
 const flags = {
-  sinceRun: text('N', 'changes of later runs than this one', { conflicts: ['--since'] }),
+  sinceRun: conflicting(text('N', 'changes of later runs than this one'), '--since'),
   since: moment(
     'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
   ),
   untilRun: text('N', 'no changes of later runs than this one'),
-  cursor: file('changes after the cursor in this file; --since-run overrides it, to resume', {
-    conflicts: ['--since', '--resource'],
-  }),
-  next: file('with --cursor: write the cursor for the next time to this file'),
+  cursor: conflicting(
+    text('FILE', 'changes after the cursor in this file; --since-run overrides it, to resume'),
+    '--since',
+    '--resource',
+  ),
+  next: text('FILE', 'with --cursor: write the cursor for the next time to this file'),
   from: choice(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
   resource: resourceFlag,
   format: defaulting(choice(changeFormats, 'FORMAT', 'how to print them'), 'table'),
-  out: file('write them to this file; it gets its name when it is complete'),
+  out: text('FILE', 'write them to this file; it gets its name when it is complete'),
 };
 
 type Given = ValuesOf<typeof flags>;
@@ -39,22 +40,14 @@ type Given = ValuesOf<typeof flags>;
 /** `docmirror changes` */
 export const changes = command({
   flags,
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror changes', meaning: 'the changes of the last run' },
-    {
-      line: 'docmirror changes --since-run 1 --format ndjson',
-      meaning: 'all changes of later runs, for a program',
-    },
-    {
-      line: 'docmirror changes --since 24h --resource webhooks --format xlsx --out day.xlsx',
-      meaning: 'one list, the last 24 hours, for a spreadsheet',
-    },
-    {
-      line: 'docmirror changes --cursor c --next n --format ndjson > batch && mv n c',
-      meaning: 'each change once: what is new since the last time; process the batch before the mv',
-    },
-  ],
+  examples: {
+    'docmirror changes': 'the changes of the last run',
+    'docmirror changes --since-run 1 --format ndjson': 'all changes of later runs, for a program',
+    'docmirror changes --since 24h --resource webhooks --format xlsx --out day.xlsx':
+      'one list, the last 24 hours, for a spreadsheet',
+    'docmirror changes --cursor c --next n --format ndjson > batch && mv n c':
+      'each change once: what is new since the last time; process the batch before the mv',
+  },
   notes: [
     'Only runs that have ended count. --since-run 0 prints everything from the beginning. CSV and XLSX have two columns for each field, before and after; NDJSON and Parquet have whole records.',
     'A cursor says which changes were delivered. docmirror reads the file that --cursor names. When all changes are printed, it writes the file that --next names. Move that one to the other when you have processed the changes. If there is no cursor yet, docmirror begins at the first run.',
@@ -75,12 +68,12 @@ export const changes = command({
       );
     let changeCount = 0;
     const found = changesThatFit(sqlite, range).filter(change => {
-      const isWanted = given.resource?.some(each => each === change.resource) ?? true;
+      const isWanted = given.resource.some(each => each === change.resource);
       if (isWanted) changeCount++;
       return isWanted;
     });
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
-    const pieces = await changePieces(found, { format, width, resources: given.resource ?? undefined });
+    const pieces = await changePieces(found, { format, width, resources: given.resource });
     if (out !== null) stdout.write(await writeOut(out, pieces, () => changeCount));
     else {
       const isTaken = await streamOut(stdout, pieces);

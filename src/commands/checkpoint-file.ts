@@ -12,7 +12,6 @@ import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
-import { assertReplaceable } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
@@ -35,7 +34,7 @@ export async function verifyWithCheckpoints(
   database: string,
   { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
 ): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
-  const key = await keyFrom(publicKey, signingKeyFile);
+  const key = paths.length === 0 ? null : keyFrom(publicKey, signingKeyFile);
   const shown: ShownCheckpoint[] = [];
   const checkpoints = paths.flatMap(file => {
     const bytes = readSmallBytes('', file, bytesMax);
@@ -62,28 +61,17 @@ export async function verifyWithCheckpoints(
 }
 
 /**
- * Finds out, before there is anything to sign, whether a checkpoint can be signed and put there.
- *
- * @throws UsageError if the setting names no usable key.
- * @throws RefusedFileError if a mirror, a lock, a key or a folder is at the path.
- */
-export async function assertCanSign(path: string, signingKeyFile: string): Promise<void> {
-  assertReplaceable(path);
-  await readSigningKey(signingKeyFile);
-}
-
-/**
  * The key that signs.
  *
  * @throws UsageError if the setting names no usable key.
  */
-export async function readSigningKey(path: string): Promise<KeyObject> {
+export function readSigningKey(path: string): KeyObject {
   return readKey('DOCMIRROR_SIGNING_KEY_FILE: ', path, readPrivateKey);
 }
 
 /** The signed checkpoint of all receipts of a mirror. */
-export async function signedCheckpointOf(database: string, signingKeyFile: string): Promise<string> {
-  return signedCheckpoint(checkpointOf(database), await readSigningKey(signingKeyFile));
+export function signedCheckpointOf(database: string, signingKeyFile: string): string {
+  return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
 }
 
 /** What is said of a checkpoint, and of its signature; `publicKey` is null if no key is known. */
@@ -107,7 +95,7 @@ function withSignature(
   return { file, size, signature, notes };
 }
 
-async function keyFrom(publicKey: string | null, signingKeyFile: string | null): Promise<KeyObject | null> {
+function keyFrom(publicKey: string | null, signingKeyFile: string | null): KeyObject | null {
   if (publicKey !== null) return readKey('', publicKey, readPublicKey);
   return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
 }

@@ -1,4 +1,4 @@
-import { type Command, command, flagsOf, ownFlags } from './command.ts';
+import { type Command, command, flagsOf } from './command.ts';
 import { choice, required } from './flags.ts';
 
 /** What can follow other words on the command line. */
@@ -19,11 +19,11 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
     arguments: { shell: required(choice(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },
     flags: {},
     settings: [],
-    examples: [
-      { line: 'eval "$(docmirror completion bash)"', meaning: 'in ~/.bashrc' },
-      { line: 'eval "$(docmirror completion zsh)"', meaning: 'in ~/.zshrc, after compinit' },
-      { line: 'docmirror completion fish | source', meaning: 'in ~/.config/fish/config.fish' },
-    ],
+    examples: {
+      'eval "$(docmirror completion bash)"': 'in ~/.bashrc',
+      'eval "$(docmirror completion zsh)"': 'in ~/.zshrc, after compinit',
+      'docmirror completion fish | source': 'in ~/.config/fish/config.fish',
+    },
     async run({ shell }) {
       const levels = levelsOf(await load());
       return shell === 'fish' ? fishScript(levels) : shellScript(levels, shell);
@@ -50,7 +50,7 @@ function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
     {
       before: '',
       words: [...heads, 'help'],
-      flags: [...ownFlags.map(({ name }) => name), '--help', '--version'],
+      flags: ['--database', '--env-file', '--help', '--version'],
     },
   ];
 }

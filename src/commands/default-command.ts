@@ -1,39 +1,38 @@
 import { existsSync } from 'node:fs';
 import { resolveService } from '../config/resolve.ts';
-import { TokenUnavailableError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import type { Context } from './command.ts';
+import { statusText } from '../render/status.ts';
+import { RunReader } from '../store/read/run-reader.ts';
+import { type Context, command } from './command.ts';
 import { widthOf } from './io.ts';
-import { readToken } from './token.ts';
 
 /** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
-export async function defaultCommand([name]: readonly unknown[], context: Context): Promise<void> {
-  const { stdout } = context;
-  if (name !== undefined) throw new UsageError(`Flags come after the command: docmirror ${name} …`);
-  const { database } = context.config;
-  if (!existsSync(database)) {
-    stdout.write(howToBegin(database, await whatIsMissing(context)));
-    return;
-  }
-  const { statusText } = await import('../render/status.ts');
-  const { RunReader } = await import('../store/read/run-reader.ts');
-  using reader = new RunReader(database);
-  const lists = reader.status();
-  const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
-  stdout.write(
-    `${printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`)}\n${statusText(lists, context.clock().getTime(), { run: reader.newestRun(), width: widthOf(stdout) })}`,
-  );
-}
+export const defaultCommand = command({
+  flags: {},
+  settings: ['database'],
+  examples: {},
+  run(_given, context) {
+    const { stdout, config } = context;
+    const { database } = config;
+    if (!existsSync(database)) return howToBegin(database, whatIsMissing(context));
+    using reader = new RunReader(database);
+    const lists = reader.status();
+    const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
+    const head = printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`);
+    const shown = { run: reader.newestRun(), width: widthOf(stdout) };
+    return `${head}\n${statusText(lists, Date.now(), shown)}`;
+  },
+  text: said => said,
+});
 
-/** The settings that a run still needs, in words; null if the settings are complete. */
-async function whatIsMissing({ environment, signal }: Context): Promise<string | null> {
+/** The first setting that a run still needs, in words; null if the settings are complete. */
+function whatIsMissing({ settings: { environment } }: Context): string | null {
   try {
-    const { token } = resolveService({}, environment);
-    // The doctor does the checks that take long or ask a person.
-    if (!('command' in token)) await readToken(token, signal);
+    resolveService({}, environment);
     return null;
   } catch (error) {
-    if (error instanceof UsageError || error instanceof TokenUnavailableError) return error.message;
+    if (error instanceof UsageError) return error.message;
     throw error;
   }
 }

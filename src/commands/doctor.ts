@@ -3,35 +3,34 @@ import { dirname, resolve } from 'node:path';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
-import { adviceOn, DocmirrorError, exitCodes, MirrorFileError, ServiceError } from '../errors.ts';
+import { adviceOn, exitCodes, MirrorFileError, ServiceError } from '../errors.ts';
 import { diagnosisText, doctorOutputOf, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import type { Service } from '../service/service.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { assertNothingIntrusive } from '../store/file/own-objects.ts';
-import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
 import { assertPagesMax } from '../sync/read.ts';
 import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
-import { widthOf } from './io.ts';
+import { mirrorSettings, runSettings } from './flags.ts';
+import { failureOf, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
-import { assertIsMirrorOf, openService, readExtraCa } from './run-once.ts';
+import { assertIsMirrorOf, openService } from './run-once.ts';
 import { assertShareFits } from './share.ts';
-import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror doctor` */
 export const doctor = command({
   flags: {},
   settings: [...runSettings, ...mirrorSettings],
-  examples: [
-    { line: 'docmirror doctor', meaning: 'a line a check: what was tried, what was found, what to do' },
-    { line: 'docmirror doctor --json > checks.json', meaning: 'for scripts' },
-  ],
+  examples: {
+    'docmirror doctor': 'a line a check: what was tried, what was found, what to do',
+    'docmirror doctor --json > checks.json': 'for scripts',
+  },
   notes: [
     'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. It tries what a run does, with one request a list.',
   ],
@@ -60,9 +59,8 @@ async function tried(check: string, part: () => string | Promise<string>): Promi
   try {
     return { check, status: 'ok', found: await part(), ...nothing };
   } catch (error) {
-    const explained = explainSqliteError(error, 'the mirror');
-    if (!(explained instanceof DocmirrorError)) throw error;
-    const { message: found, code, exitCode } = explained;
+    const { message: found, code, exitCode } = failureOf(error);
+    if (code === 'internal') throw error;
     return { check, status: 'failed', found, todo: adviceOn(code), code, exitCode };
   }
 }
@@ -70,10 +68,9 @@ async function tried(check: string, part: () => string | Promise<string>): Promi
 async function* examine(context: Context): AsyncGenerator<Verdict> {
   let config: Config | undefined;
   let service: ServiceConfig | undefined;
-  const settings = await tried('settings', async () => {
+  const settings = await tried('settings', () => {
     config = context.config;
     service = context.service;
-    readExtraCa(service);
     return 'complete and usable';
   });
   yield settings;

@@ -6,8 +6,7 @@ import type { EraseOutput } from '../render/outputs/records.ts';
 import { wrap } from '../render/wrap.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
-import { choice, required, text } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
+import { choice, mirrorSettings, required, text } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
 /** `docmirror erase` */
@@ -26,32 +25,23 @@ export const erase = command({
   },
   flags: {},
   settings: ['actor', 'waitMs', ...mirrorSettings],
-  examples: [
-    {
-      line: 'docmirror erase document-exports 1',
-      meaning: 'earlier texts of an export, also of one that was removed',
-    },
-    {
-      line: 'docmirror erase connections 1 --json',
-      meaning: 'earlier names of a connection, for a program',
-    },
-    {
-      line: 'docmirror erase rejected-records 7',
-      meaning: 'one rejected record, which might have no id of its own',
-    },
-  ],
+  examples: {
+    'docmirror erase document-exports 1': 'earlier texts of an export, also of one that was removed',
+    'docmirror erase connections 1 --json': 'earlier names of a connection, for a program',
+    'docmirror erase rejected-records 7': 'one rejected record, which might have no id of its own',
+  },
   notes: [
     'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
   ],
   exitCodes:
     '0 done, 1 the record does not exist and never did, 4 the history is not what its receipts say, 11 a run is using the mirror.',
-  async run({ resource, id }, { config: { database, actor, waitMs }, signal, clock }) {
+  async run({ resource, id }, { config: { database, actor, waitMs }, signal }) {
     if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
       throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
     const recordId = Number(id);
     const order = { resource, recordId, actor };
     const erased = await whenFree(waitMs, signal, () =>
-      eraseRecord(database, { ...order, at: clock().toISOString() }),
+      eraseRecord(database, { ...order, at: new Date().toISOString() }),
     );
     return { resource, recordId, ...erased };
   },

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type CellValue, type Column, cellsOf } from '../contract/cells.ts';
 import {
   arrayFields,
@@ -19,40 +19,34 @@ import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/as-of.ts';
 import { runsOf } from '../store/read/change-list.ts';
 import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
-import { TimeSlice } from '../time-slice.ts';
 import { runOf } from './changes.ts';
 import { command } from './command.ts';
-import { choice, defaulting, file, instantOf, required, text, yes } from './flags.ts';
+import { choice, conflicting, defaulting, instantOf, required, resourceFlag, text, yes } from './flags.ts';
 import { widthOf } from './io.ts';
-import { StatusLine } from './progress.ts';
-import { mirrorSettings, resourceFlag } from './shared-flags.ts';
+import { fill } from './stream-out.ts';
 
 /** `docmirror export` */
 export const exportMirror = command({
   flags: {
     format: defaulting(choice(fileFormats, 'FORMAT', 'how to write them'), 'ndjson'),
     names: yes('in formats with columns: the names of connections beside their ids'),
-    out: required(file('the folder to write into; it is made if it does not exist', { valueName: 'DIR' })),
+    out: required(text('DIR', 'the folder to write into; it is made if it does not exist')),
     resource: resourceFlag,
-    asOfRun: text('N', 'the lists as they were after this run', { conflicts: ['--as-of'] }),
+    asOfRun: conflicting(text('N', 'the lists as they were after this run'), '--as-of'),
     asOf: text(
       'TIME',
       'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
     ),
   },
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror export --out lists', meaning: "a file a list, in the service's own shape" },
-    {
-      line: 'docmirror export --format parquet --out lists --as-of-run 1',
-      meaning: 'the lists as they were after run 1',
-    },
-    { line: 'docmirror export --format xlsx --names --out sheets', meaning: 'for Excel and the like' },
-  ],
+  examples: {
+    'docmirror export --out lists': "a file a list, in the service's own shape",
+    'docmirror export --format parquet --out lists --as-of-run 1': 'the lists as they were after run 1',
+    'docmirror export --format xlsx --names --out sheets': 'for Excel and the like',
+  },
   notes: [
     'Files appear under their names when all of them are complete; an older file of that name is replaced. "docmirror changes" writes what runs changed, in the same formats.',
   ],
-  async run({ format, names, out, ...given }, { config, stdout, stderr }) {
+  async run({ format, names, out, resource: wanted, asOfRun, asOf }, { config, stdout, stderr }) {
     if (names && format === 'ndjson')
       throw new UsageError('--names goes with the other formats. NDJSON always has the names.');
     if (existsSync(out) && !statSync(out).isDirectory())
@@ -60,35 +54,32 @@ export const exportMirror = command({
     using mirror = openForReading(config.database);
     const { sqlite } = mirror;
     sqlite.exec('BEGIN');
-    const resources = keptResources.filter(each => given.resource?.includes(each) ?? true);
+    const resources = keptResources.filter(each => wanted.includes(each));
     const say = (line: string) => stderr.write(`${line}\n`);
     const runs = runsOf(sqlite);
-    const runId = runNamed(given, runs, say);
+    const runBefore = asOf === null ? null : lastRunBy(asOf, runs);
+    const runId = asOfRun === null ? runBefore : runOf('--as-of-run', asOfRun, runs);
+    if (runBefore !== null) say(`As of run ${runBefore}, which ended at ${runs.endOf(runBefore)}.`);
     if (runId !== null) {
       const why = whyNotAsOf(sqlite, runId);
       if (why !== null) throw new UsageError(why);
       for (const note of resources.flatMap(each => noteOn(each, runId, runs))) say(note);
       const erased = resources.reduce((sum, each) => sum + erasedSince(sqlite, runId, each), 0);
-      if (erased > 0) say(noteOnErased(erased));
+      if (erased > 0)
+        say(`Left out: ${counted(erased, 'record')} as of then, because the text was erased since.`);
     }
     const state = new MirrorState(sqlite, runId);
-    const total = resources.reduce((sum, each) => sum + state.count(each), 0);
-    const line = new StatusLine(stderr);
-    const slice = new TimeSlice(null);
     const write = format === 'ndjson' ? null : await tableWriter(format);
     const written: { readonly file: AtomicFile; rowCount: number }[] = [];
-    let done = 0;
+    makeFolders(out);
     try {
       for (const resource of resources) {
-        const before = done;
+        const entry = { file: new AtomicFile(join(out, `${tableOf(resource)}.${format}`)), rowCount: 0 };
+        written.push(entry);
         const counting = <T>(row: T): T => {
-          done++;
-          if (done % 1_000 === 0) line.show(`exporting ${count(done)} of ${count(total)} rows`);
+          entry.rowCount++;
           return row;
         };
-        const path = join(out, `${tableOf(resource)}.${format}`);
-        makeFolders(dirname(path));
-        const file = new AtomicFile(path);
         const { columns, rowOf } = tableFor(resource, state, names);
         const pieces =
           write === null
@@ -97,23 +88,16 @@ export const exportMirror = command({
                 columns,
                 state.records(resource).map(record => rowOf(counting(record))),
               );
-        const entry = { file, rowCount: 0 };
-        written.push(entry);
-        for (const piece of pieces) {
-          file.write(piece);
-          if (slice.isOver) await slice.next();
-        }
-        file.finish();
-        entry.rowCount = done - before;
+        await fill(entry.file, pieces);
       }
       for (const { file } of written) file.putInPlace();
     } finally {
-      line.clear();
       for (const { file } of written) file[Symbol.dispose]();
     }
     const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
-    stdout.write(renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout)));
+    return renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout));
   },
+  text: table => table,
 });
 
 /** A resource's columns: its id, its fields, the runs that wrote it, and its further fields. */
@@ -159,20 +143,11 @@ export function tableFor(
   };
 }
 
-interface AsOfFlags {
-  readonly asOfRun: string | null;
-  readonly asOf: string | null;
-}
-
-/** The run whose outcome is asked for; null for the present state. */
-function runNamed({ asOfRun, asOf }: AsOfFlags, runs: EndedRuns, say: (line: string) => void): number | null {
-  if (asOfRun !== null) return runOf('--as-of-run', asOfRun, runs);
-  if (asOf === null) return null;
+/** The last run that had ended by a time. */
+function lastRunBy(asOf: string, runs: EndedRuns): number {
   const runId = runs.newestBy(endOfSecond(asOf));
-  if (runId === null)
-    throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
-  say(`As of run ${runId}, which ended at ${runs.endOf(runId)}.`);
-  return runId;
+  if (runId !== null) return runId;
+  throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
 }
 
 const secondAlone = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i;
@@ -193,9 +168,4 @@ function noteOn(resource: string, runId: number, runs: EndedRuns): string[] {
   if (writtenByRunId === null) return [`${resource}: ${what}; nothing was mirrored until then.`];
   const writer = writtenByRunId === runId ? 'that run' : `run ${writtenByRunId}`;
   return [`${resource}: ${what}; it is given as ${writer} left it.`];
-}
-
-function noteOnErased(erased: number): string {
-  const [verb, whose] = erased === 1 ? ['it was', 'its'] : ['they were', 'their'];
-  return `Left out: ${counted(erased, 'record')} as ${verb} then, because ${whose} text was erased since.`;
 }

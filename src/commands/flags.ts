@@ -1,29 +1,31 @@
-import { isAbsolute } from 'node:path';
-import { checkToken, durationMs, wholeNumber } from '../config/resolve.ts';
+import { durationMs, wholeNumber } from '../config/resolve.ts';
+import type { SettingName } from '../config/settings.ts';
+import { keptResources, resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
-import type { Io } from './io.ts';
 
-/** How a flag or an argument is typed on the command line, and how its text becomes a value of type `T`. */
-export interface Flag<T> {
+/** What the help says of a flag or an argument. */
+export interface FlagHelp {
   readonly help: string;
-  /** The name of its value in the help. A flag without a value has none. */
+  /** The name of its value. A flag without a value has none. */
   readonly valueName?: string;
   readonly default?: string;
   /** The only texts that it takes. */
   readonly choices?: readonly string[];
-  /** True if it can be repeated. Then its values are collected. */
+  /** True if it can be repeated. */
   readonly isRepeatable?: boolean;
-  /** True if a second use is an error. For other flags the last one counts. */
-  readonly isOnce?: boolean;
   readonly isRequired?: boolean;
   /** Flags that can't be used together with it. */
   readonly conflicts?: readonly `--${string}`[];
+}
+
+/** A flag or an argument, and how the texts that were typed for it become a value of type `T`. */
+export interface Flag<T> extends FlagHelp {
   /**
    * @param name the flag or argument as the user knows it, for messages.
    * @throws UsageError that names it.
    */
-  read(given: unknown, name: string, io: Pick<Io, 'folder' | 'clock'>): T;
+  read(texts: readonly string[], name: string): T;
 }
 
 /** Flags or arguments, by the keys that their values have in `given`. The key `maxAge` is the flag `--max-age`. */
@@ -35,22 +37,16 @@ export type ValuesOf<F extends Flags> = {
 };
 
 /** A flag without a value. */
-export function yes(help: string, more: Partial<Flag<boolean>> = {}): Flag<boolean> {
-  return { help, ...more, read: given => given === true };
+export function yes(help: string): Flag<boolean> {
+  return { help, read: texts => texts.length > 0 };
 }
 
-/** A text as it was typed; null if it is left out. */
-export function text(valueName: string, help: string, more: Partial<Flag<string>> = {}): Flag<string | null> {
-  return { valueName, help, ...more, read: valued((given: string) => given) };
-}
-
-/** Texts, one for each time that the flag was given. */
-export function texts(
-  valueName: string,
-  help: string,
-  more: Partial<Flag<string>> = {},
-): Flag<readonly string[]> {
-  return { valueName, help, ...more, isRepeatable: true, read: listOf(given => given) };
+/** A text as it was typed, for example the path of a file; null if it is left out. It can't be empty. */
+export function text(valueName: string, help: string): Flag<string | null> {
+  return parsed(valueName, help, (given, name) => {
+    if (given === '') throw new UsageError(`${name}: it is empty.`);
+    return given;
+  });
 }
 
 /** A whole number between two bounds, both included; null if it is left out. */
@@ -59,18 +55,17 @@ export function number(
   help: string,
   [min, max]: readonly [number, number],
 ): Flag<number | null> {
-  return { valueName, help, read: valued((given, name) => wholeNumber(name, given, min, max)) };
+  return parsed(valueName, help, (given, name) => wholeNumber(name, given, min, max));
 }
 
 /** A length of time in milliseconds; null if it is left out. */
 export function duration(help: string): Flag<number | null> {
-  return { valueName: 'TIME', help, read: valued((given, name) => durationMs(name, given)) };
+  return parsed('TIME', help, (given, name) => durationMs(name, given));
 }
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
-export function moment(help: string, more: Partial<Flag<string>> = {}): Flag<string | null> {
-  const read = valued((given, name, { clock }) => momentOf(name, given, clock().getTime()));
-  return { valueName: 'TIME', help, ...more, read };
+export function moment(help: string, valueName = 'TIME'): Flag<string | null> {
+  return parsed(valueName, help, (given, name) => momentOf(name, given, Date.now()));
 }
 
 /** One of some words; null if it is left out. */
@@ -79,50 +74,97 @@ export function choice<const Word extends string>(
   valueName: string,
   help: string,
 ): Flag<Word | null> {
-  // The parser has refused all others.
-  return { valueName, help, choices, read: valued(given => given as Word) };
+  const flag = parsed(valueName, help, (given, name) => {
+    const word = choices.find(each => each === given);
+    if (word !== undefined) return word;
+    throw new UsageError(`${name} can't be ${JSON.stringify(given)}. Expected one of ${choices.join(', ')}.`);
+  });
+  return { ...flag, choices };
 }
 
-/** Some of some words; null if it is left out. */
-export function choicesOf<const Word extends string>(
-  choices: readonly Word[],
-  valueName: string,
-  help: string,
-): Flag<readonly Word[] | null> {
-  const read = (given: unknown) => (given === undefined ? null : (given as readonly Word[]));
-  return { valueName, help, choices, isRepeatable: true, read };
-}
-
-/** A path; null if it is left out. */
-export function file(help: string, more: Partial<Flag<string>> = {}): Flag<string | null> {
-  return { valueName: 'FILE', help, ...more, read: valued(pathOf) };
-}
-
-/** Paths, one for each time that the flag was given. */
-export function files(help: string): Flag<readonly string[]> {
-  return { valueName: 'FILE', help, isRepeatable: true, read: listOf(pathOf) };
-}
-
-/** A token; null if it is left out. Messages never show it. */
-export function token(help: string): Flag<string | null> {
-  return { valueName: 'TOKEN', help, read: valued((given, name) => checkToken(name, given)) };
+/** The same flag, which can be repeated. */
+export function repeated<T>(flag: Flag<T>): Flag<readonly NonNullable<T>[]> {
+  const read = (texts: readonly string[], name: string) =>
+    texts.map(each => flag.read([each], name) as NonNullable<T>);
+  return { ...flag, isRepeatable: true, read };
 }
 
 /** The same flag, which can't be left out. */
 export function required<T>(flag: Flag<T>): Flag<NonNullable<T>> {
-  return { ...(flag as Flag<NonNullable<T>>), isRequired: true };
+  const read = (texts: readonly string[], name: string) => {
+    if (texts.length === 0) throw new UsageError(`${name} is missing: ${flag.help}.`);
+    return flag.read(texts, name) as NonNullable<T>;
+  };
+  return { ...flag, isRequired: true, read };
 }
 
 /** The same flag, which has this text if it is left out. */
 export function defaulting<T>(flag: Flag<T>, fallback: string): Flag<NonNullable<T>> {
-  return { ...(flag as Flag<NonNullable<T>>), default: fallback };
+  const read = (texts: readonly string[], name: string) =>
+    flag.read(texts.length === 0 ? [fallback] : texts, name) as NonNullable<T>;
+  return { ...flag, default: fallback, read };
 }
 
-/** A path, which goes by the folder. The process's own folder is left out, so that messages show the path as it was typed. */
-export function pathIn(folder: string, path: string): string {
-  // Joined and not resolved: where a folder on the way does not exist, the path leads nowhere.
-  return folder === '' || path === '' || isAbsolute(path) ? path : `${folder}/${path}`;
+/** The same flag, which can't be used together with some others. */
+export function conflicting<T>(flag: Flag<T>, ...conflicts: readonly `--${string}`[]): Flag<T> {
+  return { ...flag, conflicts };
 }
+
+function parsed<T>(
+  valueName: string,
+  help: string,
+  parse: (given: string, name: string) => T,
+): Flag<T | null> {
+  return { valueName, help, read: ([given], name) => (given === undefined ? null : parse(given, name)) };
+}
+
+/** Some of these words, all of them if it is left out. */
+function some<const Word extends string>(words: readonly Word[], help: string): Flag<readonly Word[]> {
+  const flag = repeated(choice(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
+  return { ...flag, read: (texts, name) => flag.read(texts.length === 0 ? words : texts, name) };
+}
+
+/** One or, repeated, several of the lists. */
+export const listFlag = some(resourceNames, 'only this list');
+
+/** One or, repeated, several of the lists and connections. */
+export const resourceFlag = some(keptResources, 'only this');
+
+/** The settings that almost every command has. */
+export const mirrorSettings = ['database', 'labels', 'logLevel'] as const satisfies readonly SettingName[];
+
+/** The settings of commands that read the service. */
+export const serviceSettings = [
+  'baseUrl',
+  'allowHttp',
+  'token',
+  'tokenFile',
+  'tokenCommand',
+  'pageSize',
+  'concurrency',
+  'timeoutMs',
+  'giveUpAfterMs',
+  'maxRequestsPerSecond',
+  'maxPages',
+] as const satisfies readonly SettingName[];
+
+/** The settings of commands that send pings and write metrics when they end. */
+export const notifierSettings = ['pingUrl', 'metricsFile'] as const satisfies readonly SettingName[];
+
+/** The settings of commands that bring the mirror up to date. */
+export const runSettings = [
+  ...serviceSettings,
+  'fullEveryMs',
+  'maxRemovals',
+  'keepHistoryMs',
+  'actor',
+  'deadlineMs',
+  'waitMs',
+  'trigger',
+  'share',
+  'shareSql',
+  ...notifierSettings,
+] as const satisfies readonly SettingName[];
 
 /**
  * A point in time as docmirror records it; without a zone it is UTC.
@@ -147,19 +189,4 @@ export function momentOf(flag: string, text: string, nowMs: number): string {
   if (!isLength(text)) return instantOf(flag, text);
   // Before the year 0 nothing was recorded.
   return new Date(Math.max(0, nowMs - durationMs(flag, text))).toISOString();
-}
-
-type Read<T> = (given: string, name: string, io: Pick<Io, 'folder' | 'clock'>) => T;
-
-function valued<T>(read: Read<T>): Flag<T | null>['read'] {
-  return (given, name, io) => (given === undefined ? null : read(String(given), name, io));
-}
-
-function listOf<T>(read: Read<T>): Flag<readonly T[]>['read'] {
-  return (given, name, io) => [given ?? []].flat().map(each => read(String(each), name, io));
-}
-
-function pathOf(given: string, name: string, { folder }: Pick<Io, 'folder'>): string {
-  if (given === '') throw new UsageError(`${name}: it is empty. Name a file.`);
-  return pathIn(folder, given);
 }

@@ -115,21 +115,30 @@ export const groups: Readonly<Record<string, string>> = {
     "Receipts of all runs, and checkpoints that pin them: a mirror's history for those who trust no one.",
 };
 
-/** True if a word names a command or a group of commands. */
-export function isCommand(word: string): boolean {
-  return Object.keys(commands).some(name => name.split(' ')[0] === word);
+/** A command, found by its name. */
+export interface Found extends Entry {
+  readonly name: string;
 }
 
-/** The name of the command that words begin with, also after `help`; null if they name none. */
-export function nameOfCommand(words: readonly string[]): string | null {
-  const [first = '', second = ''] = words[0] === 'help' ? words.slice(1) : words;
-  return [`${first} ${second}`, first].find(name => Object.hasOwn(commands, name)) ?? null;
+/** The command that words begin with; null if they name none. */
+export function findCommand([first = '', second = '']: readonly string[]): Found | null {
+  const name = [`${first} ${second}`, first].find(each => Object.hasOwn(commands, each));
+  const entry = name === undefined ? undefined : commands[name];
+  return name === undefined || entry === undefined ? null : { name, ...entry };
+}
+
+/** The words that can follow the name of a group or, if it is empty, `docmirror`. */
+export function wordsIn(group: string): string[] {
+  const names = Object.keys(commands).map(name => name.split(' '));
+  const words =
+    group === '' ? names : names.filter(([head]) => head === group).map(([, inner = '']) => [inner]);
+  return [...new Set(words.map(([word = '']) => word))];
 }
 
 /** All commands, loaded. */
-export function loadCommands(): Promise<{ name: string; description: string; command: Command }[]> {
-  const loading = Object.entries(commands).map(async ([name, { description, load }]) => {
-    return { name, description, command: await load() };
+export function loadCommands(): Promise<(Found & { readonly command: Command })[]> {
+  const loading = Object.entries(commands).map(async ([name, entry]) => {
+    return { name, ...entry, command: await entry.load() };
   });
   return Promise.all(loading);
 }

@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Environment } from '../config/resolve.ts';
+import type { Environment, Given } from '../config/resolve.ts';
+import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError } from '../errors.ts';
+import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
 /** A stream that docmirror writes to. On a terminal it has a width, in characters. */
 export type Output = Writable & { readonly columns?: number; readonly isTTY?: boolean; readonly fd?: number };
@@ -7,15 +9,20 @@ export type Output = Writable & { readonly columns?: number; readonly isTTY?: bo
 /** All that docmirror uses of the process that it runs in. */
 export interface Io {
   readonly environment: Environment;
-  /** The folder that relative paths go by; empty for the working folder of the process. */
-  readonly folder: string;
   /** The output for data. */
   readonly stdout: Output;
   /** The output for logs and progress. */
   readonly stderr: Output;
-  /** Aborted with a `CancelledError` when docmirror is told to stop. */
+  /** Aborted with a `CancelledError` when docmirror is told to stop. A command that never asks for it is ended by the signal itself. */
   readonly signal: AbortSignal;
-  readonly clock: () => Date;
+}
+
+/** The settings of a command as they were typed, and the variables below them. */
+export interface Settings {
+  readonly environment: Environment;
+  /** The variables that came from the file that `--env-file` names. */
+  readonly inEnvFile: ReadonlySet<string>;
+  readonly flags: Given;
 }
 
 /** The width of a terminal, in characters; infinite if there is none, or its width is unknown. */
@@ -35,4 +42,26 @@ const summaryWidthMax = 76;
 /** The width for summaries: on a terminal easy to read; elsewhere infinite, because broken lines are hard to search. */
 export function summaryWidth(width: number): number {
   return Number.isFinite(width) ? Math.min(width, summaryWidthMax) : width;
+}
+
+/** The end of a command that failed, in words for people. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly exitCode: number;
+}
+
+/** How an error ends a command. The code of a fault of docmirror itself is `internal`. */
+export function failureOf(error: unknown): Failure {
+  const explained = explainSqliteError(error, 'the mirror');
+  if (explained instanceof DocmirrorError) return explained;
+  const isSpoilt =
+    (error instanceof SyntaxError && error.message.includes('JSON')) ||
+    (error instanceof RangeError && error.message === 'Invalid time value');
+  if (isSpoilt)
+    return new MirrorFileError(
+      `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
+    );
+  const message = 'this is a fault of docmirror itself, please report it';
+  return { code: 'internal', message, exitCode: exitCodes.failed };
 }

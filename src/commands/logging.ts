@@ -1,10 +1,8 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import type { Labels } from '../config/parse.ts';
-import { DocmirrorError } from '../errors.ts';
 import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
-import { explainSqliteError } from '../store/file/sqlite-errors.ts';
-import type { Output } from './io.ts';
+import { failureOf, type Output } from './io.ts';
 
 /** A logger whose lines tell of which run they are. */
 export type Logger = PinoLogger & {
@@ -53,8 +51,6 @@ function destinationOf(stderr: Output): DestinationStream {
 
 /** The fields of a log line about an error: its code and message. A fault of docmirror itself has its stack, too. */
 export function loggedError(error: unknown): object {
-  const explained = explainSqliteError(error, 'the mirror');
-  if (!(explained instanceof DocmirrorError)) return { err: error };
-  const { code, message } = explained;
-  return { error: { code, message } };
+  const { code, message } = failureOf(error);
+  return code === 'internal' ? { err: error } : { error: { code, message } };
 }

@@ -1,21 +1,12 @@
-import { CommanderError } from 'commander';
 import { withEnvFile } from '../config/env-file.ts';
-import type { Environment } from '../config/resolve.ts';
-import {
-  adviceOn,
-  DocmirrorError,
-  type ErrorCode,
-  exitCodes,
-  MirrorFileError,
-  UsageError,
-} from '../errors.ts';
+import { flagKey, resolveOne } from '../config/resolve.ts';
+import { settings } from '../config/settings.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
-import { explainSqliteError, readersWay } from '../store/file/sqlite-errors.ts';
-import { type Command, Context, ownFlags } from './command.ts';
-import { commands, isCommand, nameOfCommand } from './index.ts';
-import type { Io } from './io.ts';
-import { type Chosen, commandParser, ownParser, parserSays, type Typed } from './parser.ts';
-import { pathsIn, perform, reportEarly, settingFlagsOf } from './perform.ts';
+import { type Command, Context, flagName, flagsOf } from './command.ts';
+import { helpFor, nearest, unknownCommand } from './help.ts';
+import { findCommand } from './index.ts';
+import { type Failure, failureOf, type Io, type Settings, widthOf } from './io.ts';
 
 /**
  * Runs the command that the words of a command line name until it ends.
@@ -24,43 +15,35 @@ import { pathsIn, perform, reportEarly, settingFlagsOf } from './perform.ts';
  */
 export async function main(given: readonly string[], io: Io): Promise<number> {
   const words = given[0] === '--' ? given.slice(1) : given;
-  const outer = { environment: pathsIn(io.folder, io.environment), inEnvFile: new Set<string>() };
-  let context = new Context(io, { ...outer, flags: {} });
+  let context = new Context(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });
   let chosen: Chosen | null = null;
   let isBegun = false;
-  const begin = async (command: Pick<Command, 'settings'>, typed: Typed) => {
-    const flags = settingFlagsOf(command, typed, io.folder);
-    const { envFile } = flags;
-    const known = typeof envFile === 'string' ? await withEnvFile(envFile, io.environment) : outer;
-    context = new Context(io, { ...known, environment: pathsIn(io.folder, known.environment), flags });
-    isBegun = true;
-  };
   try {
-    const help = helpOnError(words);
+    const help = await helpFor(words, widthOf(io.stdout));
     if (help !== null) {
       io.stdout.write(help);
       return exitCodes.done;
     }
     chosen = await commandIn(words);
-    const parser = isAlone(words)
-      ? ownParser(io, async typed => {
-          await begin({ settings: ['database'] }, typed);
-          const { defaultCommand } = await import('./default-command.ts');
-          await defaultCommand(typed.words, context);
-        })
-      : commandParser(chosen, io, async typed => {
-          if (chosen === null) return;
-          await begin(chosen.command, typed);
-          await perform(chosen.name, chosen.command, typed, context);
-        });
-    await parser.parseAsync(knownOnly(words), { from: 'user' });
+    const { name, command, rest } = chosen;
+    const typed = parse(command, rest);
+    context = new Context(io, await settingsOf(command, typed, io));
+    const values = valuesOf(command, typed);
+    if (command.notifies?.(values)) context.notifier = await notifierFor(name, context);
+    isBegun = true;
+    const data = await command.run(values, context);
+    if (data !== undefined) print(command, data, values.json, context);
+    // A watch reports each of its runs itself.
+    if (name !== 'watch') await context.notifier?.ended(context.exitCode);
     return context.exitCode;
   } catch (error) {
     const failure = report(error, context);
-    const isUsage = failure.exitCode === exitCodes.usage;
-    if (isUsage && !isBegun && chosen !== null)
-      await reportEarly(chosen, context, new UsageError(failure.message)).catch(() => undefined);
-    if (failure.exitCode !== exitCodes.done && wantsJson(words)) {
+    // Flags or settings could not be read, so only the environment says whom to tell.
+    if (!isBegun && chosen?.command.notifies !== undefined)
+      context.notifier = await notifierFor(chosen.name, context);
+    await context.notifier?.failed(failure);
+    const end = words.indexOf('--');
+    if (words.slice(0, end === -1 ? words.length : end).includes('--json')) {
       const { code, message } = failure;
       io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
     }
@@ -68,79 +51,130 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function commandIn(words: readonly string[]): Promise<Chosen | null> {
-  const name = nameOfCommand(words);
-  const command = name === null ? undefined : await commands[name]?.load();
-  return name === null || command === undefined ? null : { name, command };
+interface Chosen {
+  readonly name: string;
+  readonly command: Command;
+  /** The words after the name. */
+  readonly rest: readonly string[];
 }
 
-/** True if no command is named: the command line is empty, or begins with a flag of `docmirror` itself. */
-function isAlone([first]: readonly string[]): boolean {
-  return first === undefined || ownFlags.some(({ name }) => first.split('=')[0] === name);
-}
-
-/** What to do about an error: `docmirror help mirror_busy`. */
-function helpOnError([first, code = '', ...more]: readonly string[]): string | null {
-  if (first !== 'help' || more.length > 0 || isCommand(code)) return null;
-  const advice = adviceOn(code);
-  return advice === null ? null : `${advice}\n`;
-}
-
-/** Whether a command was asked for JSON: it then prints JSON also if it fails before it begins. */
-function wantsJson(words: readonly string[]): boolean {
-  const end = words.indexOf('--');
-  return words.slice(0, end === -1 ? words.length : end).includes('--json');
-}
-
-/** The words without a request for help if the command does not exist: the parser then reports the unknown command. */
-function knownOnly(words: readonly string[]): readonly string[] {
-  const [name = '', ...rest] = words[0] === 'help' ? words.slice(1) : words;
-  const isKnown = name === '' || name.startsWith('-') || name === 'help' || isCommand(name);
-  return isKnown ? words : [name, ...rest.filter(word => word !== '--help' && word !== '-h')];
-}
-
-/** The end of a command that failed. */
-interface Failure {
-  readonly exitCode: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-/** Says what went wrong, if the parser has not said it already. */
-function report(error: unknown, { secrets, environment, stderr }: Context): Failure {
-  if (error instanceof CommanderError) {
-    const exitCode = error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    return { exitCode, code: 'settings', message: parserSays(error.message) };
+/** The command that the words name. Without words, or with flags alone, it is the one that shows the state of the mirror. */
+async function commandIn(words: readonly string[]): Promise<Chosen> {
+  if (words[0] === undefined || words[0].startsWith('-')) {
+    const { defaultCommand } = await import('./default-command.ts');
+    return { name: '', command: defaultCommand, rest: words };
   }
-  const known = foreseen(error);
-  if (known !== null) {
-    const { exitCode, code } = known;
-    const message = printable(secrets.redact(withShare(known.message, environment)));
-    stderr.write(`docmirror: ${message} [${code}]\n`);
-    return { exitCode, code, message };
+  const found = findCommand(words);
+  if (found === null) throw unknownCommand(words);
+  const { name, load } = found;
+  return { name, command: await load(), rest: words.slice(name.split(' ').length) };
+}
+
+/** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
+interface Typed {
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly words: readonly string[];
+}
+
+/** @throws UsageError if a flag is unknown, lacks its value, or does not fit the others. */
+function parse(command: Command, given: readonly string[]): Typed {
+  const known = new Map(flagsOf(command).map(({ name, flag }) => [name as string, flag]));
+  const places = Object.values(command.arguments ?? {});
+  const flags = new Map<string, readonly string[]>();
+  const words: string[] = [];
+  const queue = [...given];
+  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
+    const isFlag = word.startsWith('-') && !/^-\d*$/.test(word);
+    if (word === '--') words.push(...queue.splice(0));
+    else if (!isFlag) words.push(word);
+    if (words.length > places.length && !places.at(-1)?.isRepeatable)
+      throw new UsageError(
+        `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
+      );
+    if (!isFlag || word === '--') continue;
+    const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    const flag = known.get(name);
+    const isBare = flag?.valueName === undefined;
+    // What follows can be a token, so it is not shown.
+    const shown = value === undefined ? name : `${name}=…`;
+    if (flag === undefined || (isBare && value !== undefined))
+      throw new UsageError(`unknown option '${shown}'.${nearest(name, [...known.keys()])}`);
+    const text = isBare ? '' : (value ?? queue.shift());
+    if (text === undefined) throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
+    const texts = flags.get(name) ?? [];
+    if (texts.length > 0 && !isBare && !flag.isRepeatable)
+      throw new UsageError(
+        `option ${name} is there twice. It can be given once; the other value would be ignored.`,
+      );
+    flags.set(name, [...texts, text]);
   }
-  const { message, stack = message } = error instanceof Error ? error : { message: String(error) };
-  const shown = printableLines(secrets.redact(stack));
-  stderr.write(`docmirror: this is a fault of docmirror itself, please report it: ${shown} [internal]\n`);
-  return { exitCode: exitCodes.failed, code: 'internal', message: printable(secrets.redact(message)) };
+  for (const name of flags.keys()) {
+    const other = known.get(name)?.conflicts?.find(each => flags.has(each));
+    if (other !== undefined) throw new UsageError(`${name} cannot be used with ${other}.`);
+  }
+  return { flags, words };
 }
 
-/** A message to a user who can't open the mirror, with the path of its share, if the settings name one. */
-function withShare(message: string, { DOCMIRROR_SHARE: share = '' }: Environment): string {
-  return share.trim() === '' || !message.includes(readersWay)
-    ? message
-    : `${message} It is ${share.trim()}; name it with --database.`;
+/** The settings that were typed, and the variables below them. */
+async function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Promise<Settings> {
+  const typed = command.settings.flatMap(setting => {
+    const { flag, valueName } = settings[setting];
+    const [text] = flags.get(flag) ?? [];
+    return text === undefined ? [] : [[flagKey(flag), valueName === null ? true : text] as const];
+  });
+  const [envFile] = flags.get('--env-file') ?? [];
+  const known = envFile === undefined ? null : await withEnvFile(envFile, environment);
+  const below = known ?? { environment, inEnvFile: new Set<string>() };
+  return { ...below, flags: { ...Object.fromEntries(typed), ...(envFile !== undefined && { envFile }) } };
 }
 
-/** The error with a message that says what to do, also for disk errors and for text in the mirror that docmirror did not write. */
-function foreseen(error: unknown): DocmirrorError | null {
-  const explained = explainSqliteError(error, 'the mirror');
-  if (explained instanceof DocmirrorError) return explained;
-  const isSpoilt =
-    (error instanceof SyntaxError && error.message.includes('JSON')) ||
-    (error instanceof RangeError && error.message === 'Invalid time value');
-  if (!isSpoilt) return null;
-  return new MirrorFileError(
-    `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
+/** The values of a command's arguments and flags. */
+function valuesOf(
+  command: Command,
+  { flags, words }: Typed,
+): Record<string, unknown> & { readonly json: boolean } {
+  const args = Object.entries(command.arguments ?? {}).map(([key, flag], at) => {
+    const texts = words.slice(at, flag.isRepeatable ? words.length : at + 1);
+    return [key, flag.read(texts, flag.valueName ?? key)] as const;
+  });
+  const values = Object.entries(command.flags).map(([key, flag]) => {
+    const name = flagName(key);
+    return [key, flag.read(flags.get(name) ?? [], name)] as const;
+  });
+  return { json: flags.has('--json'), ...Object.fromEntries([...args, ...values]) };
+}
+
+/** The notifier of a command; null if the settings name no address and no file of metrics. */
+async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
+  const { flags, environment } = context.settings;
+  const isAsked = (['pingUrl', 'metricsFile'] as const).some(
+    setting => resolveOne(setting, flags, environment) !== null,
   );
+  if (!isAsked) return null;
+  const { Notifier } = await import('./notifier.ts');
+  return new Notifier(name, context);
+}
+
+function print(command: Command, data: unknown, isJson: boolean, context: Context): void {
+  const { stdout, notifier, settings: given } = context;
+  notifier?.summary(command.text?.(data, Number.POSITIVE_INFINITY) ?? '');
+  if (!isJson || command.output === undefined) {
+    stdout.write(command.text?.(data, widthOf(stdout)) ?? '');
+    return;
+  }
+  const output = command.output(data);
+  // Labels that can't be read are left out: doctor says so.
+  const labels = resolveOne('labels', given.flags, given.environment) ?? {};
+  const isLabelled = Object.keys(labels).length > 0 && !Array.isArray(output);
+  stdout.write(printableJson(`${JSON.stringify(isLabelled ? { labels, ...output } : output)}\n`));
+}
+
+/** Says what went wrong. */
+function report(error: unknown, { secrets, stderr }: Context): Failure {
+  const { exitCode, code, message } = failureOf(error);
+  const stack = error instanceof Error ? error.stack : String(error);
+  const said = code === 'internal' ? `${message}: ${printableLines(secrets.redact(stack ?? ''))}` : null;
+  const shown = printable(secrets.redact(message));
+  stderr.write(`docmirror: ${said ?? shown} [${code}]\n`);
+  return { exitCode, code, message: shown };
 }

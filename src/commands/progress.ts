@@ -38,35 +38,35 @@ export class StatusLine {
 
 /** Shows the progress of a run: a line on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
 export function showProgress(
-  { stderr, environment }: Pick<Context, 'stderr' | 'environment'>,
+  { stderr, settings }: Pick<Context, 'stderr' | 'settings'>,
   logger: Logger,
 ): Progress {
-  const isCi = !['', '0', 'false'].includes(environment.CI?.toLowerCase() ?? '');
-  const isSeen = !isCi && stderr.isTTY && logger.isLevelEnabled('info');
-  return new Progress(logger, isSeen ? new StatusLine(stderr) : null, isCi || isSeen ? null : logEveryMs);
+  const isCi = !['', '0', 'false'].includes(settings.environment.CI?.toLowerCase() ?? '');
+  const isSeen = !isCi && stderr.isTTY === true && logger.isLevelEnabled('info');
+  return new Progress(logger, isSeen ? new StatusLine(stderr) : null, !isCi && !isSeen);
 }
 
 /** Logs the progress of a run, and shows it on a line until it is closed. */
 export class Progress implements ListObserver {
   readonly #logger: Logger;
   readonly #line: StatusLine | null;
-  readonly #everyMs: number | null;
+  readonly #isLogged: boolean;
   #timer: NodeJS.Timeout | undefined;
   #reading = { resource: '', reading: 1, pages: 0, pageCount: 0 };
   #waitsUntilMs = 0;
 
-  /** @param everyMs how often the progress of a list is logged, in milliseconds; null for never. */
-  constructor(logger: Logger, line: StatusLine | null = null, everyMs: number | null = logEveryMs) {
+  /** @param isLogged whether the log says every ten seconds how far a list is. */
+  constructor(logger: Logger, line: StatusLine | null = null, isLogged = true) {
     this.#logger = logger;
     this.#line = line;
-    this.#everyMs = everyMs;
+    this.#isLogged = isLogged;
   }
 
   listStarted({ resource }: ListDefinition): void {
     this.#logger.debug({ resource }, 'list started');
     this.close();
     this.#reading = { resource, reading: 1, pages: 0, pageCount: 0 };
-    if (this.#everyMs !== null) this.#timer = setInterval(() => this.#log(), this.#everyMs).unref();
+    if (this.#isLogged) this.#timer = setInterval(() => this.#log(), logEveryMs).unref();
   }
 
   walkStarted({ resource }: ListDefinition, reading: number, pageCount: number): void {
@@ -76,12 +76,11 @@ export class Progress implements ListObserver {
 
   pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {
     this.#logger.trace({ resource, pageNo }, 'page done');
-    const { pages, reading } = this.#reading;
-    this.#reading = { resource, reading, pages: pages + 1, pageCount };
+    const { reading } = this.#reading;
+    const pages = this.#reading.pages + 1;
+    this.#reading = { resource, reading, pages, pageCount };
     const again = reading > 1 ? `, reading ${reading}` : '';
-    this.#line?.show(
-      `${resource} ${count(pages + 1)}/${count(Math.max(pages + 1, pageCount))} pages${again}`,
-    );
+    this.#line?.show(`${resource} ${count(pages)}/${count(Math.max(pages, pageCount))} pages${again}`);
   }
 
   walkAgain({ resource }: ListDefinition, reason: string): void {

@@ -5,9 +5,8 @@ import type { Publication } from '../publish/publish.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { PublishClickhouseOutput } from '../render/outputs/records.ts';
 import { type Context, command } from './command.ts';
-import { text, yes } from './flags.ts';
+import { mirrorSettings, text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
-import { mirrorSettings } from './shared-flags.ts';
 
 /** What is printed: a publication and its text, or only the text of statements. */
 interface Shown {
@@ -36,20 +35,13 @@ export const publishClickhouse = command({
     'pingUrl',
     ...mirrorSettings,
   ],
-  examples: [
-    {
-      line: 'docmirror publish clickhouse --print-ddl > tables.sql',
-      meaning: 'once a server: its tables, for clickhouse-client --multiquery',
-    },
-    {
-      line: 'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme',
-      meaning: 'the runs that are not there yet; as often as you like',
-    },
-    {
-      line: 'docmirror publish clickhouse --again',
-      meaning: 'everything again, if rows there were lost or changed',
-    },
-  ],
+  examples: {
+    'docmirror publish clickhouse --print-ddl > tables.sql':
+      'once a server: its tables, for clickhouse-client --multiquery',
+    'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme':
+      'the runs that are not there yet; as often as you like',
+    'docmirror publish clickhouse --again': 'everything again, if rows there were lost or changed',
+  },
   notes: [
     'Only runs that have ended are published. If a publication was cut off, the next one completes it, and nothing is there twice.',
   ],
@@ -59,10 +51,9 @@ export const publishClickhouse = command({
   async run({ again, replaceTenant, printDdl, cluster }, context): Promise<Shown> {
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
     if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
-    if (cluster === '') throw new UsageError('--cluster names a cluster, and must not be empty.');
     if (printDdl) {
       const { ddlStatements } = await import('../publish/tables.ts');
-      const database = resolveTargetDatabase(context.settings.flags, context.environment);
+      const database = resolveTargetDatabase(context.settings.flags, context.settings.environment);
       const statements = ddlStatements(database, cluster);
       return { output: null, text: statements.map(statement => `${statement};\n`).join('\n') };
     }
@@ -84,9 +75,9 @@ async function publishTo(
   given: { readonly again: boolean; readonly replaceTenant: boolean },
   context: Context,
 ): Promise<Publication & { readonly url: string }> {
-  const { environment, settings, stderr, signal, secrets, clock } = context;
+  const { settings, stderr, signal, secrets } = context;
   const { database, timeoutMs, giveUpAfterMs } = context.config;
-  const { password: from, tenant, ...addressee } = resolvePublish(settings.flags, environment);
+  const { password: from, tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
   const { url, user, proxy } = addressee;
   const password = passwordIn(from);
   // The password must not be shown, nor what is sent of it in a header.
@@ -102,7 +93,7 @@ async function publishTo(
   try {
     const onProgress = (done: number, total: number) =>
       line.show(`publishing ${count(done)}/${count(total)} rows`);
-    const options = { tenant, ...given, clock, signal, onProgress };
+    const options = { tenant, ...given, clock: () => new Date(), signal, onProgress };
     return { url, ...(await publish(() => openPublishSource(database), target, options)) };
   } finally {
     line.clear();

@@ -3,9 +3,8 @@ import { UsageError } from '../errors.ts';
 import { type QueryFormat, queryFormats, queryPieces } from '../render/query-result.ts';
 import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
-import { choice, defaulting, file, text, texts } from './flags.ts';
+import { choice, defaulting, repeated, text } from './flags.ts';
 import { widthOf } from './io.ts';
-import { mirrorSettings } from './shared-flags.ts';
 import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
 
 /** `docmirror query` */
@@ -13,22 +12,17 @@ export const query = command({
   arguments: { sql: text('SQL', 'the statement; with --file it is in a file') },
   flags: {
     format: defaulting(choice(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
-    file: file('the file with the statement', { isOnce: true }),
-    param: texts('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more'),
-    out: file('write the result to this file; it gets its name when it is complete'),
+    file: text('FILE', 'the file with the statement'),
+    param: repeated(text('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
+    out: text('FILE', 'write the result to this file; it gets its name when it is complete'),
   },
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror query "SELECT * FROM sync_status"', meaning: 'how fresh each list is' },
-    {
-      line: 'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv',
-      meaning: 'with a parameter, for a program',
-    },
-    {
-      line: 'docmirror query --file monthly.sql --format parquet --out monthly.parquet',
-      meaning: 'a statement that is kept in a file',
-    },
-  ],
+  examples: {
+    'docmirror query "SELECT * FROM sync_status"': 'how fresh each list is',
+    'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv':
+      'with a parameter, for a program',
+    'docmirror query --file monthly.sql --format parquet --out monthly.parquet':
+      'a statement that is kept in a file',
+  },
   notes: [
     'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Ctrl-C stops it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
     'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',

@@ -3,21 +3,16 @@ import { rejectedText } from '../render/rejected.ts';
 import { readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
 
 /** `docmirror rejected` */
 export const rejected = command({
   flags: {
     limit: defaulting(number('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
   },
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror rejected', meaning: 'the reasons, and some records' },
-    {
-      line: 'docmirror rejected --json --limit 1000',
-      meaning: 'complete texts, for those who run the service',
-    },
-  ],
+  examples: {
+    'docmirror rejected': 'the reasons, and some records',
+    'docmirror rejected --json --limit 1000': 'complete texts, for those who run the service',
+  },
   notes: [
     'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
   ],

@@ -5,8 +5,7 @@ import type { Zone } from '../render/web/period.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { version } from '../version.ts';
 import { command } from './command.ts';
-import { defaulting, duration, file, isLength, momentOf, text } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
+import { defaulting, duration, isLength, mirrorSettings, momentOf, text } from './flags.ts';
 
 /** `docmirror report` */
 export const report = command({
@@ -20,28 +19,26 @@ export const report = command({
     ),
     until: text('TIME', 'where it ends, itself not included: a date or time (default: now)'),
     title: text('TEXT', 'the title at its top'),
-    out: defaulting(file('the file to write; it is replaced in one step'), 'docmirror-report.html'),
+    out: defaulting(text('FILE', 'the file to write; it is replaced in one step'), 'docmirror-report.html'),
     maxAge: duration('point out lists that have had no completed run for longer, for example 26h'),
   },
   settings: ['timezone', ...mirrorSettings],
-  examples: [
-    { line: 'docmirror report', meaning: 'docmirror-report.html, on the last 30 days' },
-    {
-      line: 'docmirror report --since 2026-10-01 --until 2026-11-01 --timezone Europe/Zurich --title "Contracts, October"',
-      meaning: 'a month, against the month before',
-    },
-    { line: 'docmirror report --out today.html --max-age 26h', meaning: 'with stale lists pointed out' },
-  ],
+  examples: {
+    'docmirror report': 'docmirror-report.html, on the last 30 days',
+    'docmirror report --since 2026-10-01 --until 2026-11-01 --timezone Europe/Zurich --title "Contracts, October"':
+      'a month, against the month before',
+    'docmirror report --out today.html --max-age 26h': 'with stale lists pointed out',
+  },
   notes: [
     'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
     "The file needs nothing else: no network, no scripts. It contains names and titles of the service's records, so share it only with people who are allowed to see these.",
   ],
-  async run({ since, until, title, out, maxAge }, { config, clock }) {
+  async run({ since, until, title, out, maxAge }, { config }) {
     const { reportPeriod, Zone } = await import('../render/web/period.ts');
     const { readReport } = await import('../store/read/report-data.ts');
     const { reportPage } = await import('../render/web/report.ts');
     const zone = new Zone(config.timezone);
-    const nowMs = clock().getTime();
+    const nowMs = Date.now();
     const untilMs = until === null ? nowMs : momentIn(zone, '--until', until, nowMs);
     const sinceMs = momentIn(zone, '--since', since, untilMs);
     if (sinceMs >= untilMs)

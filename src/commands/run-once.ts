@@ -1,5 +1,4 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
-import { readSmallFile } from '../config/small-file.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Trigger } from '../contract/run.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
@@ -7,8 +6,7 @@ import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
-import type { ChangeObserver } from '../store/write/mirror.ts';
-import { SqliteMirror } from '../store/write/mirror.ts';
+import { type ChangeObserver, SqliteMirror } from '../store/write/mirror.ts';
 import type { ListObserver } from '../sync/read.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -18,7 +16,7 @@ import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
 
-/** The order for one run, for `sync` and for each tick of `watch`. */
+/** The order for one run, for `sync`, each tick of `watch`, and `verify --live`. */
 interface RunRequest extends Opening {
   readonly config: Config;
   readonly service: ServiceConfig;
@@ -49,10 +47,56 @@ interface RunFlags {
 
 /** Opens everything that one run needs, and closes it however the run ends; the observer is closed, too. */
 export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
+  const { config, service, observer, logger, onPlannedChange, flags = {} } = request;
+  const { database, waitMs, fullEveryMs, deadlineMs } = config;
+  const late = new AbortController();
+  const timer =
+    deadlineMs === null
+      ? undefined
+      : setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
+  const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    return await syncOnce(request);
+    if (!flags.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+    const mirror = await whenFree(waitMs, signal, () =>
+      onPlannedChange === undefined
+        ? SqliteMirror.open(database, { signal, mayRebuild: flags.rebuild ?? false })
+        : SqliteMirror.openDry(database, onPlannedChange, { signal }),
+    );
+    request.onLocked?.();
+    const source = openService(service, config, { ...request, signal });
+    try {
+      const summary = await runSync(
+        {
+          lists: request.lists,
+          trigger: request.trigger,
+          docmirrorVersion: version,
+          actor: config.actor,
+          labels: config.labels,
+          onBegun: runId => {
+            logger.current.runId = runId;
+            request.onBegun?.();
+          },
+          pageSize: config.pageSize,
+          removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
+          pagesMax: config.maxPages,
+          fullEveryMs: flags.full ? 0 : fullEveryMs,
+          keepHistoryMs: config.keepHistoryMs,
+        },
+        { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
+      );
+      const { versionsPruned } = summary;
+      if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
+      // A run that took too long can have changed a list, and the next one can be as slow.
+      return { ...summary, share: onPlannedChange === undefined ? await shareAfterRun(request) : null };
+    } finally {
+      await source.close();
+      const message =
+        'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
+      if (!mirror.close()) logger.warn({ database }, message);
+    }
   } finally {
-    request.observer.close();
+    clearTimeout(timer);
+    observer.close();
   }
 }
 
@@ -61,74 +105,6 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
   const code = exitCodeOf(summary, signal);
   const isShared = summary.share === null || summary.share.error === null;
   return code === exitCodes.done && !isShared ? exitCodes.partial : code;
-}
-
-async function syncOnce(request: RunRequest): Promise<SharedRunSummary> {
-  const { config, service, observer, flags = {} } = request;
-  if (!flags.acceptNewBaseUrl) assertIsMirrorOf(config.database, service.baseUrl);
-  readExtraCa(service);
-  using bounded = withDeadline(request.signal, config.deadlineMs);
-  const { signal } = bounded;
-  const mirror = await openMirror(request, signal);
-  request.onLocked?.();
-  const source = openService(service, config, { ...request, signal });
-  try {
-    const summary = await runSync(
-      {
-        lists: request.lists,
-        trigger: request.trigger,
-        docmirrorVersion: version,
-        actor: config.actor,
-        labels: config.labels,
-        onBegun: runId => {
-          request.logger.current.runId = runId;
-          request.onBegun?.();
-        },
-        pageSize: config.pageSize,
-        removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
-        pagesMax: config.maxPages,
-        fullEveryMs: flags.full ? 0 : config.fullEveryMs,
-        keepHistoryMs: config.keepHistoryMs,
-      },
-      { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
-    );
-    const { versionsPruned } = summary;
-    if (versionsPruned > 0) request.logger.info({ versionsPruned }, 'old versions deleted');
-    // A run that took too long can have changed a list, and the next one can be as slow.
-    const share = request.onPlannedChange === undefined ? await shareAfterRun(request) : null;
-    return { ...summary, share };
-  } finally {
-    await source.close().finally(() => closeMirror(mirror, request));
-  }
-}
-
-/** Aborted with the outer signal, or when the time of the run is over; null is without end. Disposal ends its timer. */
-function withDeadline(outer: AbortSignal, deadlineMs: number | null): Disposable & { signal: AbortSignal } {
-  if (deadlineMs === null) return { signal: outer, [Symbol.dispose]() {} };
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
-  return {
-    signal: AbortSignal.any([outer, late.signal]),
-    [Symbol.dispose]: () => clearTimeout(timer),
-  };
-}
-
-/** Takes the mirror, and waits for it as long as the settings say. */
-function openMirror({ config, flags = {}, onPlannedChange }: RunRequest, signal: AbortSignal) {
-  const { database, waitMs } = config;
-  const mayRebuild = flags.rebuild ?? false;
-  return whenFree(waitMs, signal, () =>
-    onPlannedChange === undefined
-      ? SqliteMirror.open(database, { signal, mayRebuild })
-      : SqliteMirror.openDry(database, onPlannedChange, { signal }),
-  );
-}
-
-function closeMirror(mirror: SqliteMirror, { logger, config: { database } }: RunRequest): void {
-  if (mirror.close()) return;
-  const message =
-    'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
-  logger.warn({ database }, message);
 }
 
 /**
@@ -157,22 +133,19 @@ export interface Opening {
 /**
  * The service as a source of pages. The token is read when the first page is asked for: if it can't be read, the run is recorded,
  * and each list says why.
- *
- * @throws UsageError if the file of certificate authorities can't be read.
  */
 export function openService(
-  service: ServiceConfig,
+  { baseUrl, token, proxy, extraCa }: ServiceConfig,
   config: Config,
   { logger, secrets, signal, observer }: Opening,
 ): Service {
-  const { token, proxy, baseUrl } = service;
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
   let timesRead = 0;
   return new Service({
     ...config,
     baseUrl,
     proxy,
-    extraCa: readExtraCa(service),
+    extraCa,
     tokenFrom: token.from,
     secrets,
     readToken: () => {
@@ -183,21 +156,4 @@ export function openService(
     onRetry: (error, tryNumber) => logger.warn({ ...loggedError(error), tryNumber }, 'trying again'),
     onWait: untilMs => observer?.waiting(untilMs),
   });
-}
-
-/** More than the certificates of all public authorities need, in bytes. */
-const caBytesMax = 4 * 1024 * 1024;
-
-/**
- * The certificates of the authorities that `NODE_EXTRA_CA_CERTS` names. Node itself would go on without them.
- *
- * @throws UsageError if there are none.
- */
-export function readExtraCa({ extraCaFile }: ServiceConfig): string | null {
-  if (extraCaFile === null) return null;
-  const text = readSmallFile('NODE_EXTRA_CA_CERTS: ', extraCaFile, caBytesMax);
-  if (!text.includes('-----BEGIN CERTIFICATE-----')) {
-    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${extraCaFile} contains no certificate in PEM.`);
-  }
-  return text;
 }

@@ -45,27 +45,24 @@ export async function onSchedule(
       if (hasFailed) tryAgain();
     });
   };
+  const beginAndTell = () => {
+    begin();
+    observer.nextTick(clock.getNextRun());
+  };
   const tryAgain = () => {
     const at = new Date(Date.now() + tryAgainMs);
     const next = clock.getNextRun();
     if (signal.aborted || (next !== null && next <= at)) return;
     observer.nextTick(at);
-    again = setTimeout(() => {
-      begin();
-      observer.nextTick(clock.getNextRun());
-    }, tryAgainMs);
+    again = setTimeout(beginAndTell, tryAgainMs);
   };
   const onTick = ({ date }: { date: Date }) => {
     if (inProgress !== undefined) observer.tickSkipped(date);
-    begin();
-    observer.nextTick(clock.getNextRun());
+    beginAndTell();
   };
   const clock = createTask(expression, onTick, { timezone, logger: silent });
   // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
-  clock.on('execution:missed', () => {
-    begin();
-    observer.nextTick(clock.getNextRun());
-  });
+  clock.on('execution:missed', beginAndTell);
   void clock.start();
   observer.nextTick(clock.getNextRun());
   if (startNow) begin();

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { isLoopback } from '../config/parse.ts';
+import { checkToken } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, OtherShapeError, UsageError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
 import { readMirror } from '../store/read/browse.ts';
 import { command } from './command.ts';
-import { defaulting, duration, file, number, text, token } from './flags.ts';
+import { defaulting, duration, number, text } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';
-import { mirrorSettings } from './shared-flags.ts';
 import { readTokenFile } from './token.ts';
 
 /** `docmirror serve` */
@@ -16,23 +16,21 @@ export const serve = command({
   flags: {
     host: defaulting(text('HOST', 'the address to listen on'), '127.0.0.1'),
     port: defaulting(number('PORT', 'the port to listen on; 0 for any that is free', [0, 65_535]), '8080'),
-    token: token(
+    token: text(
+      'TOKEN',
       'the bearer token that clients must send (default: a new one at each start, which is shown)',
     ),
-    tokenFile: file(
+    tokenFile: text(
+      'FILE',
       'a file that contains the token that clients must send; it is read again when a token is refused',
     ),
     maxAge: duration('/healthz answers 503 if a list has had no completed run for longer'),
   },
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror serve', meaning: 'with a token made for this time' },
-    { line: 'docmirror serve --port 0 --token "$KEY"', meaning: 'on any free port' },
-    {
-      line: 'docmirror serve --host 0.0.0.0 --max-age 26h --token-file serve-token',
-      meaning: 'for other machines',
-    },
-  ],
+  examples: {
+    'docmirror serve': 'with a token made for this time',
+    'docmirror serve --port 0 --token "$KEY"': 'on any free port',
+    'docmirror serve --host 0.0.0.0 --max-age 26h --token-file serve-token': 'for other machines',
+  },
   notes: [
     'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the pages from / on take it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json contain no record and need no token.',
   ],
@@ -41,9 +39,10 @@ export const serve = command({
     const { signal } = context;
     const { database, labels } = context.config;
     // Node treats an empty host as all addresses of the machine.
-    if (host.trim() === '') throw new UsageError('--host: it is empty');
+    if (host.trim() === '') throw new UsageError('--host: it is empty.');
     const tokenFile = given.token === null ? given.tokenFile : null;
-    const chosen = tokenFile === null ? given.token : await readTokenFile('--token-file', tokenFile);
+    const typed = given.token === null ? null : checkToken('--token', given.token);
+    const chosen = tokenFile === null ? typed : readTokenFile('--token-file', tokenFile);
     const bearer = chosen ?? randomBytes(tokenBytes).toString('base64url');
     const logger = createLogger(context.config, context);
     try {
@@ -61,10 +60,12 @@ export const serve = command({
       token: bearer,
       async readToken() {
         if (tokenFile === null) return null;
-        return readTokenFile('--token-file', tokenFile).catch((error: unknown) => {
+        try {
+          return readTokenFile('--token-file', tokenFile);
+        } catch (error) {
           logger.warn(loggedError(error), 'The token file can not be read; the token stays as it was.');
           return null;
-        });
+        }
       },
       onRefused: ({ method, ip }) => logger.warn({ method, client: ip }, 'A request gave a wrong token.'),
       onAnswer: answer => logger.info(answer, 'request answered'),

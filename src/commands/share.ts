@@ -11,31 +11,29 @@ import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
 import { command } from './command.ts';
-import { file, texts, yes } from './flags.ts';
+import { mirrorSettings, repeated, text, yes } from './flags.ts';
 import type { Logger } from './logging.ts';
-import { mirrorSettings } from './shared-flags.ts';
 import { whenFree } from './when-free.ts';
 
 /** `docmirror share` */
 export const share = command({
-  arguments: { target: file('the file to write (default: what DOCMIRROR_SHARE names)') },
+  arguments: { target: text('FILE', 'the file to write (default: what DOCMIRROR_SHARE names)') },
   flags: {
-    without: texts(
-      'FIELD',
-      'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
+    without: repeated(
+      text(
+        'FIELD',
+        'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
+      ),
     ),
     withoutHistory: yes('leave out the versions of records that ended'),
-    sql: file('statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
+    sql: text('FILE', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
   },
   settings: ['waitMs', ...mirrorSettings],
-  examples: [
-    { line: 'docmirror share /srv/share/mirror.sqlite', meaning: 'one file, which any SQLite reads' },
-    {
-      line: 'docmirror share public.sqlite --without sourceDocumentTitle --without-history',
-      meaning: 'with less in it',
-    },
-    { line: 'docmirror share public.sqlite --sql views.sql', meaning: 'with views of your own' },
-  ],
+  examples: {
+    'docmirror share /srv/share/mirror.sqlite': 'one file, which any SQLite reads',
+    'docmirror share public.sqlite --without sourceDocumentTitle --without-history': 'with less in it',
+    'docmirror share public.sqlite --sql views.sql': 'with views of your own',
+  },
   notes: [
     "Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. A field for --without can also be a further field, which has no column. If a reader has the old file open, it goes on reading that one. A share is never replaced by another mirror's.",
     'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',

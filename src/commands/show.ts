@@ -6,7 +6,6 @@ import { readMirror } from '../store/read/browse.ts';
 import { findByReference, readStory } from '../store/read/record-story.ts';
 import { command } from './command.ts';
 import { choice, required, text } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
 
 /** Most versions of a record that are shown. */
 const versionsMax = 10_000;
@@ -20,11 +19,10 @@ export const show = command({
     id: required(text('ID', 'its id; for document-exports also its sourceDocumentReference')),
   },
   flags: {},
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror show document-exports 1', meaning: 'an export, by the id that the mirror gave it' },
-    { line: 'docmirror show connections 1 --json', meaning: 'with complete values, for a program' },
-  ],
+  examples: {
+    'docmirror show document-exports 1': 'an export, by the id that the mirror gave it',
+    'docmirror show connections 1 --json': 'with complete values, for a program',
+  },
   notes: [
     'A record that is gone is shown with its last text. If several exports have the reference, they are listed.',
   ],

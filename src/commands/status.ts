@@ -1,4 +1,4 @@
-import { DocmirrorError, exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { isFresh } from '../freshness.ts';
 import {
   isFault,
@@ -10,18 +10,20 @@ import {
   statusOutputOf,
   statusText,
 } from '../render/status.ts';
-import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command, type Shown } from './command.ts';
-import { choice, defaulting, duration, files, yes } from './flags.ts';
-import { mirrorSettings } from './shared-flags.ts';
+import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
+import { failureOf } from './io.ts';
 import { readWatchNote } from './watch-note.ts';
 
 /** `docmirror status` */
 export const status = command({
   arguments: {
-    mirrors: files(
-      'mirrors: one line each, the worst first (default: the lists of the mirror that --database names)',
+    mirrors: repeated(
+      text(
+        'FILE',
+        'mirrors: one line each, the worst first (default: the lists of the mirror that --database names)',
+      ),
     ),
   },
   flags: {
@@ -33,12 +35,11 @@ export const status = command({
       'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
     ),
   },
-  settings: mirrorSettings,
-  examples: [
-    { line: 'docmirror status', meaning: 'the state of the lists' },
-    { line: 'docmirror status --max-age 26h --strict', meaning: 'a health check' },
-    { line: 'docmirror status --strict docmirror*.sqlite', meaning: 'all tenants, the worst first' },
-  ],
+  examples: {
+    'docmirror status': 'the state of the lists',
+    'docmirror status --max-age 26h --strict': 'a health check',
+    'docmirror status --strict docmirror*.sqlite': 'all tenants, the worst first',
+  },
   notes: [
     'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
   ],
@@ -47,7 +48,7 @@ export const status = command({
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
     const { config } = context;
-    const nowMs = context.clock().getTime();
+    const nowMs = Date.now();
     const rowOf = mirrors.length === 0 ? readRow : readRowOrWhy;
     const rows = (mirrors.length === 0 ? [config.database] : mirrors).map(each =>
       rowOf(each, nowMs, maxAgeMs),
@@ -94,8 +95,8 @@ function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null):
   try {
     return readRow(database, nowMs, maxAgeMs);
   } catch (error) {
-    const explained = explainSqliteError(error, database);
-    if (!(explained instanceof DocmirrorError)) throw error;
-    return { database, facts: null, state: 'unreadable', why: explained.code };
+    const { code } = failureOf(error);
+    if (code === 'internal') throw error;
+    return { database, facts: null, state: 'unreadable', why: code };
   }
 }

@@ -52,6 +52,16 @@ export function assertNoTerminal(format: string, out: string | null, stdout: Out
     throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
 }
 
+/** Writes pieces into a file, and makes sure that they are on the disk. */
+export async function fill(file: AtomicFile, pieces: Iterable<string | Uint8Array>): Promise<void> {
+  const slice = new TimeSlice(null);
+  for (const piece of pieces) {
+    file.write(piece);
+    if (slice.isOver) await slice.next();
+  }
+  file.finish();
+}
+
 /**
  * Writes the file that --out names, whole or not at all.
  *
@@ -62,13 +72,8 @@ export async function writeOut(
   pieces: Iterable<string | Uint8Array>,
   rowCount: () => number,
 ): Promise<string> {
-  const slice = new TimeSlice(null);
   using file = new AtomicFile(path);
-  for (const piece of pieces) {
-    file.write(piece);
-    if (slice.isOver) await slice.next();
-  }
-  file.finish();
+  await fill(file, pieces);
   file.putInPlace();
   return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;
 }

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { checkToken, type Environment, type ServiceConfig } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
-import { codeOf, TokenUnavailableError, UsageError } from '../errors.ts';
+import { TokenUnavailableError, UsageError } from '../errors.ts';
 
 /** The longest token, with spaces around it, in bytes. */
 const tokenBytesMax = 16 * 1024;
@@ -15,7 +15,7 @@ const tokenBytesMax = 16 * 1024;
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
   if ('text' in token) return token.text;
   try {
-    if ('file' in token) return await readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
+    if ('file' in token) return readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
     return await runTokenCommand(token, signal);
   } catch (error) {
     // The settings are right: the file or command can work again at the next run.
@@ -29,73 +29,58 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
  *
  * @throws UsageError that names the flag or variable; the token is never shown.
  */
-export async function readTokenFile(from: string, path: string): Promise<string> {
+export function readTokenFile(from: string, path: string): string {
   const text = readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
   return checkToken(`${from}: ${path}`, text);
 }
 
 /** The longest time for the command, in milliseconds. */
 const commandMsMax = 30_000;
-/** The longest output, in characters. */
-const outputMax = 16 * 1024;
+/** The longest output, of either stream, in bytes. */
+const outputBytesMax = 1024 * 1024;
 
 const name = 'DOCMIRROR_TOKEN_COMMAND';
 
-/** A command for the shell, its variables, and the folder that it runs in; an empty one is that of the process. */
-interface TokenCommand {
-  readonly command: string;
-  readonly environment: Environment;
-  readonly folder: string;
-}
-
 /**
- * Runs the command that prints the token. The command and all processes that it started end within `timeoutMs`.
+ * Runs the command that prints the token, for at most `timeoutMs`.
  *
  * @throws UsageError if it fails, hangs, or does not print exactly one line; its output is never shown.
  */
 export async function runTokenCommand(
-  { command, environment, folder }: TokenCommand,
+  { command, environment }: { readonly command: string; readonly environment: Environment },
   signal: AbortSignal,
   timeoutMs = commandMsMax,
 ): Promise<string> {
-  signal.throwIfAborted();
-  // In a group of its own, all its processes can be ended with it: one that has its output open would keep the run waiting.
-  const child = spawn('sh', ['-c', command], {
+  const running = promisify(execFile)('sh', ['-c', command], {
     env: environment,
-    ...(folder !== '' && { cwd: folder }),
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: timeoutMs,
+    maxBuffer: outputBytesMax,
+    killSignal: 'SIGKILL',
+    signal,
   });
-  const endAll = () => {
-    try {
-      process.kill(-(child.pid ?? Number.NaN), 'SIGKILL');
-    } catch {
-      // All of them have ended already.
-    }
-  };
-  const deadline = AbortSignal.timeout(timeoutMs);
-  AbortSignal.any([signal, deadline]).addEventListener('abort', endAll);
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    text = (text + chunk).slice(0, outputMax + 1);
-    if (text.length > outputMax) endAll();
+  running.child.stdin?.end();
+  const { stdout } = await running.catch((error: ExecError) => {
+    signal.throwIfAborted();
+    throw new UsageError(`${name}: the command ${faultOf(error, timeoutMs)}`);
   });
-  child.once('exit', endAll);
-  const [code] = await once(child, 'close').catch((error: unknown) => {
-    throw new UsageError(`${name}: "sh" can't be started (${codeOf(error) ?? 'no reason given'}).`);
-  });
-  signal.throwIfAborted();
-  const fault = faultOf(text, code, deadline.aborted ? timeoutMs : null);
-  if (fault !== null) throw new UsageError(`${name}: the command ${fault}`);
-  return checkToken(name, text);
+  const lines = stdout.trim().split('\n');
+  if (lines.length > 1)
+    throw new UsageError(
+      `${name}: the command printed ${lines.length} lines; only the token must be printed.`,
+    );
+  if (lines[0] === '') throw new UsageError(`${name}: the command printed nothing.`);
+  return checkToken(name, stdout);
 }
 
-function faultOf(text: string, code: number | null, timeoutMs: number | null): string | null {
-  if (timeoutMs !== null) return `did not end within ${timeoutMs / 1000} s.`;
-  if (text.length > outputMax) return `printed more than ${outputMax / 1024} KiB.`;
-  const how = code === null ? 'ended by a signal' : `exit code ${code}`;
-  if (code !== 0) return `failed (${how}). What it says is not shown here, so run it by hand.`;
-  const lines = text.trim().split('\n');
-  if (lines.length > 1) return `printed ${lines.length} lines; only the token must be printed.`;
-  return lines[0] === '' ? 'printed nothing.' : null;
+/** How a command failed. The code is a text if it is one of the system or of Node. */
+interface ExecError {
+  readonly killed?: boolean;
+  readonly code?: number | string | null;
+}
+
+function faultOf({ killed, code }: ExecError, timeoutMs: number): string {
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed too much.';
+  if (killed) return `did not end within ${timeoutMs / 1000} s.`;
+  const how = typeof code === 'number' ? `exit code ${code}` : (code ?? 'ended by a signal');
+  return `failed (${how}). What it says is not shown here, so run it by hand.`;
 }

@@ -1,68 +1,56 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import type { LiveDifference, LiveResult } from '../render/verification.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
-import { SqliteMirror } from '../store/write/mirror.ts';
-import { exitCodeOf, runSync } from '../sync/run.ts';
-import { version } from '../version.ts';
+import { exitCodeOf } from '../sync/run.ts';
 import type { Context } from './command.ts';
-import type { Logger } from './logging.ts';
+import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
-import { assertIsMirrorOf, openService } from './run-once.ts';
-import { whenFree } from './when-free.ts';
+import { runOnce } from './run-once.ts';
 
-/** Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences. */
+/**
+ * Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences.
+ *
+ * @param limit how many differences are kept; the others are only counted.
+ */
 export async function verifyLive(
-  options: { config: Config; service: ServiceConfig; limit: number; logger: Logger },
   context: Context,
+  limit: number,
 ): Promise<LiveResult & { readonly exitCode: number }> {
-  const { config, service, limit, logger } = options;
-  assertIsMirrorOf(config.database, service.baseUrl);
+  const { config, service, secrets, signal } = context;
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
-  const { signal } = context;
-  const observer = await showProgress(context, logger);
-  const source = openService(service, config, { secrets: context.secrets, signal, logger, observer });
-  const add = (change: RecordChange) => {
-    if (++differenceCount <= limit) differences.push(differenceOf(change));
+  const logger = createLogger(config, context);
+  const summary = await runOnce({
+    config: { ...config, deadlineMs: null },
+    service,
+    lists,
+    trigger: 'manual',
+    flags: { full: true, allowMassRemoval: true },
+    onPlannedChange(change) {
+      differenceCount++;
+      if (differenceCount <= limit) differences.push(differenceOf(change));
+    },
+    observer: showProgress(context, logger),
+    logger,
+    secrets,
+    signal,
+  });
+  signal.throwIfAborted();
+  const { resources } = summary;
+  return {
+    isProven: resources.every(
+      ({ completeness, rejected, error }) => completeness === 'proven' && rejected === 0 && error === null,
+    ),
+    isCompared: resources.some(({ error }) => error === null),
+    notes: resources.flatMap(notesOn),
+    differenceCount,
+    differences,
+    exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
   };
-  // A dry run has the lock, so it waits for a run.
-  const mirror = await whenFree(config.waitMs, signal, () =>
-    SqliteMirror.openDry(config.database, add, { signal }),
-  );
-  try {
-    const summary = await runSync(
-      {
-        lists,
-        trigger: 'manual',
-        docmirrorVersion: version,
-        pageSize: config.pageSize,
-        removals: { shareMax: 1, allowAny: true },
-        pagesMax: config.maxPages,
-        fullEveryMs: 0,
-      },
-      { source, mirror, clock: () => new Date(), observer, signal },
-    );
-    signal.throwIfAborted();
-    return {
-      isProven: summary.resources.every(
-        ({ completeness, rejected, error }) => completeness === 'proven' && rejected === 0 && error === null,
-      ),
-      isCompared: summary.resources.some(({ error }) => error === null),
-      notes: summary.resources.flatMap(notesOn),
-      differenceCount,
-      differences,
-      exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
-    };
-  } finally {
-    observer.close();
-    mirror.close();
-    await source.close();
-  }
 }
 
 function notesOn({ resource, error, completeness, reason, rejected }: ListOutcome): string[] {
@@ -80,8 +68,7 @@ type Item = { readonly [name: string]: unknown };
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
 /** The difference between the mirror and the service in a record that a dry run would change. */
-function differenceOf(change: RecordChange): LiveDifference {
-  const { resource, operation, recordId, record, before } = change;
+function differenceOf({ resource, operation, recordId, record, before }: RecordChange): LiveDifference {
   const service: Item = JSON.parse(record);
   const mirror: Item = JSON.parse(before ?? record);
   const identity = lists.find(list => list.resource === resource)?.identity;
@@ -90,11 +77,10 @@ function differenceOf(change: RecordChange): LiveDifference {
   const fields = [...names]
     .map(field => ({ field, mirror: mirror[field] ?? null, service: service[field] ?? null }))
     .filter(pair => !isDeepStrictEqual(pair.mirror, pair.service));
-  const id = operation === 'insert' ? null : recordId;
   return {
     kind: kinds[operation],
     resource: resource as LiveDifference['resource'],
-    id,
+    id: operation === 'insert' ? null : recordId,
     key: key.join(' · '),
     fields,
   };

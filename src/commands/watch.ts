@@ -1,21 +1,19 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Config, ServiceConfig } from '../config/resolve.ts';
+import { type Config, type ServiceConfig, wholeNumber } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, DocmirrorError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
+import { CancelledError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
-import { command } from './command.ts';
-import { defaulting, duration, text, yes } from './flags.ts';
-import { createLogger, loggedError } from './logging.ts';
-import type { Notifier } from './notifier.ts';
+import { type Context, command } from './command.ts';
+import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
+import { failureOf } from './io.ts';
+import { createLogger, type Logger, loggedError } from './logging.ts';
 import { Progress } from './progress.ts';
-import { assertIsMirrorOf, exitCodeAfter, type Opening, readExtraCa, runOnce } from './run-once.ts';
+import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
 import { checkSchedule, onSchedule } from './schedule.ts';
 import { assertShareFits } from './share.ts';
-import { mirrorSettings, runSettings } from './shared-flags.ts';
 import { readToken } from './token.ts';
-import { parseEndpoint, startMonitor } from './watch/monitor.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
 
 const dayMs = 86_400_000;
@@ -32,57 +30,48 @@ export const watch = command({
     maxAge: duration('/healthz answers 503 if a list has had no completed run for longer'),
   },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
-  examples: [
-    { line: 'docmirror watch', meaning: 'every full hour' },
-    {
-      line: "docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now",
-      meaning: 'in working hours, and now',
-    },
-    {
-      line: 'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h',
-      meaning: 'one of many, looked after',
-    },
-  ],
+  examples: {
+    'docmirror watch': 'every full hour',
+    "docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now":
+      'in working hours, and now',
+    'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h': 'one of many, looked after',
+  },
   notes: [
     'Runs never overlap: a tick during a run is skipped and logged. A failed run does not end the watch. It is tried again after 5 minutes, or at the next tick if that is earlier. SIGTERM, SIGINT and SIGHUP end the watch cleanly, and a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
   ],
   exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {
-    const { config, service, signal, secrets, notifier } = context;
+    const { config, service, signal } = context;
     if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
-    const { schedule, timezone } = config;
+    const { database, schedule, timezone } = config;
     checkSchedule(schedule);
     const endpoint = http === null ? null : parseEndpoint('--http', http);
     await assertCanBegin(config, service, signal);
     const logger = createLogger(config, context);
-    const monitor =
-      endpoint === null ? null : await startMonitor({ ...endpoint, config, maxAgeMs: maxAge, logger });
+    const ticks: Ticks = { skippedCount: 0, nextAtMs: 0 };
+    const monitor = endpoint === null ? null : await startMonitor(endpoint, ticks, config, maxAge, logger);
     if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
-    const jitterMs = Math.min(jitter, dayMs);
-    const work = () => runAndLog({ config, service, logger, secrets, signal, notifier, jitterMs });
+    const work = () => runAndLog(context, { config, service, logger, jitterMs: Math.min(jitter, dayMs) });
     const logEnd = () => logger.info({ reason: String(signal.reason) }, 'watch is ending');
     signal.addEventListener('abort', logEnd, { once: true });
+    const observer = {
+      tickSkipped(at: Date) {
+        logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
+        ticks.skippedCount++;
+      },
+      nextTick(at: Date | null) {
+        if (at === null) return;
+        const next = { nextRunAt: at.toISOString(), schedule, timezone };
+        logger.info(next, 'next run');
+        ticks.nextAtMs = at.getTime();
+        writeWatchNote(database, next);
+      },
+    };
     try {
-      await onSchedule({ expression: schedule, timezone }, work, {
-        startNow: runNow,
-        signal,
-        observer: {
-          tickSkipped: at => {
-            logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
-            monitor?.tickSkipped();
-          },
-          nextTick: at => {
-            if (at === null) return;
-            const next = { nextRunAt: at.toISOString(), schedule, timezone };
-            logger.info(next, 'next run');
-            monitor?.nextTick(at);
-            writeWatchNote(config.database, next);
-          },
-        },
-      });
+      await onSchedule({ expression: schedule, timezone }, work, { startNow: runNow, signal, observer });
     } finally {
-      removeWatchNote(config.database);
+      removeWatchNote(database);
       await monitor?.close();
     }
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
@@ -94,23 +83,21 @@ export const watch = command({
  *
  * @throws DocmirrorError as a run does.
  */
-async function assertCanBegin(config: Config, service: ServiceConfig, signal: AbortSignal): Promise<void> {
+async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig, signal: AbortSignal) {
   mirrorToWrite(config.database);
-  assertIsMirrorOf(config.database, service.baseUrl);
+  assertIsMirrorOf(config.database, baseUrl);
   assertShareFits(config);
-  readExtraCa(service);
   // A token command can need a service that is not up yet; each run calls it again.
-  if ('file' in service.token) {
-    await readToken(service.token, signal).catch((error: unknown) => {
-      throw error instanceof TokenUnavailableError ? new UsageError(error.message, { cause: error }) : error;
-    });
-  }
+  if (!('file' in token)) return;
+  await readToken(token, signal).catch((error: unknown) => {
+    throw error instanceof TokenUnavailableError ? new UsageError(error.message, { cause: error }) : error;
+  });
 }
 
-interface Work extends Opening {
+interface Work {
   readonly config: Config;
   readonly service: ServiceConfig;
-  readonly notifier: Notifier | null;
+  readonly logger: Logger;
   readonly jitterMs: number;
 }
 
@@ -119,14 +106,17 @@ interface Work extends Opening {
  *
  * @returns whether it failed for a reason that can be gone after some minutes.
  */
-async function runAndLog({ notifier, jitterMs, ...opening }: Work): Promise<boolean> {
-  const { config, logger, signal } = opening;
+async function runAndLog(context: Context, { jitterMs, ...work }: Work): Promise<boolean> {
+  const { config, logger } = work;
+  const { secrets, signal, notifier } = context;
   try {
     const delayMs = randomInt(Math.floor(jitterMs) + 1);
     if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
     const summary = await runOnce({
-      ...opening,
+      ...work,
+      secrets,
+      signal,
       lists,
       trigger: config.trigger ?? 'schedule',
       onBegun: () => logger.info('run started'),
@@ -141,13 +131,66 @@ async function runAndLog({ notifier, jitterMs, ...opening }: Work): Promise<bool
     return status === 'failed';
   } catch (error) {
     if (signal.aborted) return false;
-    await notifier?.failed(error);
-    const isForeseen = error instanceof DocmirrorError;
-    const words = isForeseen ? '' : ': this is a fault of docmirror itself, please report it';
+    const failure = failureOf(error);
+    await notifier?.failed(failure);
+    const isForeseen = failure.code !== 'internal';
+    const words = isForeseen ? '' : `: ${failure.message}`;
     logger.error(loggedError(error), `run failed${words}`);
     // Settings and an altered mirror need a decision by a person, and a run by another process is no failure.
-    return !isForeseen || error.exitCode === exitCodes.failed;
+    return failure.exitCode === exitCodes.failed;
   } finally {
     logger.current.runId = null;
   }
+}
+
+/** What the watch knows of its schedule, for its metrics. */
+interface Ticks {
+  skippedCount: number;
+  /** In milliseconds since 1970. */
+  nextAtMs: number;
+}
+
+/** Answers /healthz and /metrics. The server is loaded only now: a watch that answers nobody does without it. */
+async function startMonitor(
+  endpoint: { readonly host: string; readonly port: number },
+  ticks: Ticks,
+  config: Config,
+  maxAgeMs: number | null,
+  logger: Logger,
+) {
+  const { startMonitorServer } = await import('../serve/server.ts');
+  return startMonitorServer({
+    ...config,
+    ...endpoint,
+    maxAgeMs,
+    metrics: [
+      {
+        name: 'docmirror_watch_ticks_skipped_total',
+        help: 'Ticks that were left out because the run before them was still going, since the watch started.',
+        samples: () => [[ticks.skippedCount]],
+      },
+      {
+        name: 'docmirror_watch_next_run_timestamp_seconds',
+        help: 'When the next run is due, in seconds since 1970.',
+        samples: () => [[ticks.nextAtMs / 1000]],
+      },
+    ],
+    onFault: error => logger.error(loggedError(error), 'A request failed.'),
+  });
+}
+
+const portMax = 65_535;
+
+/**
+ * Reads `HOST:PORT`; the host can be an IPv6 address in brackets.
+ *
+ * @throws UsageError that names the flag.
+ */
+export function parseEndpoint(flag: string, text: string): { host: string; port: number } {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim());
+  const host = match?.[1] ?? match?.[2];
+  if (host === undefined) {
+    throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
+  }
+  return { host, port: wholeNumber(flag, match?.[3] ?? '', 0, portMax) };
 }

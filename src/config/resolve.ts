@@ -3,6 +3,7 @@ import { UsageError } from '../errors.ts';
 import { isLoopback, parseInteger, parseText, parseTime, parseToken } from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
+import { readSmallFile } from './small-file.ts';
 
 /** The flags that the command line gave, as text; a flag without a value is `true`. */
 export type Given = Readonly<Record<string, unknown>>;
@@ -19,7 +20,7 @@ export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { 
 type TokenSetting = { readonly from: string } & (
   | { readonly text: string }
   | { readonly file: string }
-  | { readonly command: string; readonly environment: Environment; readonly folder: string }
+  | { readonly command: string; readonly environment: Environment }
 );
 
 /** The address of the service and the login, for the commands that need them. */
@@ -28,8 +29,8 @@ export interface ServiceConfig {
   readonly baseUrl: string;
   readonly token: TokenSetting;
   readonly proxy: ProxySetting | null;
-  /** A file of certificate authorities that are trusted in addition to Node's own; null if none is named. */
-  readonly extraCaFile: string | null;
+  /** Certificates of authorities that are trusted in addition to Node's own; null if no file of them is named. */
+  readonly extraCa: string | null;
 }
 
 /**
@@ -47,14 +48,12 @@ export function resolveConfig(flags: Given, environment: Environment): Config {
  * Resolves the address of the service and the login.
  *
  * @param inEnvFile the variables that came from the file that `--env-file` names.
- * @param folder the folder that a token command runs in; empty for that of the process.
  * @throws UsageError that names the setting.
  */
 export function resolveService(
   flags: Given,
   environment: Environment,
   inEnvFile: ReadonlySet<string> = new Set(),
-  folder = '',
 ): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
@@ -67,10 +66,21 @@ export function resolveService(
   const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
     baseUrl: addressOf(baseUrl),
-    token: tokenSetting(flags, environment, inEnvFile, folder),
+    token: tokenSetting(flags, environment, inEnvFile),
     proxy,
-    extraCaFile: environment.NODE_EXTRA_CA_CERTS?.trim() || null,
+    extraCa: readExtraCa(environment.NODE_EXTRA_CA_CERTS?.trim() ?? ''),
   });
+}
+
+/** More than the certificates of all public authorities need, in bytes. */
+const caBytesMax = 4 * 1024 * 1024;
+
+/** Reads the certificates here, because Node itself would go on without them. */
+function readExtraCa(path: string): string | null {
+  if (path === '') return null;
+  const text = readSmallFile('NODE_EXTRA_CA_CERTS: ', path, caBytesMax);
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new UsageError(`NODE_EXTRA_CA_CERTS: ${path} contains no certificate in PEM.`);
 }
 
 /** A base address as mirrors record it: without a slash at its end. */
@@ -79,12 +89,7 @@ export function addressOf(baseUrl: URL): string {
 }
 
 /** A flag overrides every variable. If several are set, the one that gives the freshest token counts. */
-function tokenSetting(
-  flags: Given,
-  environment: Environment,
-  inEnvFile: ReadonlySet<string>,
-  folder: string,
-): TokenSetting {
+function tokenSetting(flags: Given, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
   for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const]) {
     const fromOf = (name: SettingName): string => {
       const { flag, variable } = settings[name];
@@ -92,7 +97,7 @@ function tokenSetting(
       return `${variable} in ${inEnvFile.has(variable) ? flags.envFile : 'the environment'}`;
     };
     const command = resolve('tokenCommand', given, variables);
-    if (command !== null) return { command, environment, folder, from: fromOf('tokenCommand') };
+    if (command !== null) return { command, environment, from: fromOf('tokenCommand') };
     const file = resolve('tokenFile', given, variables);
     if (file !== null) return { file, from: fromOf('tokenFile') };
     const text = resolve('token', given, variables);
@@ -166,7 +171,7 @@ function resolve<Name extends SettingName>(
 }
 
 /** The key of a flag in the argument parser's result: `--page-size` is `pageSize`. */
-function flagKey(flag: string): string {
+export function flagKey(flag: string): string {
   return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -153,11 +153,16 @@ describe('a cursor', () => {
     for (const [more, words] of [
       [['--resource', 'webhooks'], 'cannot be used with'],
       [['--since', '2026-01-01'], 'cannot be used with'],
-      [['--next', cursor], 'name another file'],
-      [['--next', scene.database], 'is a mirror'],
     ] as const) {
       const { code, stdout, stderr } = await scene.run(...flags, ...more);
       expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(words)]);
+    }
+    for (const [file, words] of [
+      [cursor, 'name another file'],
+      [scene.database, 'is a mirror'],
+    ] as const) {
+      const { code, stderr } = await scene.run('changes', '--cursor', cursor, '--next', file);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(words)]);
     }
     for (const wrong of ['', '{}', 'no JSON', '{"mirrorId":"x","runId":1}', '[]']) {
       writeFileSync(cursor, wrong);

@@ -112,7 +112,7 @@ describe('erase', () => {
     for (const [resource, id] of cases)
       await expectRun(scene, `show ${resource} ${id}`, 0, 'the text was erased');
     await expectRun(scene, 'export --out now', 0);
-    const left = 'Left out: 4 records as they were then, because their text was erased since.\n';
+    const left = 'Left out: 4 records as of then, because the text was erased since.\n';
     await expectRun(scene, 'export --out then --as-of-run 1', 0, left);
 
     (scene.service.lists.collections[0] as SampleItem).name = 'After';

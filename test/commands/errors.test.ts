@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -12,7 +13,9 @@ const errors = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'errors
 const [, union = ''] = /export type ErrorCode =(.*?);/s.exec(errors) ?? [];
 const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
 
-const withJson = (await loadCommands()).filter(({ command }) => command.output ?? command.outputLines);
+const withJson = (await loadCommands()).filter(({ command }) =>
+  flagsOf(command).some(({ name }) => name === '--json'),
+);
 const words: Readonly<Record<string, string[]>> = {
   show: ['webhooks', '1'],
   erase: ['webhooks', '1'],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { exact } from '../../src/contract/validate.ts';
 import type { Publication } from '../../src/publish/publish.ts';
@@ -40,7 +41,9 @@ const rename = (scene: Scene, name: string) =>
   Object.assign(scene.service.lists.collections[0] as object, { name });
 
 test('an output is declared for each command that has --json', async () => {
-  const withJson = (await loadCommands()).filter(({ command }) => command.output ?? command.outputLines);
+  const withJson = (await loadCommands()).filter(({ command }) =>
+    flagsOf(command).some(({ name }) => name === '--json'),
+  );
   const declared = Object.keys(outputs).filter(name => outputs[name]?.flags === '--json');
   expect(declared.sort()).toEqual(withJson.map(({ name }) => name).sort());
 });

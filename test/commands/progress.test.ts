@@ -10,6 +10,7 @@ import { Secrets } from '../../src/service/secrets.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
+const settings = { environment: {}, inEnvFile: new Set<string>(), flags: {} };
 const startedAtMs = Date.parse('2026-11-20T14:00:00Z');
 
 interface Line {
@@ -38,7 +39,7 @@ test('is closed by a run, however it ends', async () => {
       baseUrl: scene.service.url,
       token: { text: 'token', from: 'the test' },
       proxy: null,
-      extraCaFile: null,
+      extraCa: null,
     },
     lists: [list],
     trigger: 'schedule' as const,
@@ -97,7 +98,10 @@ describe('the log', () => {
     [{ CI: 'false' }, 'info', 6],
   ])('with %j and level %s has %i of these lines a minute', (environment, level, count) => {
     const lines: Line[] = [];
-    const observer = showProgress({ stderr: new Writable(), environment }, loggerInto(lines, level));
+    const observer = showProgress(
+      { stderr: new Writable(), settings: { ...settings, environment } },
+      loggerInto(lines, level),
+    );
     observer.listStarted(list);
     vi.advanceTimersByTime(60_000);
     observer.close();
@@ -112,7 +116,7 @@ test('is one line on a terminal, no wider than that, which is gone in the end', 
     done();
   };
   const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
-  const observer = showProgress({ stderr, environment: {} }, loggerInto([]));
+  const observer = showProgress({ stderr, settings }, loggerInto([]));
   observer.listStarted(list);
   observer.walkStarted(list, 1, 5_000);
   observer.pageDone(list, 1, 5_000);

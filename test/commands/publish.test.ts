@@ -158,11 +158,9 @@ describe.concurrent('publish clickhouse', () => {
     const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 200 });
     const code = await main(['publish', 'clickhouse', '--url', 'http://127.0.0.1:9', '--tenant', 'a'], {
       environment: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_GIVE_UP_AFTER: '1s' },
-      folder: '',
       stdout: new Writable({ write }),
       stderr,
       signal: new AbortController().signal,
-      clock: () => new Date(),
     });
     expect(code).toBe(1);
     expect(shown.join('')).toContain(

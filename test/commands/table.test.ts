@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { commandHelp } from '../../src/commands/help.ts';
 import { loadCommands } from '../../src/commands/index.ts';
-import { helpAfterFlags } from '../../src/commands/parser.ts';
 import { programPath } from '../support/program.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -70,15 +70,15 @@ test('a command after -- is that command', async () => {
   });
 });
 
-describe('what the help says after the flags', () => {
-  test.each(all)('of $name goes into a narrow terminal', ({ command }) => {
+describe('the help', () => {
+  test.each(all)('of $name goes into a narrow terminal', ({ command, ...found }) => {
     // Text that is to be typed is not broken.
     const lines = (width: number) =>
-      helpAfterFlags(command, width)
+      commandHelp(found, command, width)
         .split('\n')
-        .filter(line => !line.startsWith('  $ '));
+        .filter(line => !/^ {2}\$ |^ +\[\w+\]$/.test(line));
     expect(lines(60).filter(line => line.length > 60)).toEqual([]);
-    const words = (width: number) => helpAfterFlags(command, width).split(/\s+/);
+    const words = (width: number) => commandHelp(found, command, width).split(/\s+/);
     expect(words(60)).toEqual(words(Number.POSITIVE_INFINITY));
   });
 });
@@ -98,7 +98,7 @@ test.each(all.filter(({ name }) => !['demo', 'completion'].includes(name)))(
     await using folder = temporaryFolder();
     // A setting that there is not ends each line that is understood, before it does anything.
     const env = { DOCMIRROR_NONE: 'x' };
-    for (const { line } of examples) {
+    for (const line of Object.keys(examples)) {
       const { stderr } = await runCli(wordsOf(line), { cwd: folder.path, env });
       expect(stderr, line).toMatch(/DOCMIRROR_NONE is not a setting|^$/);
     }

@@ -6,9 +6,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readSigningKey } from '../../src/commands/checkpoint-file.ts';
 import { readTokenFile, runTokenCommand } from '../../src/commands/token.ts';
-import { UsageError } from '../../src/errors.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { runCli, spawnCli, temporaryFolder } from '../support/run-cli.ts';
+import { runCli, spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** A scene whose token comes from what a file says when it is asked. */
@@ -36,7 +35,7 @@ describe.concurrent('a token from a command', () => {
   test.each([
     ['fails', 'echo printed-word; exit 3', /the command failed \(exit code 3\)/],
     ['prints nothing', 'true', /printed nothing/],
-    ['prints a page of text', 'yes printed-word', /printed more than 16 KiB/],
+    ['prints a page of text', 'yes printed-word', /printed too much/],
     ['prints what no header can carry', 'printf "printed-word \\\\033"', /no HTTP header can carry/],
   ])('that %s is one clear line without what it printed, exit code 2', async (_name, command, said) => {
     const { scene } = await commandScene();
@@ -50,17 +49,12 @@ describe.concurrent('a token from a command', () => {
     expect(scene.service.requests).toEqual([]);
   });
 
-  test('that hangs is ended, with all that it started', async () => {
-    await using folder = temporaryFolder();
-    const mark = join(folder.path, 'mark');
-    const command = `(sleep 2; touch '${mark}') & sleep 60`;
+  test('that hangs is ended', async () => {
     const { signal } = new AbortController();
-    const environment = { PATH: process.env.PATH };
-    await expect(runTokenCommand({ command, environment, folder: '' }, signal, 300)).rejects.toThrow(
+    const order = { command: 'sleep 60', environment: { PATH: process.env.PATH } };
+    await expect(runTokenCommand(order, signal, 300)).rejects.toThrow(
       'DOCMIRROR_TOKEN_COMMAND: the command did not end within 0.3 s.',
     );
-    await wait(2_500);
-    expect(existsSync(mark)).toBe(false);
   });
 
   test('does not delay a signal', async () => {
@@ -203,12 +197,11 @@ describe.concurrent('a refused token', () => {
     await using scene = await refusedScene(variables, lines);
     const { code, stdout } = await scene.run('sync', '--env-file', 'globex.env', ...flags);
     expect(code).toBe(12);
-    const place = from.replace('globex.env', join(scene.folder, 'globex.env'));
-    const said = `answered 401: the token was refused; the token came from ${place}`;
+    const said = `answered 401: the token was refused; the token came from ${from}`;
     expect(stdout.replace(/\s+/g, ' ')).toContain(said);
     const { stdout: json } = await scene.run('doctor', '--json', '--env-file', 'globex.env', ...flags);
     expect(json).toContain(said);
-    expect(json).toContain(`there is one, from ${place}`);
+    expect(json).toContain(`there is one, from ${from}`);
     expect(stdout + json).not.toContain(wrong);
     expect(scene.service.requests.filter(({ authorization }) => authorization !== `Bearer ${wrong}`)).toEqual(
       [],
@@ -256,9 +249,8 @@ describe.concurrent('a token file', () => {
 test.each([
   ['a token', (secret: string) => readTokenFile('DOCMIRROR_TOKEN_FILE', secret), 'eyJhbGciOi.J9-S3CRET_'],
   ['a key', readSigningKey, '-----BEGIN PRIVATE KEY-----\nS3CRET/abc\n-----END PRIVATE KEY-----\n'],
-])('%s in the place of the name of its file is not shown', async (_what, read, secret) => {
-  const error = await read(secret).catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(UsageError);
-  expect(String(error)).toMatch(/_FILE: what it names \(not shown, .*\) can't be read \(ENOENT\)\.$/);
-  expect(String(error)).not.toContain('S3CRET');
+])('%s in the place of the name of its file is not shown', (_what, read, secret) => {
+  expect(() => read(secret)).toThrow(
+    /_FILE: what it names \(not shown, (?!.*S3CRET).*\) can't be read \(ENOENT\)\.$/,
+  );
 });

@@ -79,7 +79,7 @@ const flags: Row[] = [
   ['watch --max-age 1h', '--max-age goes with --http'],
   ['serve --port 65536', '--port: '],
   ['serve --port http', '--port: '],
-  ['serve --token-file nowhere', /--token-file: .*nowhere can't be read \(ENOENT\)/],
+  ['serve --token-file ./nowhere', /--token-file: .*nowhere can't be read \(ENOENT\)/],
   ['report --timezone Europe/Atlantis', 'there is no time zone'],
   ['completion tcsh', 'Expected one of bash, zsh, fish.'],
   ['completion bash more', /too many arguments/],

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { onSchedule } from '../../src/commands/schedule.ts';
-import { parseEndpoint } from '../../src/commands/watch/monitor.ts';
+import { parseEndpoint } from '../../src/commands/watch.ts';
 import { UsageError } from '../../src/errors.ts';
 import { type RunningCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';

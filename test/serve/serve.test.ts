@@ -299,7 +299,7 @@ describe('docmirror serve', () => {
     const stopping = new AbortController();
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     let written = '';
-    const io = { environment, folder: '', stdout, stderr, signal: stopping.signal, clock: () => new Date() };
+    const io = { environment, stdout, stderr, signal: stopping.signal };
     return {
       done: main(['serve', ...args], io),
       firstOutput: async () => String((await once(stdout, 'data'))[0]),

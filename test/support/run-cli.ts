@@ -41,17 +41,30 @@ const nodesOwn = /^(NODE_|TZ$)/;
 export async function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
   if (Object.keys(options.env ?? {}).some(name => nodesOwn.test(name))) return runProcess(args, options);
   const { main } = (await import(/* @vite-ignore */ mainPath)) as typeof import('../../src/commands/main.ts');
+  const { cwd } = options;
+  if (cwd !== undefined) {
+    // A process has one working folder.
+    if (runningIn > 0 && folder !== cwd) return runProcess(args, options);
+    folder = cwd;
+    process.chdir(folder);
+    runningIn++;
+  }
   const [stdout, stderr] = [new Collected(), new Collected()];
   const code = await main(args, {
     environment: { ...inheritedEnv(), ...options.env },
-    folder: options.cwd ?? '',
     stdout,
     stderr,
     signal: options.signal ?? new AbortController().signal,
-    clock: () => new Date(),
   });
+  if (cwd !== undefined) runningIn--;
+  if (runningIn === 0) process.chdir(root);
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }
+
+const root = process.cwd();
+/** The folder that commands run in now, and how many do. */
+let folder = root;
+let runningIn = 0;
 
 /** Keeps what is written. */
 class Collected extends Writable {

@@ -84,15 +84,6 @@ export class MirrorState {
     this.#runId = runId;
   }
 
-  /** How many records a list had, or how many connections there were. */
-  count(resource: string): number {
-    const rows = `SELECT count(*) FROM ${tableOf(resource)} t`;
-    const versions = `SELECT count(*) FROM record_history h WHERE ${stoodAfter} AND h.record IS NOT NULL`;
-    const all = `SELECT (${rows} WHERE t._changed_run_id <= @run) + (${versions})`;
-    const count = this.#sqlite.prepare<unknown[], number>(this.#runId === null ? rows : all).pluck();
-    return count.get(this.#bound(resource)) ?? 0;
-  }
-
   /** Its records in the order of their ids, one at a time. Those that were erased since are left out. */
   records(resource: string): Generator<StoredVersion> {
     const wanted =
