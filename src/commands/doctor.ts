@@ -4,7 +4,7 @@ import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
 import { adviceOn, exitCodes, MirrorFileError, ServiceError } from '../errors.ts';
-import { diagnosisText, doctorOutputOf, type Finding, findingText } from '../render/findings.ts';
+import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import type { Service } from '../service/service.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
@@ -43,9 +43,10 @@ export const doctor = command({
       if (!json) context.stdout.write(findingText(shown, widthOf(context.stdout)));
       context.exitCode ||= exitCode;
     }
-    return { findings, exitCode: context.exitCode };
+    const ok = findings.every(({ status }) => status !== 'failed');
+    return { ok, exitCode: context.exitCode, checks: findings };
   },
-  output: doctorOutputOf,
+  output: found => found,
   text: diagnosisText,
 });
 

@@ -2,7 +2,7 @@ import { keptResources } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
-import type { EraseOutput } from '../render/outputs/records.ts';
+import type { OutputOf } from '../render/outputs/outputs.ts';
 import { wrap } from '../render/wrap.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
@@ -45,7 +45,7 @@ export const erase = command({
     );
     return { resource, recordId, ...erased };
   },
-  output: (erased): EraseOutput => erased,
+  output: (erased): OutputOf['erase'] => erased,
   text({ resource, recordId, versions, rejectedRecords, isListed, receipt }, width) {
     const name = `${resource} ${recordId}`;
     const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')]

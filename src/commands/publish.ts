@@ -3,14 +3,14 @@ import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import type { Publication } from '../publish/publish.ts';
 import { count, counted } from '../render/numbers.ts';
-import type { PublishClickhouseOutput } from '../render/outputs/records.ts';
+import type { OutputOf } from '../render/outputs/outputs.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
 
 /** What is printed: a publication and its text, or only the text of statements. */
 interface Shown {
-  readonly output: PublishClickhouseOutput | null;
+  readonly output: OutputOf['publish clickhouse'] | null;
   readonly text: string;
 }
 
@@ -63,7 +63,7 @@ export const publishClickhouse = command({
     const text = publishedText(publication, url, durationMs);
     return { output: { ...publication, verified: true, durationMs }, text };
   },
-  output({ output }): PublishClickhouseOutput {
+  output({ output }): OutputOf['publish clickhouse'] {
     if (output === null) throw new UsageError('--print-ddl prints no JSON.');
     return output;
   },

@@ -1,4 +1,4 @@
-import type { RejectedOutput } from '../render/outputs/records.ts';
+import type { OutputOf } from '../render/outputs/outputs.ts';
 import { rejectedText } from '../render/rejected.ts';
 import { readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
@@ -17,6 +17,6 @@ export const rejected = command({
     'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
   ],
   run: ({ limit }, { config }) => readRejected(config.database, limit),
-  output: (found): RejectedOutput => found,
+  output: (found): OutputOf['rejected'] => found,
   text: rejectedText,
 });

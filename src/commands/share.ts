@@ -4,7 +4,7 @@ import { readSmallFile } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
-import type { ShareOutput } from '../render/outputs/files.ts';
+import type { OutputOf } from '../render/outputs/outputs.ts';
 import type { RunShare } from '../render/run-summary.ts';
 import { isCurrent, makeShare, type Share, type ShareSql, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
@@ -59,7 +59,7 @@ export const share = command({
       mirror.close();
     }
   },
-  output: (made): ShareOutput => made,
+  output: (made): OutputOf['share'] => made,
   text: textOf,
 });
 

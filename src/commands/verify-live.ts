@@ -3,7 +3,7 @@ import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
-import type { LiveDifference, LiveResult } from '../render/verification.ts';
+import { type LiveDifference, type LiveResult, withoutSecretsIn } from '../render/verification.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
 import { exitCodeOf } from '../sync/run.ts';
 import type { Context } from './command.ts';
@@ -32,7 +32,7 @@ export async function verifyLive(
     flags: { full: true, allowMassRemoval: true },
     onPlannedChange(change) {
       differenceCount++;
-      if (differenceCount <= limit) differences.push(differenceOf(change));
+      if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));
     },
     observer: showProgress(context, logger),
     logger,

@@ -12,7 +12,7 @@ import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
 import { columnsOf, cutToColumns, piece } from './cut.ts';
 import { count, instant } from './numbers.ts';
-import type { ChangesOutput } from './outputs/records.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { differencesOf, fieldsOf, type ShownDifference } from './record-text.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
@@ -110,7 +110,7 @@ function differencesText(differences: readonly ShownDifference[], room: number):
  */
 export function ndjsonLine(change: Change): string {
   const { runId, changedAt, resource, recordId, operation, record, before } = change;
-  type Head = Omit<ChangesOutput, 'changedFields' | 'record' | 'before' | 'isErased'>;
+  type Head = Omit<OutputOf['changes'], 'changedFields' | 'record' | 'before' | 'isErased'>;
   const head = JSON.stringify({ runId, changedAt, resource, recordId, operation } satisfies Head);
   for (const text of [record, before]) JSON.parse(text ?? 'null');
   const texts = `"changedFields":${changedFieldsOf(change)},"record":${record},"before":${before}`;

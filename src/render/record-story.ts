@@ -2,19 +2,19 @@ import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
 import { itemOf } from './changes.ts';
 import { count, counted, instant } from './numbers.ts';
-import type { ShowOutput } from './outputs/records.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { differencesOf, erasedText, fieldsOf, wholeMax } from './record-text.ts';
 import { renderTable } from './table.ts';
 
 /** The request, and the records that were found. */
-export interface FoundRecords extends Omit<ShowOutput, 'records'> {
+export interface FoundRecords extends Omit<OutputOf['show'], 'records'> {
   /** The id or reference in the request. */
   readonly wanted: string;
   readonly stories: readonly RecordStory[];
 }
 
 /** The output of `show --json`, with no value cut. */
-export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecords): ShowOutput {
+export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecords): OutputOf['show'] {
   const records = stories.map(({ recordId, versionCount, versions: [newest, ...older] }) => ({
     recordId,
     stands: newest?.to === null,

@@ -1,13 +1,13 @@
 import { cut } from './cut.ts';
 import { count } from './numbers.ts';
-import type { RejectedOutput } from './outputs/records.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { renderTable } from './table.ts';
 
 /** The most of a record's text that is shown, in characters. */
 const textMax = 60;
 
 /** Rejected records for people: the reasons, then some of the records. */
-export function rejectedText({ counts, records }: RejectedOutput, width: number): string {
+export function rejectedText({ counts, records }: OutputOf['rejected'], width: number): string {
   if (counts.length === 0) return 'No record was rejected.\n';
   const total = counts.reduce((sum, each) => sum + each.count, 0);
   const reasons = renderTable(
@@ -42,7 +42,7 @@ export function rejectedText({ counts, records }: RejectedOutput, width: number)
 }
 
 /** A webhook's text can contain a secret, in its endpoint. */
-function textOf({ record, resource }: RejectedOutput['records'][number]): string {
+function textOf({ record, resource }: OutputOf['rejected']['records'][number]): string {
   if (record === null) return '(no text here)';
   return resource === 'webhooks' ? '(--json shows it)' : cut(record, textMax);
 }

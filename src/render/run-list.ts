@@ -1,7 +1,7 @@
 import { stateOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
-import type { RunsOutput } from './outputs/runs.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { type Column, renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
@@ -47,7 +47,7 @@ export function runCells(run: RecordedRun, when: (at: string) => string): string
 }
 
 /** The output of `runs --json`. */
-export function runsOutputOf(runs: readonly RecordedRun[]): RunsOutput {
+export function runsOutputOf(runs: readonly RecordedRun[]): OutputOf['runs'] {
   return runs.map(({ id, errorCode, errorMessage, resources, labels, actor: _actor, ...run }) => ({
     runId: id,
     ...run,

@@ -5,12 +5,12 @@ import type { RejectionCount } from '../store/read/run-reader.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { changesOf, fieldsText, notesOn } from './list-notes.ts';
 import { count, counted, duration } from './numbers.ts';
-import type { SyncOutput } from './outputs/runs.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { renderTable } from './table.ts';
 import { wrap } from './wrap.ts';
 
 /** The share that is written after a run. */
-export type RunShare = NonNullable<SyncOutput['share']>;
+export type RunShare = NonNullable<OutputOf['sync']['share']>;
 
 /** How a run ended, and the share after it; null if none is set. */
 export interface SharedRunSummary extends RunSummary {
@@ -18,7 +18,7 @@ export interface SharedRunSummary extends RunSummary {
 }
 
 /** The output of `sync --json`. */
-export function syncOutputOf(summary: SharedRunSummary): SyncOutput {
+export function syncOutputOf(summary: SharedRunSummary): OutputOf['sync'] {
   const resources = summary.resources.map(
     ({ startedAt: _started, completedAt: _completed, ...outcome }) => outcome,
   );

@@ -2,19 +2,20 @@ import { printable, printableInOneLine } from '../printable.ts';
 import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
-import type { ShownCheckpoint, VerifyOutput } from './outputs/files.ts';
+import type { OutputOf } from './outputs/outputs.ts';
 import { renderTable } from './table.ts';
 
 /** A record that differs between the mirror and the service. */
-export type LiveDifference = NonNullable<VerifyOutput['live']>['differences'][number];
+export type LiveDifference = NonNullable<OutputOf['verify']['live']>['differences'][number];
 
 /** The result of comparing the mirror with the service; `isProven` if every list was proven. */
-export interface LiveResult extends NonNullable<VerifyOutput['live']> {
+export interface LiveResult extends NonNullable<OutputOf['verify']['live']> {
   /** False if no list could be read. */
   readonly isCompared: boolean;
 }
 
-export type { ShownCheckpoint };
+/** A checkpoint that a mirror was compared with. */
+export type ShownCheckpoint = NonNullable<OutputOf['verify']['checkpoints']>[number];
 
 type Shown = Verification & { readonly checkpoints?: readonly ShownCheckpoint[] };
 
@@ -50,12 +51,11 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const others = otherObjects.map(({ type, name }) => `${type} ${name}`).join(', ');
   if (others !== '') notes.push(`Not made by docmirror, and left alone: ${others}.`);
   notes.push(...checkpoints.flatMap(each => each.notes));
-  const refusedCount = checkpoints.filter(isRefused).length;
   const verdict =
     differenceCount === 0
       ? `${path} is sound: ${rest}.`
-      : differenceCount === refusedCount
-        ? `${unreliable(refusedCount)} nothing against ${path}, in which no difference was found: ${rest}.`
+      : differenceCount === checkpoints.filter(isRefused).length
+        ? `No difference was found in ${path}, but not every checkpoint can be relied on: ${rest}.`
         : `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`;
   return linesOf(
     [verdict, ...notes].map(printable),
@@ -63,12 +63,6 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
     differenceCount - differences.length,
     table,
   );
-}
-
-function unreliable(count: number): string {
-  return count === 1
-    ? "The checkpoint can't be relied on. It says"
-    : `${count} checkpoints can't be relied on. They say`;
 }
 
 /** A comparison with the service for people. */
@@ -86,16 +80,12 @@ export function liveText({ isProven, isCompared, notes, differences, differenceC
 }
 
 /** The output of `verify --json`. */
-export function verifyOutputOf(verification: Shown, live: LiveResult | null): VerifyOutput {
-  const { path, differences, differenceCount, ...checked } = verification;
-  const shown = live && {
-    isProven: live.isProven,
-    notes: live.notes,
-    differenceCount: live.differenceCount,
-    differences: live.differences.map(withoutSecretsIn),
-  };
-  const ok = differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
-  return { ok, path, ...checked, differenceCount, differences, live: shown };
+export function verifyOutputOf(verification: Shown, live: LiveResult | null): OutputOf['verify'] {
+  const ok =
+    verification.differenceCount === 0 && (live === null || (live.differenceCount === 0 && live.isProven));
+  if (live === null) return { ok, ...verification, live };
+  const { isProven, notes, differenceCount, differences } = live;
+  return { ok, ...verification, live: { isProven, notes, differenceCount, differences } };
 }
 
 function differenceLine({ table, id, what, severity }: Difference): string {
@@ -106,20 +96,17 @@ function differenceLine({ table, id, what, severity }: Difference): string {
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };
 
-function liveLines(difference: LiveDifference): string[] {
-  const { kind, resource, key, fields } = withoutSecretsIn(difference);
-  const head = printable(`  ${resource} ${key}: ${kinds[kind]}`);
-  return [
-    head,
-    ...fields.map(({ field, mirror, service }) => {
-      const [here, there] = [JSON.stringify(mirror), JSON.stringify(service)];
-      const hidden = here === there ? ', in a part that is not shown' : '';
-      return printable(`    ${field}: ${here} in the mirror, ${there} at the service${hidden}`);
-    }),
-  ];
+function liveLines({ kind, resource, key, fields }: LiveDifference): string[] {
+  const lines = fields.map(({ field, mirror, service }) => {
+    const [here, there] = [JSON.stringify(mirror), JSON.stringify(service)];
+    const hidden = here === there ? ', in a part that is not shown' : '';
+    return `    ${field}: ${here} in the mirror, ${there} at the service${hidden}`;
+  });
+  return [`  ${resource} ${key}: ${kinds[kind]}`, ...lines].map(printable);
 }
 
-function withoutSecretsIn(difference: LiveDifference): LiveDifference {
+/** A difference that people and programs can see. */
+export function withoutSecretsIn(difference: LiveDifference): LiveDifference {
   const fields = difference.fields.map(({ field, mirror, service }) => {
     const clean = (value: unknown) => {
       if (typeof value !== 'string') return value;

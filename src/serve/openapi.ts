@@ -9,8 +9,8 @@ import {
 } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { exact } from '../contract/validate.ts';
-import { failureOutput } from '../render/outputs/parts.ts';
-import { changesOutput } from '../render/outputs/records.ts';
+import { changesOutput } from '../render/outputs/outputs.ts';
+import { failureOutput } from '../render/outputs/runs.ts';
 import { version } from '../version.ts';
 import { apiPath, changesLimit, paging } from './api.ts';
 import { changeParameters, changeSort, filterTextMax, operations } from './query.ts';

@@ -7,8 +7,7 @@ import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { exact } from '../../src/contract/validate.ts';
 import type { Publication } from '../../src/publish/publish.ts';
-import { outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
-import type { PublishClickhouseOutput } from '../../src/render/outputs/records.ts';
+import { type OutputOf, outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -207,7 +206,7 @@ test('the output of a comparison with a checkpoint and with a service that has o
 });
 
 test('the output of what is published', () => {
-  const sent: Publication & PublishClickhouseOutput = {
+  const sent: Publication & OutputOf['publish clickhouse'] = {
     tenant: 'acme',
     mirrorId: 'b3a6…',
     fromRunId: null,
