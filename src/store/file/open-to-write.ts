@@ -1,5 +1,6 @@
 import { chmodSync, existsSync } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { version } from '../../version.ts';
 import { keptNow } from '../receipts/pruned.ts';
@@ -7,7 +8,6 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { currentStates } from '../receipts/run-receipt.ts';
 import { completeMirror } from '../tables/initialise-mirror.ts';
 import { registerInstant } from '../tables/list-table.ts';
-import { orm } from '../tables/orm.ts';
 import { createViews } from '../tables/views.ts';
 import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
 import { applicationIds, busyTimeoutMs, isYetToMake, mirrorToWrite } from './mirror-path.ts';
@@ -99,7 +99,7 @@ function bringUpToDate(sqlite: Database.Database, path: string): void {
   );
   // A migration can build a table again that views read.
   sqlite.pragma('legacy_alter_table = ON');
-  migrate(orm(sqlite), { migrationsFolder });
+  migrate(drizzle({ client: sqlite }), { migrationsFolder });
   sqlite.pragma('legacy_alter_table = OFF');
   sqlite.transaction(() => complete(sqlite)).immediate();
 }

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import type { BetterSQLite3Database } from 'drizzle-orm/better-sqlite3';
+import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
-import { orm } from '../tables/orm.ts';
 import {
   assertOneName,
   busyTimeoutMs,
@@ -109,7 +108,7 @@ export function connect(
     close();
     throw error;
   }
-  return { path, sqlite, orm: orm(sqlite), close, [Symbol.dispose]: close };
+  return { path, sqlite, orm: drizzle({ client: sqlite }), close, [Symbol.dispose]: close };
 }
 
 /** Where Drizzle's migrations are. */

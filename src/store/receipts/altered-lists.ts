@@ -91,7 +91,8 @@ export function checkRows(
  * @throws MirrorAlteredError if another program changed, added or removed a row.
  */
 export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSlice): Promise<void> {
-  for (const list of lists) if (new ListTable(sqlite, list).isMalformed()) throw altered(path, list.resource);
+  for (const list of lists)
+    if (new ListTable(sqlite, list).malformed().length > 0) throw altered(path, list.resource);
   for (const resource of keptResources) {
     const sum = await checkRows(sqlite, resource, slice, () => {
       throw altered(path, resource);

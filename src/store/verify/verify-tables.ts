@@ -1,4 +1,4 @@
-import { keptResources, lists, tableOf, timeColumnOf } from '../../contract/lists.ts';
+import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { keptByOthers } from '../receipts/pruned.ts';
@@ -93,11 +93,8 @@ export function verifyTables(audit: Audit): void {
       differences.add(table, id, what);
   }
   for (const list of lists) {
-    const table = new ListTable(sqlite, list);
-    for (const { table: items, id } of table.rowsWithGaps())
-      differences.add(items, id, 'the positions have a gap');
-    for (const id of table.rowsWithOtherTimes())
-      differences.add(list.table, id, `${timeColumnOf(list)} is not the time of the record`);
+    for (const { table, id, what } of new ListTable(sqlite, list).malformed())
+      differences.add(table, id, what);
     for (const misfit of new ListMemory(sqlite, list).misfits())
       differences.add(misfit.table, null, misfit.what);
   }

@@ -70,7 +70,14 @@ async function write(context: ListContext, order: Order, plan: Plan): Promise<Li
   const edited = new Map([...edits].map(([row, n]) => [n, row]));
   const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
   const { pages, names } = stage;
-  memory.remember(run, result, { before: state, isSure, pages, names: names.entries, rowOf });
+  memory.remember(run, result, {
+    before: state,
+    isSure,
+    pages,
+    names: names.entries,
+    rowCount: rows.count,
+    rowOf,
+  });
   const outcome = order.conclude({
     inserted: rows.count - sum.count + gone.length,
     updated: edits.size,

@@ -65,7 +65,11 @@ export function erase(path: string, order: EraseOrder): Erased {
     inFile(place, ({ sqlite }) => {
       sqlite.exec('VACUUM');
       const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
-      if (busy !== 0) throw stillRead(path);
+      if (busy !== 0)
+        throw new MirrorFileError(
+          `The text was erased, but another program reads ${path}, so older copies of the text are still in its files. Run "docmirror erase" again when the other program is done.`,
+          { code: 'database_locked' },
+        );
     });
     return done;
   });
@@ -77,56 +81,36 @@ function inFile<T>(place: string, work: (file: MirrorFile) => T): T {
   return work(file);
 }
 
-function stillRead(path: string): MirrorFileError {
-  return new MirrorFileError(
-    `The text was erased, but another program reads ${path}, so older copies of the text are still in its files. Run "docmirror erase" again when the other program is done.`,
-    { code: 'database_locked' },
+/**
+ * Finds the ids of the ended versions and of the rejected records that have a text to erase, and the runs that ended the versions.
+ *
+ * @throws MirrorFileError, MirrorAlteredError as `erase` does.
+ */
+function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOrder) {
+  const all = <Row>(query: string) =>
+    sqlite
+      .prepare<[object], Row>(query)
+      .all(resource === 'rejected-records' ? { recordId } : { resource, recordId });
+  const isRejected =
+    resource === 'rejected-records' ? 'id = @recordId' : `resource = @resource AND ${isSameRecord(resource)}`;
+  const rejections = all<{ id: number; isErased: number }>(
+    `SELECT id, record IS NULL AS isErased FROM rejected_records WHERE ${isRejected}`,
   );
-}
-
-/** The texts to erase. */
-interface Texts {
-  readonly isListed: boolean;
-  /** Ids of ended versions. */
-  readonly versions: readonly number[];
-  /** The runs that ended them, in order. */
-  readonly runIds: readonly number[];
-  /** Ids of rejected records. */
-  readonly rejected: readonly number[];
-}
-
-interface Version {
-  readonly id: number;
-  readonly runId: number;
-  /** Null if it was erased. */
-  readonly record: string | null;
-  readonly content: string;
-}
-
-/** @throws MirrorFileError, MirrorAlteredError as `erase` does. */
-function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOrder): Texts {
+  const rejected = rejections.filter(({ isErased }) => isErased === 0).map(({ id }) => id);
   if (resource === 'rejected-records') {
-    const text = 'SELECT record FROM rejected_records WHERE id = ?';
-    const record = sqlite.prepare<[number], string | null>(text).pluck().get(recordId);
-    if (record === undefined) throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`);
-    return { isListed: false, versions: [], runIds: [], rejected: record === null ? [] : [recordId] };
+    if (rejections.length === 0) throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`);
+    return { isListed: false, versions: [], runIds: [], rejected };
   }
-  const row = sqlite.prepare<[number]>(`SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`).get(recordId);
-  const all = sqlite
-    .prepare<[string, number], Version>(
-      `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
-       WHERE resource = ? AND record_id = ? ORDER BY valid_to_run_id`,
-    )
-    .all(resource, recordId);
-  const rejected = sqlite
-    .prepare<[object], number>(
-      `SELECT id FROM rejected_records WHERE resource = @resource AND record IS NOT NULL AND ${isSameRecord(resource)}`,
-    )
-    .pluck()
-    .all({ resource, recordId });
-  if (row === undefined && all.length === 0 && rejected.length === 0)
+  const isListed =
+    sqlite.prepare(`SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`).get(recordId) !== undefined;
+  type Version = { id: number; runId: number; record: string | null; content: string };
+  const ended = all<Version>(
+    `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
+     WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
+  );
+  if (!isListed && ended.length === 0 && rejected.length === 0)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
-  const versions = all.filter(({ record }) => record !== null);
+  const versions = ended.filter(({ record }) => record !== null);
   const runIds = [...new Set(versions.map(({ runId }) => runId))];
   // A rebuild accepted the history of earlier runs as it was.
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
@@ -142,7 +126,7 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
       `Another program altered the history of ${resource} in ${path}`,
       'Nothing was erased',
     );
-  return { isListed: row !== undefined, versions: versions.map(({ id }) => id), runIds, rejected };
+  return { isListed, versions: versions.map(({ id }) => id), runIds, rejected };
 }
 
 /**

@@ -93,7 +93,6 @@ export function listSql(list: ListDefinition) {
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${time ?? 'id'} FROM ${table} WHERE ${time ?? 'id'} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${time ?? 'id'} = ? LIMIT ?`,
-    count: `SELECT count(*) FROM ${table}`,
     idSpan: `SELECT min(id), max(id) FROM ${table}`,
     contents: `SELECT id, lower(hex(_content)) FROM ${table}`,
     /** The contents and times of rows that follow each other, each as one text. */

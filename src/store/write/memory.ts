@@ -11,7 +11,7 @@ import { listSql } from './list-sql.ts';
 export interface ListState {
   /** The order of the list, as the last proven full sync saw it. */
   readonly order: LearntOrder;
-  /** Null if the last run was not sure of the list. */
+  /** Null if the last run was not sure of the list, or if the list must be read in full for another reason. */
   readonly growth: GrowingEnd | null;
   /** The names that remembered pages give to connections. */
   readonly names: readonly NameEntry[];
@@ -68,6 +68,8 @@ interface Seen {
   readonly isSure: boolean;
   readonly pages: ReadonlyMap<string, ParsedPage>;
   readonly names: readonly NameEntry[];
+  /** How many rows the list has now. */
+  readonly rowCount: number;
   /** The row of a staged record; null if it has none. */
   rowOf(n: number): number | null;
 }
@@ -97,7 +99,10 @@ export class ListMemory {
 
   readState(): ListState {
     const [row] = this.#states();
-    return row !== undefined && this.#isAsWritten(row) ? JSON.parse(row[1]) : nothingLearnt;
+    if (row === undefined || !this.#isAsWritten(row)) return nothingLearnt;
+    const state = JSON.parse(row[1]) as ListState;
+    const newest = state.growth && this.#newest(state.order);
+    return { ...state, growth: newest && { ...(state.growth as GrowingEnd), ...newest } };
   }
 
   /** A page as if it had been parsed now; null if it is not remembered, or if its rows have other contents. */
@@ -128,19 +133,17 @@ export class ListMemory {
 
   /** Notes what the next run can know of a list that was written. */
   remember(run: { readonly id: number; readonly startedAt: string }, read: ReadList, seen: Seen): void {
-    const { before, isSure } = seen;
+    const { before, isSure, rowCount } = seen;
     const { proof, unproven, firstPageNo, pageSize, readAt } = read;
     if (proof === null) {
-      const newest = isSure && before.growth !== null ? this.#newest(before.order) : null;
-      const growth = newest && { ...(before.growth as GrowingEnd), ...newest };
-      this.#writeState(run.id, { ...before, growth });
+      this.#writeState(run.id, isSure ? before : { ...before, growth: null });
       return;
     }
     const names = this.#writePages(run.startedAt, read, seen);
     const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
-    const isOrdered = isSure && order !== null && order !== 'none' && proof.verdict.rule === 'key';
-    const newest = isOrdered ? this.#newest(order, pagesAlwaysInFull * pageSize) : null;
-    const growth = newest && { sweptAt: readAt, firstPageNo, pageSize, ...newest };
+    const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
+    const isGrowing = isSure && isByKey && rowCount > pagesAlwaysInFull * pageSize;
+    const growth = isGrowing ? { sweptAt: readAt, firstPageNo, pageSize } : null;
     this.#writeState(run.id, { order, names, growth });
   }
 
@@ -177,7 +180,7 @@ export class ListMemory {
     return [...written.keys()].map(number => names[number] as NameEntry);
   }
 
-  #writeState(runId: number, state: ListState): void {
+  #writeState(runId: number, state: object): void {
     const values = [runId, JSON.stringify(state)];
     this.#sqlite
       .prepare(
@@ -186,18 +189,13 @@ export class ListMemory {
       .run(this.#list.resource, ...values, this.#checkOf(values));
   }
 
-  /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, if too many rows share it, or if the list is short. */
-  #newest(order: LearntOrder, rowsMin = 0): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
+  /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
+  #newest(order: LearntOrder): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
     const sql = listSql(this.#list);
-    const one = (query: string, ...values: number[]) =>
-      this.#sqlite
-        .prepare<number[], number>(query)
-        .pluck()
-        .all(...values);
-    const [newestKey] = one(sql.newestKey, order === null || order === 'none' ? 0 : order.strays);
-    const [count = 0] = one(sql.count);
-    if (newestKey === undefined || count <= rowsMin) return null;
-    const newestRows = one(sql.rowsOfKey, newestKey, newestRowsMax + 1);
+    const values = (query: string) => this.#sqlite.prepare<number[], number>(query).pluck();
+    const newestKey = values(sql.newestKey).get(order === null || order === 'none' ? 0 : order.strays);
+    if (newestKey === undefined) return null;
+    const newestRows = values(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
     return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
   }
 

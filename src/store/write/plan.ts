@@ -96,8 +96,7 @@ export function missingRows(stage: Stage, total: number): UnshownRow[] {
 function unshownRows({ table, sqlite, sql, isOfIds, isEmpty, shown, ids }: Stage): UnshownRow[] {
   if (isEmpty || shown.size >= table.count()) return [];
   // Ids of the service can be far apart.
-  if (isOfIds || shown.size < 1000)
-    return [...table.keys()].filter(({ id }) => !shown.has(id) && !ids.has(id));
+  if (isOfIds || shown.size < 1000) return table.keys().filter(({ id }) => !shown.has(id) && !ids.has(id));
   const unshown: UnshownRow[] = [];
   const [least, most] = sqlite.prepare<[], [number, number]>(sql.idSpan).raw().get() as [number, number];
   for (let from = shown.firstMissing(least, most); from !== null; from = shown.firstMissing(from, most)) {

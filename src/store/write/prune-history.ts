@@ -13,8 +13,7 @@ const versionsPerStep = 5_000;
 /** Pages of the file given back to the disk in one step. */
 const pagesPerStep = 2_000;
 
-/** The versions to delete, and the signal that stops the work. */
-export interface PruneOptions {
+interface PruneOptions {
   /** The run that goes on. */
   readonly runId: number;
   /** How long a version is kept after its end, in milliseconds. */
@@ -69,24 +68,21 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
   const runs = new EndedRuns(sqlite);
   const through = runs.lastOfAllBy(before);
   const pruned = readPruned(sqlite).throughRunId;
-  const ended = sqlite.prepare<[number]>('SELECT 1 FROM record_history WHERE valid_to_run_id <= ? LIMIT 1');
-  if (through <= pruned || ended.get(through) === undefined) return 0;
+  const oldest = sqlite.prepare<[], number>('SELECT min(valid_to_run_id) FROM record_history').pluck().get();
+  if (through <= pruned || through < (oldest ?? Number.POSITIVE_INFINITY)) return 0;
   const from = Math.max(pruned, lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
   const hashes = new RunHashes(sqlite);
   const stated = statedHashes(sqlite);
-  for (const runId of runs.since(from).filter(id => id <= through)) {
+  for (const runId of runs.since(from).filter(id => id <= through))
     for (const resource of keptResources) {
-      const said = stated(runId, resource);
-      const found = hashes.changes(runId, resource);
-      const isRight =
-        said === undefined ? found.count === 0 : found.changes === said.changes && found.ended === said.ended;
-      if (isRight) continue;
+      const { changes, ended, count } = hashes.changes(runId, resource);
+      const said = stated(runId, resource) ?? (count === 0 ? { changes, ended } : undefined);
+      if (said?.changes === changes && said.ended === ended) continue;
       throw new MirrorAlteredError(
         `What run ${runId} changed in ${resource} is not what its receipt says`,
         'The lists were synced, but no older version was deleted',
       );
     }
-  }
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;

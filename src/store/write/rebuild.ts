@@ -34,11 +34,8 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
 }
 
 function dropAlteredRows(table: ListTable): number {
-  table.dropStrayItems();
-  const gaps = new Set([...table.rowsWithGaps().map(({ id }) => id), ...table.rowsWithOtherTimes()]);
-  const altered: number[] = [];
-  for (const row of table.rows())
-    if (gaps.has(row.id) || checkRow(table.list, row).fault !== null) altered.push(row.id);
+  const altered = new Set(table.malformed().map(({ id }) => id));
+  for (const row of table.rows()) if (checkRow(table.list, row).fault !== null) altered.add(row.id);
   for (const id of altered) table.remove(id);
-  return altered.length;
+  return altered.size;
 }

@@ -6,14 +6,12 @@ import { hash16 } from '../../contract/sum.ts';
 import type { ReadList } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 
-/** A record that can't be read, with its highest count on one page. */
-export interface RejectedRecord extends RejectedKey {
-  readonly reason: string;
-  /** Compact JSON. */
-  readonly text: string;
+/** A record that can't be read. */
+interface RejectedRecord extends RejectedKey, Rejection {
   readonly content: Buffer;
   /** The place in the list where it was seen first, from 0. */
   readonly place: number;
+  /** The most of them on one page. */
   count: number;
 }
 
@@ -34,30 +32,29 @@ export class RejectedRecords {
    */
   add(rejections: readonly Rejection[], begin: number): RejectedRecord[] {
     const onPage = new Map<string, number>();
-    return rejections.map(({ position, reason, record: text }) => {
-      const content = hash16(text);
-      const name = content.toString('latin1');
-      const count = (onPage.get(name) ?? 0) + 1;
-      onPage.set(name, count);
-      let known = this.#records.get(name);
-      if (known === undefined) {
-        const place = begin + position;
-        known = { ...keyOfRejected(this.#list, text), reason, text, content, place, count };
-        this.#records.set(name, known);
-      }
+    return rejections.map(rejection => {
+      const { record, position } = rejection;
+      const count = (onPage.get(record) ?? 0) + 1;
+      onPage.set(record, count);
+      const known = this.#records.get(record) ?? {
+        ...rejection,
+        ...keyOfRejected(this.#list, record),
+        content: hash16(record),
+        place: begin + position,
+        count,
+      };
+      this.#records.set(record, known);
       known.count = Math.max(known.count, count);
       return known;
     });
   }
 
   get all(): RejectedRecord[] {
-    return [...this.#records.values()].sort((a, b) => a.place - b.place);
+    return [...this.#records.values()];
   }
 
   get count(): number {
-    let count = 0;
-    for (const record of this.#records.values()) count += record.count;
-    return count;
+    return this.all.reduce((sum, { count }) => sum + count, 0);
   }
 
   /** Whether one of them is completely unreadable, and was not there in the settled run. */
@@ -87,18 +84,18 @@ export function writeRejected(
   const moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
   const insert = sqlite.prepare(
     `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
-     VALUES (@run, @run, @resource, @pageNo, @position, @reason, @text, @content)`,
+     VALUES (@run, @run, @resource, @pageNo, @position, @reason, @record, @content)`,
   );
   const known = sqlite.prepare<[string, number], { id: number; content: Buffer }>(
     'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
   );
   const before = Map.groupBy(known.all(list.resource, run.id), ({ content }) => content.toString('latin1'));
-  for (const { place, reason, text, content, count } of rejected.all) {
+  for (const { place, reason, record, content, count } of rejected.all.sort((a, b) => a.place - b.place)) {
     const [pageNo, position] = [firstPageNo + Math.floor(place / pageSize), place % pageSize];
     for (let time = 0; time < count; time++) {
       const oldest = before.get(content.toString('latin1'))?.pop();
       if (oldest !== undefined) moveOn.run(run.id, oldest.id);
-      else insert.run({ run: run.id, resource: list.resource, pageNo, position, reason, text, content });
+      else insert.run({ run: run.id, resource: list.resource, pageNo, position, reason, record, content });
     }
   }
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { and, eq } from 'drizzle-orm';
-import type { ResourceName } from '../../contract/lists.ts';
+import { eq } from 'drizzle-orm';
+import { type ResourceName, resourceNames } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -65,17 +65,11 @@ export class RunRecords {
   /** Ends a run, and those of its lists that were under way. */
   #close(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
     this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run();
-    const of = syncRunResources;
-    const underWay = and(eq(of.runId, runId), eq(of.status, 'running'));
-    for (const { resource } of this.#orm.select().from(of).where(underWay).all()) {
-      const state = this.#stateOf(resource as ResourceName);
-      const ofList = and(underWay, eq(of.resource, resource));
-      this.#orm
-        .update(of)
-        .set({ status: 'interrupted', ...state })
-        .where(ofList)
-        .run();
-    }
+    const interrupt = this.#sqlite.prepare(
+      `UPDATE sync_run_resources SET status = 'interrupted', record_count = @recordCount, checksum = @checksum
+       WHERE run_id = @runId AND resource = @resource AND status = 'running'`,
+    );
+    for (const resource of resourceNames) interrupt.run({ runId, resource, ...this.#stateOf(resource) });
     writeRunReceipt(this.#sqlite, runId);
   }
 
@@ -86,9 +80,8 @@ export class RunRecords {
   /** Records how a list ended that was not written, with its unchanged state. Returns the outcome with the checksum. */
   endUnwritten(runId: number, outcome: ListOutcome): ListOutcome {
     const { recordCount, checksum } = this.#stateOf(outcome.resource);
-    const recorded = { ...outcome, checksum };
-    this.endList(runId, recorded, recordCount);
-    return recorded;
+    this.endList(runId, { ...outcome, checksum }, recordCount);
+    return { ...outcome, checksum };
   }
 
   /** The state of a list that a run leaves unchanged; the run's receipt states it, too. */
