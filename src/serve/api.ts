@@ -12,47 +12,61 @@ import {
   assertKnown,
   changeParameters,
   isNewestFirst,
+  limitDefault,
+  numberOf,
+  pageSizeDefault,
   type Query,
   readChangeFilter,
   readFilter,
   readOrder,
   textOf,
-  wholeNumber,
 } from './query.ts';
 
-type Sqlite = Parameters<typeof findRecords>[0];
-
-/** The paging of lists: the defaults, and the largest values that a client can ask for. */
-export const paging = { pageNoMax: 2 ** 31, pageSizeDefault: 50, pageSizeMax: 1_000 } as const;
-
-/** How many changes are served by default, and at most. */
-export const changesLimit = { default: 100, max: 1_000 } as const;
+/** An open mirror. */
+export type Sqlite = Parameters<typeof findRecords>[0];
 
 /** Where a list, or the connections, are served to programs. */
 export function apiPath({ resource }: Browsable): string {
   return lists.find(each => each.resource === resource)?.path ?? '/v2/connections';
 }
 
-/** Adds the lists and changes for programs. The caller has checked the token. */
-export function addApi(app: FastifyInstance, database: string): void {
-  const type = 'application/json; charset=utf-8';
-  const serve = (path: string, bodyOf: (sqlite: Sqlite, query: Query) => string) =>
-    app.get<{ Querystring: Query }>(path, async (request, reply) => {
+/** A request that Fastify has parsed. */
+export interface Asked {
+  readonly Params: Readonly<Record<string, string>>;
+  readonly Querystring: Query;
+}
+
+/** Adds answers that are made from one state of the mirror, with an `ETag` that changes with each run. */
+export function answersFrom(app: FastifyInstance, database: string, type: string) {
+  return (
+    path: string,
+    names: readonly string[],
+    make: (sqlite: Sqlite, query: Query, params: Asked['Params']) => string,
+  ) =>
+    app.get<Asked>(path, async (request, reply) => {
+      const { query, params } = request;
+      assertKnown(query, names);
       const answer = readMirror(database, sqlite => {
-        return { body: bodyOf(sqlite, request.query), revision: revisionOf(sqlite), type };
+        return { body: make(sqlite, query, params), revision: revisionOf(sqlite), type };
       });
       return sendTagged(request, reply, answer);
     });
+}
+
+/** Adds the lists and changes for programs. The caller has checked the token. */
+export function addApi(app: FastifyInstance, database: string): void {
+  const get = answersFrom(app, database, 'application/json; charset=utf-8');
   for (const browsable of browsables)
-    serve(apiPath(browsable), (sqlite, query) => listBody(sqlite, browsable, query));
-  serve('/v2/changes', changesBody);
+    get(apiPath(browsable), ['pageNo', 'pageSize', ...parametersOf(browsable)], (sqlite, query) =>
+      listBody(sqlite, browsable, query),
+    );
+  get('/v2/changes', ['cursor', 'sinceRun', 'limit', ...changeParameters], changesBody);
 }
 
 /** The JSON text of one page of a list, in the service's own shape. */
 function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
-  assertKnown(query, ['pageNo', 'pageSize', ...parametersOf(browsable)]);
-  const pageNo = wholeNumber(query, 'pageNo', 1, paging.pageNoMax) ?? 1;
-  const pageSize = wholeNumber(query, 'pageSize', 1, paging.pageSizeMax) ?? paging.pageSizeDefault;
+  const pageNo = numberOf(query, 'pageNo') ?? 1;
+  const pageSize = numberOf(query, 'pageSize') ?? pageSizeDefault;
   const { resource, idName } = browsable;
   const filter = readFilter(query);
   const order = readOrder(query, sortsOf(browsable), { sort: idName, isDescending: false });
@@ -75,10 +89,9 @@ function withId({ id, ownId, record }: FoundRecord): string {
  * another one.
  */
 function changesBody(sqlite: Sqlite, query: Query): string {
-  assertKnown(query, ['cursor', 'sinceRun', 'limit', ...changeParameters]);
-  const limit = wholeNumber(query, 'limit', 1, changesLimit.max) ?? changesLimit.default;
-  const sinceRun = wholeNumber(query, 'sinceRun', 0, Number.MAX_SAFE_INTEGER);
-  const cursor = textOf(query, 'cursor', cursorMax);
+  const limit = numberOf(query, 'limit') ?? limitDefault;
+  const sinceRun = numberOf(query, 'sinceRun');
+  const cursor = textOf(query, 'cursor');
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
   const runs = runsOf(sqlite);
   if (sinceRun !== null && sinceRun !== 0 && !runs.has(sinceRun))
@@ -110,9 +123,6 @@ function changesBody(sqlite: Sqlite, query: Query): string {
   const text = Buffer.from(kind + cursorText(next)).toString('base64url');
   return `{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`;
 }
-
-/** Far more than a cursor has, in characters. */
-const cursorMax = 16_000;
 
 function cursorIn(text: string, kind: string): ChangeCursor {
   const decoded = Buffer.from(text, 'base64url').toString();

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OtherShapeError } from '../errors.ts';
+import { version } from '../version.ts';
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -51,8 +52,9 @@ export function sendTagged(
   reply: FastifyReply,
   { revision, type, body }: { readonly revision: string; readonly type: string; readonly body: string },
 ): FastifyReply {
-  // A cache can keep the answer for this client only, and must ask each time if it is still current.
-  const etag = `W/"${revision}"`;
+  // A cache can keep the answer for this client only, and must ask each time if it is still current. A page of another version of
+  // the program can have another style.
+  const etag = `W/"${version.replaceAll('.', '_')}-${revision}"`;
   reply.type(type).headers({ etag, 'cache-control': 'private, no-cache', vary: 'authorization' });
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
   const known = headers['if-none-match']?.split(',').map(opaque) ?? [];

@@ -16,7 +16,7 @@ import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
 import { changesPage, listPage, searchPage } from '../render/web/lists.ts';
-import { refusalPage, searchTextMax, servedPolicy } from '../render/web/page.ts';
+import { refusalPage, servedPolicy } from '../render/web/page.ts';
 import { reportPeriod, usualLengthMs, Zone } from '../render/web/period.ts';
 import { recordPage } from '../render/web/records.ts';
 import { reportPage } from '../render/web/report.ts';
@@ -28,17 +28,19 @@ import {
   recordTable,
   searchRecords,
 } from '../store/read/browse.ts';
-import { type ChangeKey, placeOf } from '../store/read/change-cursor.ts';
+import { type ChangeKey, isKey, placeOf } from '../store/read/change-cursor.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
 import { readFigures, revisionOf } from '../store/read/figures.ts';
 import { exportCounts, otherVersions, readStory, webhooksOf } from '../store/read/record-story.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { version } from '../version.ts';
+import { type Asked, answersFrom, type Sqlite } from './api.ts';
 import { HttpError, sendTagged, toHttpError } from './http.ts';
 import {
   assertKnown,
   changeParameters,
   isNewestFirst,
+  numberOf,
   type Query,
   readChangeFilter,
   readFilter,
@@ -46,7 +48,6 @@ import {
   textOf,
   textsOf,
   usualOrder,
-  wholeNumber,
 } from './query.ts';
 
 /** The mirror whose pages are served. */
@@ -56,17 +57,8 @@ interface Served {
   readonly maxAgeMs: number | null;
 }
 
-type Sqlite = Parameters<typeof findRecords>[0];
-
-/** A request that Fastify has parsed. */
-interface Asked {
-  readonly Params: Readonly<Record<string, string>>;
-  readonly Querystring: Query;
-}
-
 /** Records, changes or hits on a page. */
 const itemsOnPage = 50;
-const pageNoMax = 2 ** 31;
 /** The last page of a search that can be opened. */
 const searchPagesMax = 20;
 /** Most versions of a record on its page. */
@@ -91,16 +83,7 @@ export function addPages(app: FastifyInstance, served: Served): void {
     reply.redirect(`./${name}${kept.length === 0 ? '' : `?${new URLSearchParams(kept)}`}`);
   });
   addRefusals(app);
-  type Make = (sqlite: Sqlite, query: Query, params: Readonly<Record<string, string>>) => string;
-  const get = (path: string, names: readonly string[], make: Make) =>
-    app.get<Asked>(path, async (request, reply) => {
-      const { query, params } = request;
-      assertKnown(query, names);
-      const answer = readMirror(database, sqlite => {
-        return { body: make(sqlite, query, params), revision: tagOf(sqlite), type: htmlType };
-      });
-      return sendTagged(request, reply, answer);
-    });
+  const get = answersFrom(app, database, htmlType);
   const file = (name: string, names: readonly string[], read: (query: Query) => (sqlite: Sqlite) => Table) =>
     app.get<Asked>(`/${name}.csv`, async ({ query }, reply) => {
       assertKnown(query, names);
@@ -144,11 +127,6 @@ export function addPages(app: FastifyInstance, served: Served): void {
   }
 }
 
-/** Changes with each run, and with each version of the program, which can have another style. */
-function tagOf(sqlite: Sqlite): string {
-  return `${version.replaceAll('.', '_')}-${revisionOf(sqlite)}`;
-}
-
 /** Refusals are pages, too. Only 401 and server errors are answered as everywhere else. */
 function addRefusals(app: FastifyInstance): void {
   const root = app.errorHandler;
@@ -178,7 +156,7 @@ function reportKeeper({ database, maxAgeMs }: Served): () => { revision: string;
       maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
     const stale = readFigures(database).lists.map(isStale).map(Number);
     const day = new Date(nowMs).toISOString().slice(0, 10);
-    const revision = [readMirror(database, tagOf), day, ...stale].join('-');
+    const revision = [readMirror(database, revisionOf), day, ...stale].join('-');
     if (kept.revision === revision) return kept;
     const period = reportPeriod(new Zone('UTC'), {
       untilMs: nowMs,
@@ -232,8 +210,8 @@ function recordView(sqlite: Sqlite, resource: string, id: string) {
 }
 
 function searchBody(sqlite: Sqlite, query: Query): string {
-  const wanted = (textOf(query, 'q', searchTextMax) ?? '').trim();
-  const pageNo = wholeNumber(query, 'page', 1, searchPagesMax) ?? 1;
+  const wanted = (textOf(query, 'q') ?? '').trim();
+  const pageNo = Math.min(numberOf(query, 'page') ?? 1, searchPagesMax);
   const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
   const found = searchRecords(sqlite, wanted, place);
   const hasNext = found.length > itemsOnPage && pageNo < searchPagesMax;
@@ -248,7 +226,7 @@ function askedList(browsable: Browsable, query: Query) {
 
 function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
   const asked = askedList(browsable, query);
-  const pageNo = wholeNumber(query, 'page', 1, pageNoMax) ?? 1;
+  const pageNo = numberOf(query, 'page') ?? 1;
   const offset = (pageNo - 1) * itemsOnPage;
   const { items, count } = findRecords(sqlite, { ...asked, offset, limit: itemsOnPage });
   const isOfConnections = browsable.resource === 'connections';
@@ -296,16 +274,10 @@ function keyText({ runId, resource, recordId, operation }: ChangeKey): string {
 function keyIn(query: Query, name: string): ChangeKey | null {
   const text = textOf(query, name);
   if (text === null) return null;
-  const [, run, resource = '', record, operation] =
-    /^(\d{1,15})\.([\w-]+)\.(-?\d{1,16})\.(insert|update|removal)$/.exec(text) ?? [];
-  if (run === undefined || placeOf(resource) < 0)
-    throw new HttpError(400, `${name} is no place of this list. Begin at its first page.`);
-  return {
-    runId: Number(run),
-    resource,
-    recordId: Number(record),
-    operation: operation as ChangeKey['operation'],
-  };
+  const [run, resource, record, operation] = text.split('.');
+  const key = { runId: Number(run), resource, recordId: Number(record), operation };
+  if (isKey(key)) return key;
+  throw new HttpError(400, `${name} is no place of this list. Begin at its first page.`);
 }
 
 interface Table {

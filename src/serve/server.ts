@@ -3,7 +3,7 @@ import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { addApi } from './api.ts';
-import { type TokenOptions, tokenChecks } from './auth.ts';
+import { type TokenOptions, tokenCheck } from './auth.ts';
 import { HttpError, sendError, toHttpError } from './http.ts';
 import { type Family, type LabelledFigures, labelledFigures, metricsText, metricsType } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
@@ -27,18 +27,15 @@ export interface ServerOptions {
   readonly onFault?: (error: unknown) => void;
   /** Called for each request after it was answered. */
   readonly onAnswer?: (answer: Answered) => void;
-  /** How long closing waits for requests that are being answered, in milliseconds. */
-  readonly closeGraceMs?: number;
 }
 
-/** A request that was answered. */
-export interface Answered {
+/** A request that was answered. Its path has no query, because that can contain what a person searched for. */
+interface Answered {
   readonly method: string;
-  /** The address without its query, because the query can contain what a person searched for. */
   readonly path: string;
   readonly status: number;
   readonly durationMs: number;
-  /** The IP address of the client. */
+  /** An IP address. */
   readonly client: string;
 }
 
@@ -61,26 +58,24 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
     refused++;
     options.onRefused?.(request);
   };
-  const metrics: readonly Family<LabelledFigures>[] = [
-    {
-      name: 'docmirror_serve_refused_tokens_total',
-      help: 'Requests that gave a wrong token, since the server started.',
-      samples: () => [[refused]],
-    },
-  ];
-  const checks = tokenChecks({ ...options, onRefused });
-  const app = monitorApp({ ...options, metrics });
+  const refusedTokens: Family<LabelledFigures> = {
+    name: 'docmirror_serve_refused_tokens_total',
+    help: 'Requests that gave a wrong token, since the server started.',
+    samples: () => [[refused]],
+  };
+  const check = tokenCheck({ ...options, onRefused });
+  const app = monitorApp({ ...options, metrics: [refusedTokens] });
   app.get('/openapi.json', async (_request, reply) => {
     const { openApiDocument } = await import('./openapi.ts');
     reply.type('application/json; charset=utf-8');
     return JSON.stringify(openApiDocument());
   });
   await app.register(async scope => {
-    scope.addHook('onRequest', checks.bearer);
+    scope.addHook('onRequest', check(false));
     addApi(scope, options.database);
   });
   await app.register(async scope => {
-    scope.addHook('onRequest', checks.basicOrBearer);
+    scope.addHook('onRequest', check(true));
     addPages(scope, options);
   });
   return listen(app, options);
@@ -178,17 +173,19 @@ export function healthOf(
   return { status: isOld || !isReadable ? 'stale' : 'ok', lists };
 }
 
-async function listen(
-  app: FastifyInstance,
-  { host, port, closeGraceMs = 3_000 }: ServerOptions,
-): Promise<RunningServer> {
+/** How long closing waits for requests that are being answered, in milliseconds. */
+const closeGraceMs = 3_000;
+
+async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<RunningServer> {
   try {
     // Only one address is bound, even if the name has several.
     const { address } = await lookup(host);
     await app.listen({ host: address, port });
   } catch (error) {
     await app.close();
-    throw explain(error, host, port);
+    const reason =
+      codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : (error as Error).message;
+    throw new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
   }
   const address = app.server.address();
   if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
@@ -200,18 +197,4 @@ async function listen(
       await app.close().finally(() => clearTimeout(cutOff));
     },
   };
-}
-
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program uses that port. Choose another one, or 0 for any that is free',
-  EACCES: 'this user is not allowed to use that port',
-  EADDRNOTAVAIL: 'this machine does not have that address',
-  ENOTFOUND: 'there is no such host',
-  EAI_AGAIN: 'the name of the host can not be looked up now',
-};
-
-function explain(error: unknown, host: string, port: number): unknown {
-  const reason = reasons[codeOf(error) ?? ''];
-  if (reason === undefined) return error;
-  return new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
 }

@@ -62,13 +62,11 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-function isKey({ runId, resource, recordId, operation }: ChangeKey): boolean {
-  return (
-    isCount(runId) &&
-    Number.isSafeInteger(recordId) &&
-    placeOf(resource) !== -1 &&
-    operations.includes(operation)
-  );
+/** True for what identifies a change, whether or not there is one. */
+export function isKey(value: Readonly<Record<keyof ChangeKey, unknown>>): value is ChangeKey {
+  const { runId, resource, recordId, operation } = value;
+  const isKnown = placeOf(String(resource)) >= 0 && operations.some(each => each === operation);
+  return isKnown && isCount(runId) && Number.isSafeInteger(recordId);
 }
 
 /** If a record came back in the run that removed it, this is the order in which that happened. */
