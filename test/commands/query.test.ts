@@ -128,7 +128,7 @@ describe.concurrent('query refuses what does not only read and return rows', () 
     ["ATTACH 'other.sqlite' AS other", 'returns no rows'],
     ['BEGIN', 'returns no rows'],
     ['SELECT 1; DELETE FROM collections', 'more than one statement'],
-    ['-- nothing', 'There is no statement'],
+    ['-- nothing', 'contains no statements'],
   ])('%s', async (sql, why) => {
     const before = readFileSync(scene.database);
     const { code, stdout, stderr } = await scene.run('query', '--', sql);

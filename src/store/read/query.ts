@@ -17,21 +17,24 @@ export class Query implements Disposable {
   /** The names of the columns, in their order; two can be the same. */
   readonly columns: readonly string[];
   readonly #file: MirrorFile;
-  readonly #prepared: Database.Statement<[], (QueryValue | Buffer)[]>;
+  readonly #prepared: Database.Statement<unknown[], (QueryValue | Buffer)[]>;
 
   /**
    * @throws UsageError if the statement can't be prepared, does not only read, or returns no rows.
    * @throws MirrorFileError if there is no mirror, or it can't be read.
    */
-  constructor(path: string, statement: Statement) {
-    const file = openForReading(path);
-    this.#file = file;
+  constructor(path: string, { sql, params }: Statement) {
+    this.#file = openForReading(path);
     try {
-      this.#prepared = prepare(file.sqlite, statement);
+      this.#prepared = this.#file.sqlite.prepare(sql);
+      const wrong = this.#prepared.readonly ? 'returns no rows' : 'would write';
+      if (!this.#prepared.readonly || !this.#prepared.reader)
+        throw new UsageError(`The statement ${wrong}. Only statements that read and return rows are run.`);
+      this.#prepared.bind(params).raw().safeIntegers();
       this.columns = this.#prepared.columns().map(({ name }) => name);
     } catch (error) {
-      file.close();
-      throw explainSqliteError(error, path);
+      this.#file.close();
+      throw explained(error, path);
     }
   }
 
@@ -42,9 +45,10 @@ export class Query implements Disposable {
    */
   *rows(): Generator<QueryValue[]> {
     try {
-      for (const row of this.#prepared.iterate()) yield row.map(asQueryValue);
+      for (const row of this.#prepared.iterate())
+        yield row.map(value => (Buffer.isBuffer(value) ? value.toString('hex') : value));
     } catch (error) {
-      throw isOfStatement(error) ? new UsageError(error.message) : explainSqliteError(error, this.#file.path);
+      throw explained(error, this.#file.path);
     }
   }
 
@@ -58,56 +62,16 @@ export class Query implements Disposable {
   }
 }
 
-function asQueryValue(value: QueryValue | Buffer): QueryValue {
-  return Buffer.isBuffer(value) ? value.toString('hex') : value;
-}
-
-function prepare(
-  sqlite: Database.Database,
-  { sql, params }: Statement,
-): Database.Statement<[], (QueryValue | Buffer)[]> {
-  const prepared = compile(sqlite, sql);
-  if (!prepared.readonly)
-    throw new UsageError('The statement would write. Only statements that read are run.');
-  if (!prepared.reader)
-    throw new UsageError('The statement returns no rows. Only statements that read and return rows are run.');
-  bind(prepared, params);
-  return prepared.raw().safeIntegers();
-}
-
-function compile(sqlite: Database.Database, sql: string): Database.Statement<[], (QueryValue | Buffer)[]> {
-  try {
-    return sqlite.prepare(sql);
-  } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(notOne(error.message));
-    if (isOfStatement(error)) throw new UsageError(error.message);
-    throw error;
+/** Tells an error in the statement from one of the file or the disk. */
+function explained(error: unknown, path: string): unknown {
+  if (!(error instanceof Error)) return error;
+  // Of the driver: several statements, none, or a parameter without a value.
+  if (error instanceof RangeError) {
+    const hint = error.message.includes('parameter')
+      ? ': give :name in the statement with --param name=VALUE'
+      : '';
+    return new UsageError(`${error.message}${hint}.`);
   }
-}
-
-function notOne(message: string): string {
-  return message.includes('more than one')
-    ? 'There is more than one statement. Give one.'
-    : 'There is no statement. Give one, such as: docmirror query "SELECT * FROM sync_status"';
-}
-
-function bind(prepared: Database.Statement, params: Readonly<Record<string, string>>): void {
-  try {
-    prepared.bind(params);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    const [, name] = /^Missing named parameter "(.*)"$/.exec(error.message) ?? [];
-    throw new UsageError(
-      name === undefined
-        ? 'A parameter has no name. Write :name in the statement, and give it with --param name=VALUE.'
-        : `The parameter :${name} has no value. Give it with --param ${name}=VALUE.`,
-    );
-  }
-}
-
-/** True if the error is in the statement, and not in the file or the disk. */
-function isOfStatement(error: unknown): error is Error {
-  return (
-    error instanceof Error && /^SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|READONLY|AUTH)$/.test(codeOf(error) ?? '')
-  );
+  const isOfStatement = /^SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|READONLY|AUTH)$/.test(codeOf(error) ?? '');
+  return isOfStatement ? new UsageError(error.message) : explainSqliteError(error, path);
 }

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { tableOf } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
+import { timeOfRun } from '../tables/view-sql.ts';
 import { type FoundRecord, recordReader } from './browse.ts';
 
 /** A run with which a version began or ended. */
@@ -47,10 +48,14 @@ export interface ReferenceMatches {
 interface Row {
   readonly historyId: number | null;
   readonly fromRunId: number;
+  readonly fromAt: string | null;
   readonly toRunId: number | null;
+  readonly toAt: string | null;
   readonly endedBy: string | null;
-  readonly firstSeenRunId: number;
+  readonly firstRunId: number;
+  readonly firstAt: string | null;
   readonly record: string | null;
+  readonly isRecord: number;
 }
 
 /**
@@ -66,31 +71,51 @@ export function readStory(
   recordId: number,
   versionsMax: number,
 ): RecordStory | null {
-  return sqlite.transaction(() => {
-    const current = currentVersion(sqlite, resource, recordId);
-    // One more than is returned: the oldest one that is returned also needs the version before it.
-    const ended = sqlite
-      .prepare<[string, number, number], Row>(
-        `SELECT id AS historyId, valid_from_run_id AS fromRunId, valid_to_run_id AS toRunId, ended_by AS endedBy,
-           first_seen_run_id AS firstSeenRunId, record
-         FROM record_history WHERE resource = ? AND record_id = ? ORDER BY valid_from_run_id DESC, id DESC LIMIT ?`,
-      )
-      .all(resource, recordId, versionsMax + 1);
-    const rows = [...current, ...ended];
-    if (rows.length === 0) return null;
-    const count = sqlite
-      .prepare<[string, number], number>(
-        'SELECT count(*) FROM record_history WHERE resource = ? AND record_id = ?',
-      )
-      .pluck();
-    return {
-      resource,
-      recordId,
-      firstSeen: runOf(sqlite, resource, rows[0]?.firstSeenRunId ?? 0),
-      versions: rows.slice(0, versionsMax).map((row, at) => versionOf(sqlite, resource, row, rows[at + 1])),
-      versionCount: (count.get(resource, recordId) ?? 0) + current.length,
-    };
-  })();
+  const at = (runId: string) => `${runId}, ${timeOfRun(runId, '@resource')}`;
+  const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';
+  // One more than is returned: the oldest one that is returned also needs the version before it.
+  const rows = sqlite
+    .prepare<object, Row>(
+      `SELECT NULL AS historyId, t.fromRunId, ${timeOfRun('t.fromRunId', '@resource')} AS fromAt, NULL AS toRunId, NULL AS toAt,
+         NULL AS endedBy, t.firstRunId, ${timeOfRun('t.firstRunId', '@resource')} AS firstAt, NULL AS record, 1 AS isRecord
+       FROM (SELECT _changed_run_id AS fromRunId, _first_seen_run_id AS firstRunId FROM ${tableOf(resource)} WHERE id = @recordId) t
+       UNION ALL SELECT * FROM (
+         SELECT h.id, ${at('h.valid_from_run_id')}, ${at('h.valid_to_run_id')}, h.ended_by, ${at('h.first_seen_run_id')}, h.record,
+           h.record IS NULL OR json_valid(h.record)
+         ${ended} ORDER BY h.valid_from_run_id DESC, h.id DESC LIMIT @limit)`,
+    )
+    .all({ resource, recordId, limit: versionsMax + 1 });
+  const [newest] = rows;
+  if (newest === undefined) return null;
+  const broken = rows.find(({ isRecord }) => isRecord === 0);
+  if (broken !== undefined)
+    throw new MirrorFileError(
+      `record_history ${broken.historyId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
+    );
+  const count = sqlite.prepare<object, number>(`SELECT count(*) ${ended}`).pluck();
+  const isCurrent = newest.historyId === null;
+  const records = rows.map(({ record }) => record);
+  if (isCurrent) records[0] = recordReader(sqlite, resource)(recordId).record;
+  return {
+    resource,
+    recordId,
+    firstSeen: { runId: newest.firstRunId, at: newest.firstAt },
+    versions: rows
+      .slice(0, versionsMax)
+      .map(({ fromRunId, fromAt, toRunId, toAt, endedBy, firstRunId }, place) => {
+        const isFirst = firstRunId === fromRunId;
+        const isSuccessor = !isFirst && rows[place + 1]?.toRunId === fromRunId;
+        return {
+          from: { runId: fromRunId, at: fromAt },
+          to: toRunId === null ? null : { runId: toRunId, at: toAt },
+          endedBy,
+          isFirst,
+          record: records[place] ?? null,
+          before: isSuccessor ? { record: records[place + 1] ?? null } : null,
+        };
+      }),
+    versionCount: (count.get({ resource, recordId }) ?? 0) + Number(isCurrent),
+  };
 }
 
 /** The document exports that have, or ever had, a reference. It reads the whole list, because there is no index for this. */
@@ -112,57 +137,6 @@ export function findByReference(
     .pluck()
     .all({ reference, member });
   return { recordIds: ids.slice(0, matchesMax), count: ids.length };
-}
-
-/** The current version; none if the record is gone. */
-function currentVersion(sqlite: Database.Database, resource: string, recordId: number): Row[] {
-  return sqlite
-    .prepare<[number], Omit<Row, 'record'>>(
-      `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
-         _first_seen_run_id AS firstSeenRunId FROM ${tableOf(resource)} WHERE id = ?`,
-    )
-    .all(recordId)
-    .map(row => ({ ...row, record: recordReader(sqlite, resource)(recordId).record }));
-}
-
-function versionOf(
-  sqlite: Database.Database,
-  resource: string,
-  row: Row,
-  earlier: Row | undefined,
-): StoryVersion {
-  assertIsRecord(row);
-  const isFirst = row.firstSeenRunId === row.fromRunId;
-  const isSuccessor = !isFirst && earlier?.toRunId === row.fromRunId;
-  return {
-    from: runOf(sqlite, resource, row.fromRunId),
-    to: row.toRunId === null ? null : runOf(sqlite, resource, row.toRunId),
-    endedBy: row.endedBy,
-    isFirst,
-    record: row.record,
-    before: isSuccessor ? { record: earlier.record } : null,
-  };
-}
-
-function runOf(sqlite: Database.Database, resource: string, runId: number): StoryRun {
-  const at = sqlite
-    .prepare<[string, number], string | null>(
-      `SELECT coalesce(l.completed_at, r.completed_at) FROM sync_runs r
-       LEFT JOIN sync_run_resources l ON l.run_id = r.id AND l.resource = ? WHERE r.id = ?`,
-    )
-    .pluck();
-  return { runId, at: at.get(resource, runId) ?? null };
-}
-
-function assertIsRecord({ historyId, record }: Row): void {
-  try {
-    if (record !== null) JSON.parse(record);
-  } catch (cause) {
-    throw new MirrorFileError(
-      `record_history ${historyId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
-      { cause },
-    );
-  }
 }
 
 /** Other exports of the same document, the newest first: those with the same source and reference. */
