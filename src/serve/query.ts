@@ -29,8 +29,9 @@ const oneOf = (words: readonly string[]): Values => ({
   isOne: word => words.includes(word),
 });
 
-/** How many records, or changes, an answer to a program has by default. */
+/** How many records an answer to a program has by default. */
 export const pageSizeDefault = 50;
+/** How many changes it has. */
 export const limitDefault = 100;
 
 const momentText =
