@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
-import { wholeNumber } from '../config/resolve.ts';
+import { integer } from '../config/parse.ts';
+import { named } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
@@ -149,7 +150,7 @@ function followed(path: string, sqlite: MirrorFile['sqlite']) {
  * @throws UsageError if the run does not exist or has not ended.
  */
 export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
-  const runId = wholeNumber(flag, text, min, Number.MAX_SAFE_INTEGER);
+  const runId = named(flag, () => integer(text, min, Number.MAX_SAFE_INTEGER));
   if (runId === 0 || runs.has(runId)) return runId;
   const newest = runs.newest();
   const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;

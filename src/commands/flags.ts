@@ -1,4 +1,5 @@
-import { durationMs, wholeNumber } from '../config/resolve.ts';
+import * as parse from '../config/parse.ts';
+import { named } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
@@ -55,12 +56,12 @@ export function number(
   help: string,
   [min, max]: readonly [number, number],
 ): Flag<number | null> {
-  return parsed(valueName, help, (given, name) => wholeNumber(name, given, min, max));
+  return parsed(valueName, help, (given, name) => named(name, () => parse.integer(given, min, max)));
 }
 
 /** A length of time in milliseconds; null if it is left out. */
 export function duration(help: string): Flag<number | null> {
-  return parsed('TIME', help, (given, name) => durationMs(name, given));
+  return parsed('TIME', help, (given, name) => named(name, () => parse.time(given)));
 }
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
@@ -188,5 +189,5 @@ export function isLength(text: string): boolean {
 export function momentOf(flag: string, text: string, nowMs: number): string {
   if (!isLength(text)) return instantOf(flag, text);
   // Before the year 0 nothing was recorded.
-  return new Date(Math.max(0, nowMs - durationMs(flag, text))).toISOString();
+  return new Date(Math.max(0, nowMs - named(flag, () => parse.time(text)))).toISOString();
 }

@@ -123,7 +123,7 @@ async function settingsOf(command: Command, { flags }: Typed, { environment }: I
     return text === undefined ? [] : [[flagKey(flag), valueName === null ? true : text] as const];
   });
   const [envFile] = flags.get('--env-file') ?? [];
-  const known = envFile === undefined ? null : await withEnvFile(envFile, environment);
+  const known = envFile === undefined ? null : withEnvFile(envFile, environment);
   const below = known ?? { environment, inEnvFile: new Set<string>() };
   return { ...below, flags: { ...Object.fromEntries(typed), ...(envFile !== undefined && { envFile }) } };
 }

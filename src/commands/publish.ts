@@ -1,4 +1,4 @@
-import { type PublishConfig, resolvePublish, resolveTargetDatabase } from '../config/publish-settings.ts';
+import { resolvePublish } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import type { Publication } from '../publish/publish.ts';
@@ -53,8 +53,7 @@ export const publishClickhouse = command({
     if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
     if (printDdl) {
       const { ddlStatements } = await import('../publish/tables.ts');
-      const database = resolveTargetDatabase(context.settings.flags, context.settings.environment);
-      const statements = ddlStatements(database, cluster);
+      const statements = ddlStatements(context.config.clickhouseDatabase, cluster);
       return { output: null, text: statements.map(statement => `${statement};\n`).join('\n') };
     }
     const startedAtMs = performance.now();
@@ -77,9 +76,9 @@ async function publishTo(
 ): Promise<Publication & { readonly url: string }> {
   const { settings, stderr, signal, secrets } = context;
   const { database, timeoutMs, giveUpAfterMs } = context.config;
-  const { password: from, tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
+  const { passwordFile, tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
   const { url, user, proxy } = addressee;
-  const password = passwordIn(from);
+  const password = passwordFile === null ? addressee.password : passwordIn(passwordFile);
   // The password must not be shown, nor what is sent of it in a header.
   if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
@@ -104,10 +103,9 @@ async function publishTo(
 /** Far more than a password takes, in bytes. */
 const passwordBytesMax = 16 * 1024;
 
-function passwordIn(password: PublishConfig['password']): string {
-  if ('text' in password) return password.text;
+function passwordIn(file: string): string {
   const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
-  const text = readSmallFile(from, password.file, passwordBytesMax, nameOfSecretFile(password.file));
+  const text = readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file));
   return text.replace(/\r?\n$/, '');
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { isLoopback } from '../config/parse.ts';
-import { checkToken } from '../config/resolve.ts';
+import { isLoopback, token } from '../config/parse.ts';
+import { named } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, OtherShapeError, UsageError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
@@ -41,7 +41,8 @@ export const serve = command({
     // Node treats an empty host as all addresses of the machine.
     if (host.trim() === '') throw new UsageError('--host: it is empty.');
     const tokenFile = given.token === null ? given.tokenFile : null;
-    const typed = given.token === null ? null : checkToken('--token', given.token);
+    const words = given.token;
+    const typed = words === null ? null : named('--token', () => token(words));
     const chosen = tokenFile === null ? typed : readTokenFile('--token-file', tokenFile);
     const bearer = chosen ?? randomBytes(tokenBytes).toString('base64url');
     const logger = createLogger(context.config, context);

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { checkToken, type Environment, type ServiceConfig } from '../config/resolve.ts';
+import * as parse from '../config/parse.ts';
+import { type Environment, named, type ServiceConfig } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import { TokenUnavailableError, UsageError } from '../errors.ts';
 
@@ -31,7 +32,7 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
  */
 export function readTokenFile(from: string, path: string): string {
   const text = readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
-  return checkToken(`${from}: ${path}`, text);
+  return named(`${from}: ${path}`, () => parse.token(text));
 }
 
 /** The longest time for the command, in milliseconds. */
@@ -69,7 +70,7 @@ export async function runTokenCommand(
       `${name}: the command printed ${lines.length} lines; only the token must be printed.`,
     );
   if (lines[0] === '') throw new UsageError(`${name}: the command printed nothing.`);
-  return checkToken(name, stdout);
+  return named(name, () => parse.token(stdout));
 }
 
 /** How a command failed. The code is a text if it is one of the system or of Node. */

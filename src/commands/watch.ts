@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Config, type ServiceConfig, wholeNumber } from '../config/resolve.ts';
+import { integer } from '../config/parse.ts';
+import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
@@ -192,5 +193,5 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
   if (host === undefined) {
     throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
   }
-  return { host, port: wholeNumber(flag, match?.[3] ?? '', 0, portMax) };
+  return { host, port: named(flag, () => integer(match?.[3] ?? '', 0, portMax)) };
 }

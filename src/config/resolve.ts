@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../errors.ts';
-import { isLoopback, parseInteger, parseText, parseTime, parseToken } from './parse.ts';
+import * as parsers from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
@@ -57,17 +57,10 @@ export function resolveService(
 ): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
-  if (baseUrl.protocol === 'http:' && !allowHttp && !isLoopback(baseUrl.hostname)) {
-    throw new UsageError(
-      'DOCMIRROR_BASE_URL: http is for loopback addresses only, because it shows the token to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.',
-    );
-  }
-  const carried = 'the token for DOCMIRROR_BASE_URL';
-  const proxy = safeProxyFor(baseUrl, environment, { allowHttp, carried });
   return Object.freeze({
     baseUrl: addressOf(baseUrl),
+    proxy: safeProxyFor('DOCMIRROR_BASE_URL', baseUrl, environment, allowHttp),
     token: tokenSetting(flags, environment, inEnvFile),
-    proxy,
     extraCa: readExtraCa(environment.NODE_EXTRA_CA_CERTS?.trim() ?? ''),
   });
 }
@@ -109,34 +102,44 @@ function tokenSetting(flags: Given, environment: Environment, inEnvFile: Readonl
 }
 
 /**
- * Checks a token that did not come from the settings but, for example, from a file, and trims it.
+ * Resolves the settings of `publish`: the target, its login, and the tenant.
  *
- * @throws UsageError that names where it came from and never shows the token.
+ * @throws UsageError that names the setting.
  */
-export function checkToken(from: string, text: string): string {
-  return named(from, () => parseToken(text));
+export function resolvePublish(flags: Given, environment: Environment) {
+  const values = resolveAll(flags, environment);
+  const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile, tenant } = values;
+  if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
+  if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');
+  const isPasswordFlag = flags.password !== undefined && flags.passwordFile === undefined;
+  return Object.freeze({
+    url: addressOf(url),
+    user: values.clickhouseUser,
+    password: password ?? '',
+    /** It overrides the password; null if there is none. */
+    passwordFile: isPasswordFlag ? null : clickhousePasswordFile,
+    database: values.clickhouseDatabase,
+    tenant,
+    proxy: safeProxyFor('DOCMIRROR_CLICKHOUSE_URL', url, environment, values.allowHttp),
+  });
 }
 
 /**
- * Reads a length of time, for example `26h`, and returns milliseconds.
+ * Reads a text that did not come from the settings, for example a token of a file.
  *
- * @throws UsageError that names the flag.
+ * @param from where it came from.
+ * @throws UsageError that names it if `parse` throws.
  */
-export function durationMs(flag: string, text: string): number {
-  return named(flag, () => parseTime(text));
-}
-
-/**
- * Reads a whole number from `min` to `max`.
- *
- * @throws UsageError that names the flag.
- */
-export function wholeNumber(flag: string, text: string, min: number, max: number): number {
-  return named(flag, () => parseInteger(text, min, max));
+export function named<T>(from: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw new UsageError(`${from}: ${(error as Error).message}`);
+  }
 }
 
 /** Reads and checks every setting. Flags override the environment, which overrides the defaults. */
-export function resolveAll(flags: Given, environment: Environment): SettingValues {
+function resolveAll(flags: Given, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;
 }
@@ -160,12 +163,12 @@ function resolve<Name extends SettingName>(
   environment: Environment,
 ): SettingValues[Name] {
   const { variable, flag, default: fallback, parse } = settings[name];
-  const flagValue = flags[flagKey(flag)];
+  const given = flags[flagKey(flag)];
   const [from, text] =
-    flagValue === undefined
+    given === undefined
       ? [variable, environment[variable]?.trim() || fallback]
       : // A path or a command is taken exactly as given, because a file's name can end with a space.
-        [flag, parse === parseText ? String(flagValue) : String(flagValue).trim()];
+        [flag, parse === parsers.text ? String(given) : String(given).trim()];
   // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
 }
@@ -173,14 +176,6 @@ function resolve<Name extends SettingName>(
 /** The key of a flag in the argument parser's result: `--page-size` is `pageSize`. */
 export function flagKey(flag: string): string {
   return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
-}
-
-function named<T>(name: string, parse: () => T): T {
-  try {
-    return parse();
-  } catch (error) {
-    throw new UsageError(`${name}: ${(error as Error).message}`);
-  }
 }
 
 /** The operating system's name of the user. Many containers have none. */

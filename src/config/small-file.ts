@@ -24,16 +24,7 @@ export function readSmallBytes(from: string, path: string, bytesMax: number, nam
   }
 }
 
-/** Whether a text is clearly a path, and not a secret that somebody put in its place. */
-export function isPlainlyPath(text: string): boolean {
-  return /^((~|\.{0,2})\/.*|[\w-]+\.(txt|pem|key|token))$/.test(text);
-}
-
-/**
- * The name of a file with a secret, for messages. If the file does not exist, the text might be the secret itself. Then it is
- * shown only if it is clearly a path.
- */
+/** The name of a file with a secret, for messages. If the file does not exist, the text might be the secret itself. */
 export function nameOfSecretFile(path: string): string {
-  const isPath = existsSync(path) || isPlainlyPath(path);
-  return isPath ? path : 'what it names (not shown, because it might be the secret itself)';
+  return existsSync(path) ? path : 'what it names (not shown, because it might be the secret itself)';
 }

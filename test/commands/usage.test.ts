@@ -79,7 +79,7 @@ const flags: Row[] = [
   ['watch --max-age 1h', '--max-age goes with --http'],
   ['serve --port 65536', '--port: '],
   ['serve --port http', '--port: '],
-  ['serve --token-file ./nowhere', /--token-file: .*nowhere can't be read \(ENOENT\)/],
+  ['serve --token-file ./nowhere', /--token-file: .* can't be read \(ENOENT\)/],
   ['report --timezone Europe/Atlantis', 'there is no time zone'],
   ['completion tcsh', 'Expected one of bash, zsh, fish.'],
   ['completion bash more', /too many arguments/],
@@ -109,8 +109,6 @@ const envFiles: Row[] = [
   ['sync --env-file FILE', /line 1 of .* has a # in its value.*quotes/, {}, 'DOCMIRROR_TOKEN=to#ken\n'],
   ['sync --env-file FILE', /line 2 of .* has a #/, {}, 'A=7\nDOCMIRROR_DATABASE=/x/my #1.sqlite\n'],
   ['sync --env-file FILE', 'a comment on a line of its own', {}, 'DOCMIRROR_CONCURRENCY=2 # two\n'],
-  ['sync --env-file FILE', /line 2 of .* has a quote that never ends/, {}, 'A=7\nDOCMIRROR_TOKEN="token\n'],
-  ['sync --env-file FILE', 'has something after its quotes', {}, 'DOCMIRROR_DATABASE="/x/my"-1.sqlite\n'],
 ];
 
 test.each([...settings, ...flags, ...envFiles])(
