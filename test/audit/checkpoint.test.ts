@@ -133,71 +133,45 @@ const petersPrivateKey = readPrivateKey(petersPem());
 const petersKey = { name: peter.name, publicKey: createPublicKey(petersPrivateKey) };
 const petersNote = `${peter.text}\n${peter.line}`;
 
-describe('a published note', () => {
-  test('is read, and printed again byte for byte', () => {
-    const note = readNote(poem);
-    expect(note.text).toBe(poem.slice(0, poem.indexOf('\n— ')));
-    expect(note.signatures.map(({ name }) => name)).toEqual(['quasimodo.example/salvatore']);
-    expect(note.signatures[0]?.signature).toHaveLength(64);
-    expect(noteText(note)).toBe(poem);
-  });
-
-  test('is verified by its key', () => {
-    expect(signatureVerdict(readNote(petersNote), petersKey)).toBe('verified');
-    expect(keyIdOf(peter.name, petersKey.publicKey).toString('hex')).toBe(peter.keyId);
-  });
-
-  test('comes out the same if the same key signs the same text', () => {
-    expect(noteText(signNote(peter.text, peter.name, petersPrivateKey))).toBe(petersNote);
-  });
+test('a published note is read, printed again byte for byte, verified by its key, and signed again the same', () => {
+  const note = readNote(poem);
+  expect(note.signatures.map(({ name }) => name)).toEqual(['quasimodo.example/salvatore']);
+  expect(noteText(note)).toBe(poem);
+  expect(signatureVerdict(readNote(petersNote), petersKey)).toBe('verified');
+  expect(keyIdOf(peter.name, petersKey.publicKey).toString('hex')).toBe(peter.keyId);
+  expect(noteText(signNote(peter.text, peter.name, petersPrivateKey))).toBe(petersNote);
 });
 
 describe('a signature', () => {
   const other = generateKeyPairSync('ed25519');
-
-  test('by an unknown key is ignored', () => {
-    const stranger = { name: peter.name, publicKey: other.publicKey };
-    expect(signatureVerdict(readNote(petersNote), stranger)).toBe('absent');
-    expect(signatureVerdict(readNote(petersNote), { ...petersKey, name: 'Peter' })).toBe('absent');
-    const renamed = withLines(readNote(petersNote), { name: 'Peter' });
-    expect(signatureVerdict(renamed, petersKey)).toBe('absent');
-    expect(signatureVerdict(readNote(poem), petersKey)).toBe('absent');
+  const note = readNote(petersNote);
+  const withLines = (change: Partial<Note['signatures'][number]>): Note => ({
+    ...note,
+    signatures: note.signatures.map(line => ({ ...line, ...change })),
   });
 
-  test('is found among those of others, before and after it', () => {
+  test('by an unknown key is ignored, before and after a known one', () => {
+    const stranger = { name: peter.name, publicKey: other.publicKey };
+    expect(signatureVerdict(note, stranger)).toBe('absent');
+    expect(signatureVerdict(note, { ...petersKey, name: 'Peter' })).toBe('absent');
+    expect(signatureVerdict(withLines({ name: 'Peter' }), petersKey)).toBe('absent');
+    const lineOf = (name: string) =>
+      noteText(signNote(peter.text, name, other.privateKey)).slice(peter.text.length + 1);
     const lines = [lineOf('witness.example/a'), peter.line, lineOf('witness.example/b')];
     expect(signatureVerdict(readNote(`${peter.text}\n${lines.join('')}`), petersKey)).toBe('verified');
   });
 
-  test('is not valid for another text', () => {
-    const altered = petersNote.replace('know', 'Know');
-    expect(signatureVerdict(readNote(altered), petersKey)).toBe('forged');
-  });
-
-  test('is forged if any of its bits is another', () => {
-    const note = readNote(petersNote);
-    const [line] = note.signatures;
+  test('is forged for another text, or if any of its bits is another, even beside a good one', () => {
+    expect(signatureVerdict(readNote(petersNote.replace('know', 'Know')), petersKey)).toBe('forged');
     for (let bit = 0; bit < 64 * 8; bit += 7) {
-      const signature = Buffer.from(line?.signature ?? []);
+      const signature = Buffer.from(note.signatures[0]?.signature ?? []);
       signature[bit >> 3] = (signature[bit >> 3] as number) ^ (1 << (bit & 7));
-      expect(signatureVerdict(withLines(note, { signature }), petersKey), `bit ${bit}`).toBe('forged');
+      const forged = withLines({ signature });
+      expect(signatureVerdict(forged, petersKey), `bit ${bit}`).toBe('forged');
+      const both = { ...note, signatures: [...note.signatures, ...forged.signatures] };
+      expect(signatureVerdict(both, petersKey)).toBe('forged');
     }
   });
-
-  test('that is forged makes the note invalid, even beside a good one by the same key', () => {
-    const note = readNote(petersNote);
-    const forged = withLines(note, { signature: Buffer.alloc(64) });
-    const both = { text: note.text, signatures: [...note.signatures, ...forged.signatures] };
-    expect(signatureVerdict(both, petersKey)).toBe('forged');
-  });
-
-  function lineOf(name: string): string {
-    return noteText(signNote(peter.text, name, other.privateKey)).slice(peter.text.length + 1);
-  }
-
-  function withLines(note: Note, change: Partial<Note['signatures'][number]>): Note {
-    return { ...note, signatures: note.signatures.map(line => ({ ...line, ...change })) };
-  }
 });
 
 describe('what is no signed note is refused:', () => {
@@ -242,38 +216,31 @@ test('openssl reads both parts, derives the same public one, and makes keys that
 
 const damaged = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
 
-test.each<[string, string, RegExp]>([
-  ['an RSA key', rsa.privateKey.export(pkcs8).toString(), /of type rsa; an Ed25519 key is needed/],
+const locked = { ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'p' };
+
+test.each<[string, typeof readPrivateKey, string | Buffer, RegExp]>([
+  ['an RSA key signs', readPrivateKey, rsa.privateKey.export(pkcs8), /of type rsa; an Ed25519 key is needed/],
   [
-    'an old RSA key',
-    rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString(),
+    'an old RSA key signs',
+    readPrivateKey,
+    rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }),
     /"-----BEGIN RSA PRIVATE KEY-----"/,
   ],
+  ['a locked key signs', readPrivateKey, ed25519.privateKey.export(locked), /locked by a passphrase/],
   [
-    'a locked key',
-    ed25519.privateKey.export({ ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'p' }).toString(),
-    /locked by a passphrase/,
+    'a public key signs',
+    readPrivateKey,
+    ed25519.publicKey.export(spki),
+    /begins with "-----BEGIN PUBLIC KEY-----"/,
   ],
-  ['a public key', ed25519.publicKey.export(spki).toString(), /it begins with "-----BEGIN PUBLIC KEY-----"/],
-  ['a damaged key', damaged, /it is damaged/],
-  ['any text', 'hello', /it does not have that line/],
-])('%s does not sign', (_, pem, message) => {
-  expect(() => readPrivateKey(pem)).toThrow(MalformedError);
-  expect(() => readPrivateKey(pem)).toThrow(message);
-});
-
-test.each<[string, string, RegExp]>([
-  ['an RSA key', rsa.publicKey.export(spki).toString(), /of type rsa; an Ed25519 key is needed/],
-  [
-    'a private key',
-    ed25519.privateKey.export(pkcs8).toString(),
-    /it begins with "-----BEGIN PRIVATE KEY-----"/,
-  ],
-  ['a damaged key', damaged.replaceAll('PRIVATE', 'PUBLIC'), /it is damaged/],
-  ['any text', '', /it does not have that line/],
-])('%s checks no signature', (_, pem, message) => {
-  expect(() => readPublicKey(pem)).toThrow(MalformedError);
-  expect(() => readPublicKey(pem)).toThrow(message);
+  ['a damaged key signs', readPrivateKey, damaged, /it is damaged/],
+  ['any text signs', readPrivateKey, 'hello', /it does not have that line/],
+  ['an RSA key checks', readPublicKey, rsa.publicKey.export(spki), /of type rsa; an Ed25519 key is needed/],
+  ['a private key checks', readPublicKey, ed25519.privateKey.export(pkcs8), /"-----BEGIN PRIVATE KEY-----"/],
+  ['a damaged key checks', readPublicKey, damaged.replaceAll('PRIVATE', 'PUBLIC'), /it is damaged/],
+])('it is not so that %s', (_, read, pem, message) => {
+  expect(() => read(String(pem))).toThrow(MalformedError);
+  expect(() => read(String(pem))).toThrow(message);
 });
 
 function openssl(args: readonly string[], input: string): string {

@@ -6,7 +6,7 @@ import { RefusedFileError, UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { DatabaseCopy, makeFolders, writeWhole } from '../file/atomic-file.ts';
 import { lockPath } from '../file/lock-file.ts';
-import { fileBehind, isSameFile, kindOf } from '../file/mirror-path.ts';
+import { fileBehind, kindOf } from '../file/mirror-path.ts';
 import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -70,8 +70,6 @@ function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
   const refuse = (why: string) =>
     new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
-  if (isSameFile(path, source))
-    throw new UsageError(`${destination} is the mirror itself. Name another file.`);
   const kind = explaining(path, () => kindOf(path));
   if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
   const different = differentMirrors(path, source);

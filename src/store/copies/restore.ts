@@ -1,8 +1,9 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { codeOf, DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
 import { MirrorLock } from '../file/lock-file.ts';
-import { isSameFile, isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
+import { fileBehind, isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { assertNotLater, openOfAnyShape, shapeOf } from '../file/open.ts';
 import { damageOf, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -44,7 +45,8 @@ export async function restore(
   { verify, baseUrl, ...options }: RestoreOptions,
 ): Promise<Restored> {
   const path = mirrorToWrite(target);
-  if (isSameFile(copy, path)) throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  if (resolve(fileBehind(copy)) === resolve(path))
+    throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
   assertBelongsTo(copy, path, baseUrl);
   using _lock = new MirrorLock(path);
   using file = new DatabaseCopy(path);

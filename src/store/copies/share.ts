@@ -1,9 +1,9 @@
 import { chmodSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
-import { codeOf, DocmirrorError, RefusedFileError, UsageError } from '../../errors.ts';
+import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
 import { assertReplaceable, DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
-import { applicationIds, fileBehind, isSameFile } from '../file/mirror-path.ts';
+import { applicationIds, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -84,10 +84,8 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
  * @throws UsageError if no file can be at the target, or it is the mirror itself.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is there.
  */
-export function shareTarget({ database, target, name }: SharePlace): string {
+export function shareTarget({ target, name }: SharePlace): string {
   const path = fileBehind(target, name);
-  if (isSameFile(path, fileBehind(database)))
-    throw new UsageError(`${name}: ${path} is the mirror itself. Name another file.`);
   assertReplaceable(path);
   return path;
 }

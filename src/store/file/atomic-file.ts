@@ -32,10 +32,7 @@ const bufferBytes = 1024 * 1024;
 /** The endings of the files that SQLite leaves beside a database. */
 const besides = ['-journal', '-wal', '-shm'];
 
-/**
- * A file that appears under its name only when it is complete. Until then it is beside that name, and only its owner can read it.
- * When it is disposed of, it is removed unless it has its name.
- */
+/** A file that appears under its name only when it is complete. Until then it is beside that name, for its owner alone. */
 class Unfinished implements Disposable {
   readonly path: string;
   readonly unfinished: string;
@@ -65,10 +62,7 @@ class Unfinished implements Disposable {
 
 /** A copy of a database that appears under its name only when it is complete. */
 export class DatabaseCopy extends Unfinished {
-  /**
-   * Copies one state of an open database, without free pages. The copy has no log, so it opens anywhere. No page of it has bytes
-   * of another page that was read.
-   */
+  /** Copies one state of an open database, without free pages, and without bytes of other pages. The copy needs no log. */
   fill(source: Database.Database): void {
     // A reader of a mirror can't write, and SQLite takes this statement for a write. What is written waits for the disk at the end.
     for (const setting of ['query_only = OFF', 'synchronous = OFF', 'secure_delete = ON'])
@@ -117,12 +111,7 @@ export class AtomicFile extends Unfinished {
   }
 }
 
-/**
- * Writes a file in one step: a reader finds the old text or the new one, never a part of either.
- *
- * @param newMode its mode if there is no file yet; by default only its owner can read it.
- * @throws RefusedFileError, MirrorFileError as `AtomicFile` does; the old text is still there.
- */
+/** Writes an `AtomicFile` in one step: a reader finds the old text or the new one, never a part of either. */
 export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
   using file = new AtomicFile(path, newMode);
   file.write(content);
@@ -139,11 +128,7 @@ function replaceable(path: string): string {
   });
 }
 
-/**
- * An output replaces any regular file, but never what can't be made again: a mirror and its log, or its lock.
- *
- * @throws RefusedFileError if one of these is or could be at the path, or something that is not a regular file.
- */
+/** @throws RefusedFileError if a file can't be made again: a mirror, its log or its lock, or what is no regular file. */
 export function assertReplaceable(path: string): void {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);

@@ -25,19 +25,13 @@ export function isHeld(file: string): boolean {
 }
 
 /**
- * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite while a run works on the mirror. The system
- * drops that lock if the process dies. The file records how the last run left the mirror's file. It is never removed, because
- * another process might be waiting to lock it.
+ * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite. The system drops that lock if the process dies.
+ * The file records how the last run left the mirror. It is never removed, because another process might be waiting to lock it.
  */
 export class MirrorLock implements Disposable {
   readonly #sqlite: Database.Database;
 
-  /**
-   * Takes the lock of a mirror's file, and makes it if there is none.
-   *
-   * @throws MirrorBusyError if another process has it.
-   * @throws RefusedFileError if something else is at its path; it is left as it is.
-   */
+  /** @throws MirrorBusyError if another process has it; RefusedFileError if something else is at its path. */
   constructor(file: string) {
     const path = lockPath(file);
     this.#sqlite = explaining(path, () => {
@@ -77,10 +71,8 @@ export class MirrorLock implements Disposable {
   /** Notes how a run leaves the mirror's file; null means that the next run must check the file. */
   setMark(mark: string | null): void {
     try {
-      this.#sqlite.transaction(() => {
-        this.#sqlite.exec('DELETE FROM mirror_mark');
-        if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
-      })();
+      this.#sqlite.exec('DELETE FROM mirror_mark');
+      if (mark !== null) this.#sqlite.prepare('INSERT INTO mirror_mark (mark) VALUES (?)').run(mark);
     } catch (error) {
       // If the disk is full, the next run reads every row, and nothing else is lost.
       if (!(error instanceof Database.SqliteError)) throw error;
@@ -103,16 +95,12 @@ function notOwn(path: string): RefusedFileError {
   );
 }
 
-/**
- * How a mirror's file and its write-ahead log look from outside: inode, size, times. As long as this text is the same, nobody has
- * written to the mirror.
- */
+/** How a mirror's file and its log look from outside. As long as this text is the same, nobody has written to the mirror. */
 export function markOf(file: string): string {
   const marks = [file, `${file}-wal`].map(path => {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
     // A reader creates an empty log.
-    if (stat === undefined || stat.size === 0n) return 'none';
-    return [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
+    return !stat?.size ? 'none' : [stat.dev, stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join('-');
   });
   return marks.join(' ');
 }

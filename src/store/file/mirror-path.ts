@@ -44,8 +44,7 @@ export function behindLink(path: string): string {
 /**
  * The file behind a path. SQLite's log and docmirror's lock are beside that file, so one mirror has one lock under all its names.
  *
- * @param name the flag or setting that gave the path, for the error.
- * @throws UsageError if no file can be at the path.
+ * @throws UsageError if no file can be at the path; it names the flag or setting that gave it.
  */
 export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
   const refuse = (why: string) => new UsageError(`${name}: ${why}. Name another file.`);
@@ -68,8 +67,7 @@ export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
 /**
  * The file behind the path of a mirror that will be written; it need not exist yet.
  *
- * @throws UsageError if no file can be at the path.
- * @throws RefusedFileError if something else is there, or the mirror has a second hard link.
+ * @throws UsageError, RefusedFileError if no file can be there, something else is, or the mirror has a second hard link.
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
@@ -84,12 +82,7 @@ export function isYetToMake(path: string): boolean {
   return ['none', 'empty'].includes(explaining(path, () => kindOf(path)));
 }
 
-/**
- * Makes sure that a mirror has one name: another run could write it under a second one, with a lock of its own, and would not find
- * SQLite's log.
- *
- * @throws RefusedFileError if it has a second hard link.
- */
+/** @throws RefusedFileError if a mirror has a second hard link: a run under that name would have another lock and another log. */
 export function assertOneName(file: string): void {
   if ((statSync(file, { throwIfNoEntry: false })?.nlink ?? 1) === 1) return;
   throw new RefusedFileError(
@@ -97,22 +90,10 @@ export function assertOneName(file: string): void {
   );
 }
 
-/** True if both paths lead to one file. */
-export function isSameFile(path: string, other: string): boolean {
-  const [one, two] = [path, other].map(each => statSync(each, { bigint: true, throwIfNoEntry: false }));
-  return one !== undefined && one.dev === two?.dev && one.ino === two.ino;
-}
-
-/**
- * Finds out what is at a path. It opens the file as any SQLite program does, and writes nothing to it.
- *
- * @param timeoutMs how long it waits for the lock of another program.
- * @throws SqliteError if the file can't be opened or is damaged.
- */
+/** Finds out what is at a path. It opens the file as any SQLite program does, and so can throw SQLite's errors. */
 export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKind {
-  const size = statSync(path, { throwIfNoEntry: false })?.size;
-  if (size === undefined) return 'none';
-  if (size === 0) return 'empty';
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat?.size) return stat === undefined ? 'none' : 'empty';
   const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
   try {
     return kindOfOpen(sqlite);

@@ -24,11 +24,9 @@ import {
 import { assertWhole, explaining, explainSqliteError } from './sqlite-errors.ts';
 
 /**
- * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's
- * lock.
+ * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's lock.
  *
- * @throws UsageError if no file can be at the path.
- * @throws RefusedFileError if the file is no mirror, or a newer docmirror made it; it is left as it is.
+ * @throws UsageError, RefusedFileError if the file can be no mirror, or a newer docmirror made it; it is left as it is.
  * @throws MirrorFileError if it is damaged, or can't be written.
  */
 export function openForWriting(path: string): MirrorFile {
@@ -43,10 +41,7 @@ export function openForWriting(path: string): MirrorFile {
   });
 }
 
-/**
- * Copies an open mirror, for a run whose result ends with the copy. Only the owner of this process can read it, and it is removed when
- * it is closed.
- */
+/** Copies an open mirror, for a run whose result ends with the copy: it is removed when it is closed. */
 export function openCopy({ path, sqlite }: MirrorFile): MirrorFile {
   const copy = new DatabaseCopy(path);
   try {
@@ -69,11 +64,9 @@ export function openInMemory(): MirrorFile {
 }
 
 /**
- * Brings a mirror to the shape that this docmirror writes. It makes the tables in an empty file; an older mirror is copied beside
- * itself first. Drizzle's migrator has a transaction of its own, and everything else is a second one. If the process is killed
- * between them, `user_version` is still the old one, and the next call does the second again.
- *
- * Foreign keys are off: otherwise a migration that builds a table again would remove the rows that refer to it.
+ * Brings a mirror to the shape that this docmirror writes. An older one is copied beside itself first. Drizzle's migrator has a
+ * transaction of its own, and everything else is a second one. If the process is killed between them, `user_version` is still the old
+ * one, and the next call does the second again.
  */
 function bringUpToDate(sqlite: Database.Database, path: string): void {
   assertNotLater(sqlite, path);
@@ -134,13 +127,6 @@ function noteUpgrade(sqlite: Database.Database): void {
   sqlite.exec('DELETE FROM _pages; DELETE FROM _list_states');
   sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
   const log = new ReceiptLog(sqlite);
-  log.append({
-    kind: 'upgrade',
-    mirrorId: log.mirrorId(),
-    docmirrorVersion: version,
-    fromVersion,
-    at,
-    lists: currentStates(sqlite),
-    kept: keptNow(sqlite),
-  });
+  const stated = { mirrorId: log.mirrorId(), lists: currentStates(sqlite), kept: keptNow(sqlite) };
+  log.append({ kind: 'upgrade', docmirrorVersion: version, fromVersion, at, ...stated });
 }

@@ -31,8 +31,7 @@ export const cacheKib = 16 * 1024;
 /**
  * Opens a mirror or a share to read. It makes no file and changes none.
  *
- * @throws UsageError if no file can be at the path.
- * @throws RefusedFileError if the file is no mirror, or of another shape; it says what to do.
+ * @throws UsageError, RefusedFileError if no file can be at the path, or it is no mirror, or of another shape; it says what to do.
  * @throws MirrorFileError if there is no file, or it is damaged or can't be opened.
  */
 export function openForReading(path: string): MirrorFile {
@@ -79,28 +78,22 @@ function assertCurrent(sqlite: Database.Database, path: string, kind: FileKind):
   if (kind === 'share')
     throw new OtherShapeError(
       path,
-      'is a share that an older docmirror made. Make it again with "docmirror share".',
+      'is a share of an older docmirror. Make it again with "docmirror share".',
     );
   const what = `was made by docmirror ${versionOf(sqlite)}. Run "docmirror sync" with version ${version}, which copies the file and brings it up to date.`;
   throw new OtherShapeError(path, what, { code: 'upgrade_needed' });
 }
 
-/**
- * Connects to a mirror without SQLite's foreign keys. One in a user's own table would stop a run that removes a record, or remove
- * the user's row. A run removes the rows of a record by itself, and checks docmirror's references before it commits a list.
- *
- * @param prepare if it fails, the connection is closed.
- */
+/** Connects to a mirror; the connection is closed if it can't be prepared. */
 export function connect(
   path: string,
   options: Database.Options,
   prepare: (sqlite: Database.Database) => void,
 ): MirrorFile {
   const sqlite = new Database(path, options);
-  const close = () => {
-    sqlite.close();
-  };
+  const close = () => void sqlite.close();
   try {
+    // One in a user's own table would stop a run that removes a record, or remove the user's row.
     sqlite.pragma('foreign_keys = OFF');
     prepare(sqlite);
     sqlite.pragma(`cache_size = -${cacheKib}`);
@@ -114,12 +107,11 @@ export function connect(
 /** Where Drizzle's migrations are. */
 export const migrationsFolder = join(packageFolder, 'migrations');
 
+type Journal = { readonly entries: readonly { readonly when: number }[] };
+const journal: Journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'));
+
 /** When each migration was generated, in milliseconds since 1970, the oldest first. */
-export const migrations = (
-  JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8')) as {
-    readonly entries: readonly { readonly when: number }[];
-  }
-).entries.map(({ when }) => when);
+export const migrations = journal.entries.map(({ when }) => when);
 
 /** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
 export const currentShape = firstShape - 1 + migrations.length;
@@ -127,8 +119,7 @@ export const currentShape = firstShape - 1 + migrations.length;
 /** How the shape of a mirror's tables compares with the current one; `none` if the mirror was never finished. */
 export function shapeOf(sqlite: Database.Database): 'none' | 'older' | 'current' | 'later' {
   const shape = Number(sqlite.pragma('user_version', { simple: true }));
-  if (shape === currentShape) return 'current';
-  if (shape > currentShape) return 'later';
+  if (shape >= currentShape) return shape === currentShape ? 'current' : 'later';
   return shape === 0 ? 'none' : 'older';
 }
 

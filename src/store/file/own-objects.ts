@@ -22,9 +22,9 @@ function schemaParts(sqlite: Database.Database): Map<string, SchemaPart> {
   return new Map(parts.all().map(part => [part.name, part]));
 }
 
-/** The objects of a new mirror; they do not change while docmirror runs. */
 let fresh: ReadonlyMap<string, SchemaPart> | undefined;
 
+/** The objects of a new mirror; they do not change while docmirror runs. */
 function ownObjects(): ReadonlyMap<string, SchemaPart> {
   if (fresh !== undefined) return fresh;
   using made = openInMemory();
@@ -50,14 +50,10 @@ export function compareObjects(sqlite: Database.Database) {
   };
 }
 
-/**
- * Makes sure that no other program's trigger or index changes or refuses what a run writes, and that each table of docmirror
- * exists. SQLite's own error names a missing table.
- *
- * @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror.
- */
+/** @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror. */
 export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   const { wrong, intrusive } = compareObjects(sqlite);
+  // SQLite's own error names a missing table.
   for (const { type, name } of wrong) if (type === 'table') sqlite.prepare(`SELECT 1 FROM "${name}"`);
   const [first] = intrusive;
   if (first === undefined) return;
@@ -69,10 +65,7 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
   );
 }
 
-/**
- * Drops other programs' triggers and unique indexes on docmirror's tables, and restores docmirror's own views, indexes and
- * triggers.
- */
+/** Drops other programs' triggers and unique indexes on docmirror's tables, and makes docmirror's own views, indexes and triggers again. */
 export function putObjectsRight(sqlite: Database.Database): void {
   const { wrong, intrusive } = compareObjects(sqlite);
   for (const part of intrusive) sqlite.exec(dropping(part));

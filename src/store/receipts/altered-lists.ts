@@ -18,51 +18,45 @@ interface OpenFile {
   readonly sqlite: Database.Database;
 }
 
-/** The content that the columns of a row give, in hexadecimal digits, and how the row is not as docmirror wrote it; null if it is. */
 interface CheckedRow {
+  /** The content that the columns give, in hexadecimal digits. */
   readonly content: string;
-  readonly fault: string | null;
+  readonly isAsWritten: boolean;
 }
 
-/** Replaces the content of a row that can't be read. */
-const noContent = '0'.repeat(2 * contentBytes);
-const notNormal = '_extra is not as docmirror writes it';
-
 /** Compares the columns of a list's row with its content. */
-export function checkRow(list: ListDefinition, { record, content: stored }: StoredRow): CheckedRow {
-  const read = tryToRead(() => ({
-    content: contentOf(list, record),
-    isNormal: isNormalRecord(list, record),
-  }));
-  if ('problem' in read) return { content: noContent, fault: `_extra can't be read: ${read.problem}` };
-  const { content, isNormal } = read.value;
-  if (!isNormal) return { content, fault: notNormal };
-  const isSame = content === stored;
-  const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
-  return { content, fault: isSame ? null : fault };
+export function checkRow(list: ListDefinition, { record, content }: StoredRow): CheckedRow {
+  const read = () => ({ content: contentOf(list, record), isNormal: isNormalRecord(list, record) });
+  return compare(content, read);
 }
 
 /** Compares the columns of a connection's row with its content. */
 export function checkConnection(row: ConnectionRow): CheckedRow {
-  const read = tryToRead(() => connectionContent(row).toString('hex'));
-  const content = 'value' in read ? read.value : noContent;
-  if (!isExtraAsWritten(row)) return { content, fault: notNormal };
-  const isSame = row.content?.toString('hex') === content;
-  return { content, fault: isSame ? null : 'the row was changed after docmirror wrote it' };
+  const content = row.content?.toString('hex');
+  return compare(content, () => ({
+    content: connectionContent(row).toString('hex'),
+    isNormal: isExtraAsWritten(row),
+  }));
+}
+
+function compare(stored: string | undefined, read: () => { content: string; isNormal: boolean }): CheckedRow {
+  const found = tryToRead(read);
+  if (!('value' in found)) return { content: '0'.repeat(2 * contentBytes), isAsWritten: false };
+  const { content, isNormal } = found.value;
+  return { content, isAsWritten: isNormal && content === stored };
 }
 
 /**
  * Compares the columns of every row of a list, or of the connections, with its content.
  *
- * @param slice lets signals have their turn.
- * @param tell called with the id of each row that is not as docmirror wrote it, and how.
+ * @param tell called with the id of each row that is not as docmirror wrote it.
  * @returns the sum of the contents that the columns give.
  */
 export function checkRows(
   sqlite: Database.Database,
   resource: Resource,
   slice: TimeSlice,
-  tell: (id: number, fault: string) => void,
+  tell: (id: number) => void,
 ): Promise<Sum> {
   const checkAll = async <Row extends { id: number }>(
     rows: Iterable<Row>,
@@ -70,8 +64,8 @@ export function checkRows(
   ) => {
     const sum = new Sum();
     for (const row of rows) {
-      const { content, fault } = check(row);
-      if (fault !== null) tell(row.id, fault);
+      const { content, isAsWritten } = check(row);
+      if (!isAsWritten) tell(row.id);
       sum.add(content);
       if (slice.isOver) await slice.next();
     }
@@ -87,7 +81,6 @@ export function checkRows(
  * Makes sure that each row of the lists and the connections is what docmirror wrote, and that their sums are those of the newest
  * receipts. It reads every row, which takes some 4 s for a million records.
  *
- * @param slice lets signals have their turn.
  * @throws MirrorAlteredError if another program changed, added or removed a row.
  */
 export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSlice): Promise<void> {

@@ -26,7 +26,7 @@ export async function verifyRuns(
   const underWay = sqlite.prepare<[], number>(
     'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
   );
-  for (const runId of underWay.pluck().all()) rewind.takeBack(rewind.changesOf(runId));
+  for (const runId of underWay.pluck().all()) rewind.undo(rewind.changesOf(runId));
   rewind.checkPresent();
   const rest = [...states];
   const receipts = sqlite.prepare<[], { runId: number; text: string }>(
@@ -46,7 +46,7 @@ export async function verifyRuns(
     const changes = isOver ? null : rewind.changesOf(runId);
     // A receipt that can't be read, or is of another kind, was already reported.
     if (receipt?.kind === 'run') rewind.checkRun(runId, receipt, changes);
-    if (changes !== null) rewind.takeBack(changes);
+    if (changes !== null) rewind.undo(changes);
     if (slice.isOver) await slice.next();
   }
   if (!isOver) rewind.checkBeginning();
@@ -70,8 +70,7 @@ class Rewind {
     return new Map(keptResources.map(resource => [resource, this.#hashes.changes(runId, resource)]));
   }
 
-  /** Undoes what a run did. */
-  takeBack(changes: Changes): void {
+  undo(changes: Changes): void {
     for (const [resource, { began, gone }] of changes)
       this.#states.set(resource, this.#stateOf(resource).minus(began).plus(gone));
   }
@@ -137,9 +136,7 @@ class Rewind {
   }
 }
 
-type StatedList = RunReceipt['lists'][number];
-
-function statedChanges(list: StatedList | undefined): RunChanges {
+function statedChanges(list: RunReceipt['lists'][number] | undefined): RunChanges {
   const { changes = '', ended = '' } = list ?? {};
   return { count: list === undefined ? 0 : 1, changes, ended, began: new Sum(), gone: new Sum() };
 }
@@ -151,26 +148,18 @@ function sumIn(state: ListSum | undefined): Sum {
 
 /** The fields in which a stored receipt differs from the recomputed one, as `list: field`, with both values. */
 function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
-  const found: string[] = [];
-  const compare = (prefix: string, left: object, right: object) => {
-    for (const [name, value] of Object.entries(right)) {
-      const said: unknown = Reflect.get(left, name);
-      if (name === 'lists' || said === value) continue;
-      const [inReceipt, byTables] = [JSON.stringify(said), JSON.stringify(value)];
-      found.push(`${prefix}${name} is ${inReceipt} in the receipt, but ${byTables} by the tables`);
-    }
-  };
-  compare('', stored, expected);
-  for (const resource of keptResources) {
-    const [left, right] = [stored, expected].map(({ lists }) =>
-      lists.find(list => list.resource === resource),
+  const [said, found] = [stored, expected].map(({ lists, ...run }) => {
+    const ofLists = lists.flatMap(list =>
+      Object.entries(list).map(([name, value]) => [`${list.resource}: ${name}`, value] as const),
     );
-    if (left === undefined && right === undefined) continue;
-    if (left === undefined)
-      found.push(`${resource}: the tables say that the run worked on it, the receipt does not`);
-    else if (right === undefined)
-      found.push(`${resource}: the receipt says that the run worked on it, the tables do not`);
-    else compare(`${resource}: `, left, right);
-  }
-  return found;
+    return new Map<string, unknown>([...Object.entries(run), ...ofLists]);
+  }) as [Map<string, unknown>, Map<string, unknown>];
+  return [...new Set([...found.keys(), ...said.keys()])]
+    .filter(name => said.get(name) !== found.get(name))
+    .map(name => {
+      const [inReceipt, byTables] = [said, found].map(
+        values => JSON.stringify(values.get(name)) ?? 'nothing',
+      );
+      return `${name} is ${inReceipt} in the receipt, but ${byTables} by the tables`;
+    });
 }

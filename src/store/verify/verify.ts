@@ -126,7 +126,8 @@ async function audit(
   const sums = new Map<(typeof keptResources)[number], Sum>();
   for (const resource of keptResources) {
     const table = tableOf(resource);
-    const sum = await checkRows(sqlite, resource, slice, (id, fault) => differences.add(table, id, fault));
+    const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
+    const sum = await checkRows(sqlite, resource, slice, id => differences.add(table, id, fault));
     sums.set(resource, sum);
   }
   found.connectionCount = sums.get('connections')?.count ?? 0;

@@ -196,7 +196,7 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   const dropped = new Set(
     sqlite.prepare<[], number>(`SELECT c.id FROM connections c WHERE ${isUnreferenced}`).pluck().all(),
   );
-  for (const row of connectionRows(sqlite)) if (checkConnection(row).fault !== null) dropped.add(row.id);
+  for (const row of connectionRows(sqlite)) if (!checkConnection(row).isAsWritten) dropped.add(row.id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
   for (const id of missingConnections(sqlite)) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);

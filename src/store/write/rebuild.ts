@@ -35,7 +35,7 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
 
 function dropAlteredRows(table: ListTable): number {
   const altered = new Set(table.malformed().map(({ id }) => id));
-  for (const row of table.rows()) if (checkRow(table.list, row).fault !== null) altered.add(row.id);
+  for (const row of table.rows()) if (!checkRow(table.list, row).isAsWritten) altered.add(row.id);
   for (const id of altered) table.remove(id);
   return altered.size;
 }
