@@ -5,14 +5,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manText } from '../build/package-files.ts';
 import { outputs, schemaName } from '../src/render/outputs/outputs.ts';
-import { startRegistry } from './support/registry.ts';
-import { runCli, sqlite, temporaryFolder } from './support/run-cli.ts';
+import { runCli, temporaryFolder } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');
 const run = promisify(execFile);
 
 /** Installing from the registry can be slow. */
 const installMsMax = 180_000;
+const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
 
 describe('the package, installed in an empty folder', () => {
   const folder = temporaryFolder();
@@ -24,9 +24,7 @@ describe('the package, installed in an empty folder', () => {
     const empty = join(folder.path, 'installed');
     mkdirSync(empty);
     writeFileSync(join(empty, 'package.json'), '{ "private": true }\n');
-    await using registry = await startRegistry(tarball, manifest());
-    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-    await npm(empty, 'install', ...quietly, '--registry', registry.url, 'docmirror');
+    await npm(empty, 'install', ...quietly, tarball);
   }, installMsMax);
 
   afterAll(() => folder[Symbol.asyncDispose]());
@@ -35,7 +33,7 @@ describe('the package, installed in an empty folder', () => {
     expect(readdirSync(join(installed, 'docmirror')).sort()).toEqual(
       [
         ...['CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'deploy', 'dist', 'docs'],
-        ...['man', 'migrations', 'node_modules', 'npm-shrinkwrap.json', 'package.json', 'schemas'],
+        ...['man', 'migrations', 'npm-shrinkwrap.json', 'package.json', 'schemas'],
       ].sort(),
     );
     const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
@@ -46,31 +44,21 @@ describe('the package, installed in an empty folder', () => {
     expect(types.filter(name => !name.endsWith('.d.ts'))).toEqual([]);
   });
 
-  test('needs nothing that only development needs', () => {
-    const { devDependencies } = manifest();
-    const packages = [installed, join(installed, 'docmirror', 'node_modules')].flatMap(each =>
-      readdirSync(each),
+  test('locks the very packages that were tested, of the very versions', () => {
+    const lockAt = (path: string): Record<string, { dev?: boolean }> =>
+      JSON.parse(readFileSync(path, 'utf8')).packages;
+    const tested = Object.entries(lockAt(join(root, 'package-lock.json'))).filter(
+      ([, { dev }]) => dev !== true,
     );
-    expect(packages).toContain('better-sqlite3');
-    expect(Object.keys(devDependencies).filter(name => packages.includes(name))).toEqual([]);
+    const { '': _, ...locked } = lockAt(join(installed, 'docmirror', 'npm-shrinkwrap.json'));
+    expect(Object.keys(locked).length).toBeGreaterThan(50);
+    expect(locked).toEqual(Object.fromEntries(tested.filter(([path]) => path !== '')));
   });
 
-  test('has the very packages that were tested, of the very versions', () => {
-    const inLock: Record<string, Locked> = lockAt(join(root, 'package-lock.json'));
-    const expected = Object.entries(inLock).filter(([path, { dev }]) => path !== '' && dev !== true);
-    const found = Object.entries(lockAt(join(installed, '.package-lock.json')));
-    const own = 'node_modules/docmirror';
-    const named = (entries: [string, Locked][]) =>
-      entries
-        .map(([path, { version, integrity }]) => [path.replace(`${own}/`, ''), version, integrity])
-        .sort();
-    expect(named(found.filter(([path]) => path !== own))).toEqual(named(expected));
-    expect(expected.length).toBeGreaterThan(50);
-  });
-
-  test('explains the codes of errors, and has a schema of what commands print', async () => {
-    const { stdout } = await docmirror(folder.path, 'help', 'mirror_busy');
-    expect(stdout).toContain('Wait until it is done');
+  test('says its version, explains the codes of errors, and has a schema of what commands print', async () => {
+    const help = await docmirror(folder.path, 'help', 'mirror_busy');
+    expect(help.stdout).toContain('Wait until it is done');
+    expect((await docmirror(folder.path, '--version')).stdout).toBe(`${manifest().version}\n`);
     const schemas = join(installed, 'docmirror', 'schemas');
     expect(readdirSync(schemas).sort()).toEqual(
       Object.keys(outputs)
@@ -80,11 +68,6 @@ describe('the package, installed in an empty folder', () => {
     const schema = JSON.parse(readFileSync(join(schemas, 'sync.json'), 'utf8'));
     expect(schema).toMatchObject({ title: 'docmirror sync --json' });
     expect(readFileSync(join(installed, 'docmirror', 'man', 'docmirror.1'), 'utf8')).toBe(await manText());
-  });
-
-  test('says its version', async () => {
-    const { stdout } = await docmirror(folder.path, '--version');
-    expect(stdout).toBe(`${manifest().version}\n`);
   });
 
   test('leaves --env-file to docmirror, which names a file that is missing and exits with 2', async () => {
@@ -105,13 +88,6 @@ describe('the package, installed in an empty folder', () => {
     const { stdout, stderr } = await docmirror(folder.path, 'demo');
     expect(stderr).toBe('');
     expect(stdout).toMatch(/^Run 14 completed in /m);
-    const statuses = sqlite(join(folder.path, 'docmirror-demo.sqlite'), 'SELECT status FROM sync_runs');
-    // One run meets a total that is wrong.
-    expect(statuses.map(({ status }) => status)).toEqual([
-      ...Array(8).fill('completed'),
-      'partial',
-      ...Array(5).fill('completed'),
-    ]);
   });
 
   test.each([
@@ -159,27 +135,21 @@ const title: string | undefined = newest?.title;
 console.log(typeof id, typeof newest?.title, typeof newest?.source);
 
 const updates = db.select().from(changes).where(and(eq(changes.runId, 6), eq(changes.operation, 'update'))).all();
-const differ = updates.map(({ record, before, changedFields, operation }) => {
+for (const { before, operation } of updates) {
   const name: 'insert' | 'update' | 'removal' = operation;
   // @ts-expect-error
   const text: string = before;
-  if (record === null || before === null || changedFields === null) throw new Error(name);
-  const fields: string[] = JSON.parse(changedFields);
-  return fields.some(field => JSON.parse(record)[field] !== JSON.parse(before)[field]);
-});
-console.log(differ.length > 0, differ.every(Boolean));
+}
 
-const named = db.select({ id: documentExportsNamed.id, seen: documentExportsNamed.firstSeenAt }).from(documentExportsNamed).all();
 const latest = db.select().from(latestVersions).all();
-console.log(latest.length > 0 && latest.length < named.length, typeof latest[0]?.sourceConnectionName);
 const [status] = db.select().from(syncStatus).where(eq(syncStatus.resource, 'webhooks')).all();
-console.log(status?.verdict, status?.isRunning, status?.recordCount === db.select().from(webhooks).all().length);
+console.log(updates.length > 0, latest.length > 0, status?.verdict, status?.recordCount);
 
 const others = [
-  collections, collectionsNamed, recordHistory, rejectedRecords, syncReceipts, syncRunResources, syncRuns, webhookConnections,
-  webhookEvents, webhooksNamed,
+  collections, collectionsNamed, documentExportsNamed, recordHistory, rejectedRecords, syncReceipts, syncRunResources, syncRuns,
+  webhookConnections, webhookEvents, webhooks, webhooksNamed,
 ];
-console.log(others.map(each => Object.keys(db.select().from(each).limit(1).get() ?? { none: 0 }).length > 0).length);
+for (const each of others) db.select().from(each).limit(1).all();
 `;
 
 test(
@@ -194,7 +164,6 @@ test(
     const packages = ['drizzle-orm', 'typescript', '@types/better-sqlite3', '@types/node'].map(
       name => `${name}@${devDependencies[name]}`,
     );
-    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
     await npm(program, 'install', ...quietly, tarball, ...packages);
     expect(await runCli(['demo'], { cwd: program })).toMatchObject({ code: 0 });
     writeFileSync(join(program, 'program.ts'), typedProgram);
@@ -208,9 +177,7 @@ test(
     writeFileSync(join(program, 'documented.ts'), documented);
     expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'documented.ts')).toBe('');
     expect(await node('documented.js')).toMatch(/^(.+\n){3}(\d+ \[ '\w+'(?:, '\w+')* \]\n)+$/);
-    expect(await node('program.js')).toBe(
-      'number string string\ntrue true\ntrue string\ncomplete: proven 0 true\n10\n',
-    );
+    expect(await node('program.js')).toBe('number string string\ntrue true complete: proven 6\n');
   },
   installMsMax,
 );
@@ -231,16 +198,6 @@ async function pack(copy: string, destination: string): Promise<string> {
 async function npm(cwd: string, ...args: string[]): Promise<void> {
   const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter);
   await run('npm', args, { cwd, env: { ...process.env, PATH } });
-}
-
-interface Locked {
-  readonly version?: string;
-  readonly integrity?: string;
-  readonly dev?: boolean;
-}
-
-function lockAt(path: string): Record<string, Locked> {
-  return JSON.parse(readFileSync(path, 'utf8')).packages;
 }
 
 function manifest(): { name: string; version: string; devDependencies: Record<string, string> } {

@@ -37,7 +37,7 @@ const passing: [name: string, fault: Fault, code: string][] = [
 /** Faults that no other try mends. */
 const lasting: [name: string, fault: Fault, code: string][] = [
   ['403', { kind: 'status', status: 403 }, 'forbidden'],
-  ['a redirect', { kind: 'redirect', location: '/elsewhere' }, 'redirected'],
+  ['a redirect', { kind: 'status', status: 302, headers: { location: '/elsewhere' } }, 'redirected'],
 ];
 
 /** One of each kind. */

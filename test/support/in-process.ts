@@ -1,7 +1,4 @@
-import { existsSync, mkdtempSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
@@ -11,7 +8,7 @@ import { Service, type ServiceOptions } from '../../src/service/service.ts';
 import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
-import { sqlite, type TemporaryFolder } from './run-cli.ts';
+import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 
 // Runs without a process, ten times as fast: for tests that are not about the command line.
@@ -167,12 +164,5 @@ function isLocked(watcher: Database.Database): boolean {
 
 /** A folder in memory if the machine has one: for many short runs whose survival of a power cut is not the point. */
 export function memoryFolder(): TemporaryFolder {
-  const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
-  const path = mkdtempSync(join(root, 'docmirror-test-'));
-  return {
-    path,
-    async [Symbol.asyncDispose]() {
-      await rm(path, { recursive: true, force: true });
-    },
-  };
+  return temporaryFolder(existsSync('/dev/shm') ? '/dev/shm' : undefined);
 }

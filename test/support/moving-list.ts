@@ -92,11 +92,11 @@ export class MovingList implements PageSource {
   }
 }
 
-function answer(items: object[], totalRecordCount: number, pageNo: number, pageSize: number): Page {
+/** A page as a service without HTTP answers it. */
+export function answer(items: object[], totalRecordCount: number, pageNo: number, pageSize: number): Page {
   const pageCount = Math.ceil(totalRecordCount / pageSize);
-  return readPage(
-    Buffer.from(JSON.stringify({ items, pagination: { pageCount, pageNo, pageSize, totalRecordCount } })),
-  );
+  const pagination = { pageCount, pageNo, pageSize, totalRecordCount };
+  return readPage(Buffer.from(JSON.stringify({ items, pagination })));
 }
 
 export function toItem({ reference, title, exported = reference }: Entry & { exported?: number }) {

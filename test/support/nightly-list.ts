@@ -1,8 +1,9 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
-import { type Page, readPage } from '../../src/contract/page.ts';
+import type { Page } from '../../src/contract/page.ts';
 import type { PageRequest, PageSource } from '../../src/contract/run.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
+import { answer } from './moving-list.ts';
 import { sqlite } from './run-cli.ts';
 
 interface Entry {
@@ -142,12 +143,6 @@ export class NightlyList implements PageSource {
     for (let turns = this.traffic.requests % 3; turns > 0; turns--) await new Promise(setImmediate);
     return answer(items, total, index + 1, size);
   }
-}
-
-function answer(items: object[], totalRecordCount: number, pageNo: number, pageSize: number): Page {
-  const pageCount = Math.ceil(totalRecordCount / pageSize);
-  const pagination = { pageCount, pageNo, pageSize, totalRecordCount };
-  return readPage(Buffer.from(JSON.stringify({ items, pagination })));
 }
 
 const labelOf = ({ id, title }: Entry): string => `${id} title ${title}`;

@@ -29,14 +29,8 @@ const queries: Record<string, string> = {
 
 const fields: Record<string, readonly string[]> = {
   'document-exports': [
-    'sourceConnection',
-    'sourceDocumentTitle',
-    'sourceDocumentReference',
-    'sourceDocumentVersion',
-    'sourceDocumentKind',
-    'destinationConnection',
-    'destinationReference',
-    'exportedAt',
+    ...['sourceConnection', 'sourceDocumentTitle', 'sourceDocumentReference', 'sourceDocumentVersion'],
+    ...['sourceDocumentKind', 'destinationConnection', 'destinationReference', 'exportedAt'],
   ],
   collections: ['id', 'name', 'sourceConnection', 'destinationConnection'],
   webhooks: ['id', 'endpoint', 'description', 'events', 'connections'],

@@ -127,8 +127,8 @@ export interface TemporaryFolder extends AsyncDisposable {
   readonly path: string;
 }
 
-export function temporaryFolder(): TemporaryFolder {
-  const path = mkdtempSync(join(tmpdir(), 'docmirror-test-'));
+export function temporaryFolder(root = tmpdir()): TemporaryFolder {
+  const path = mkdtempSync(join(root, 'docmirror-test-'));
   return {
     path,
     async [Symbol.asyncDispose]() {

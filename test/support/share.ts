@@ -1,13 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeShare } from '../../src/store/copies/share.ts';
+import { makeShare, type ShareOptions } from '../../src/store/copies/share.ts';
 import { programPath } from './program.ts';
 import { type Row, sqlite } from './run-cli.ts';
 import type { Scene } from './scene.ts';
-
-/** Internal columns that no reader sees, and the one that the clock changes. */
-const unread = new Set(['_fingerprint', 'age_seconds']);
 
 /** The rows of all tables and views of a file, each as text, sorted: what a reader can learn from it. */
 export function readable(path: string): Record<string, string[]> {
@@ -19,15 +16,19 @@ export function readable(path: string): Record<string, string[]> {
 }
 
 function rowsOf(path: string, table: string): string[] {
-  return sqlite(path, `SELECT * FROM "${table}"`)
-    .map(row =>
-      JSON.stringify(
-        Object.entries(row)
-          .filter(([column]) => !unread.has(column))
-          .map(([column, value]) => [column, Buffer.isBuffer(value) ? value.toString('hex') : value]),
-      ),
-    )
-    .sort();
+  return (
+    sqlite(path, `SELECT * FROM "${table}"`)
+      // The clock changes an age.
+      .map(({ age_seconds, ...row }) =>
+        JSON.stringify(
+          Object.entries(row).map(([column, value]) => [
+            column,
+            Buffer.isBuffer(value) ? value.toString('hex') : value,
+          ]),
+        ),
+      )
+      .sort()
+  );
 }
 
 /** The names of tables, views, or both, as they were made. */
@@ -109,29 +110,24 @@ export function copyWithLog(from: string, to: string): void {
   for (const beside of ['', '-wal']) copyFileSync(`${from}${beside}`, `${to}${beside}`);
 }
 
-/** The options of a share that differ from the usual ones. */
-export interface ShareOrder {
-  readonly database?: string;
-  readonly target?: string;
-  readonly without?: readonly string[];
-  readonly withHistory?: boolean;
-  readonly sql?: string;
-  readonly signal?: AbortSignal;
-}
-
 /** Makes the share of a scene's mirror in this process, and returns where it lies. */
 export async function shareOf(
-  scene: Pick<Scene, 'folder' | 'database'>,
-  order: ShareOrder = {},
+  { folder, database }: Pick<Scene, 'folder' | 'database'>,
+  { sql, ...order }: Partial<Omit<ShareOptions, 'sql'>> & { readonly sql?: string } = {},
 ): Promise<string> {
-  const { path } = await makeShare({
-    database: order.database ?? scene.database,
-    target: order.target ?? join(scene.folder, 'share.sqlite'),
+  const { signal } = new AbortController();
+  const usual = {
+    database,
+    target: join(folder, 'share.sqlite'),
     name: 'FILE',
-    without: order.without ?? [],
-    withHistory: order.withHistory ?? true,
-    sql: order.sql === undefined ? null : { path: 'own.sql', text: order.sql },
-    signal: order.signal ?? new AbortController().signal,
+    without: [],
+    withHistory: true,
+    signal,
+  };
+  const { path } = await makeShare({
+    ...usual,
+    ...order,
+    sql: sql === undefined ? null : { path: 'own.sql', text: sql },
   });
   return path;
 }

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { crc32, gzipSync } from 'node:zlib';
 
@@ -14,50 +16,57 @@ export interface Lists {
 
 export type Resource = keyof Lists;
 
-export interface StandInOptions {
+/** How the service behaves, unless a test says otherwise. */
+const defaults = {
   /** A wrong or missing bearer token is answered with 401. */
-  token: string;
-  basePath: string;
-  firstPage: 0 | 1;
-  defaultPageSize: number;
-  maxPageSize: number;
+  token: 'secret-token',
+  basePath: '',
+  firstPage: 1 as 0 | 1,
+  defaultPageSize: 50,
+  maxPageSize: 1000,
   /**
    * The answer to a `pageSize` above the largest: `honest` serves the largest and says so, `silent`
    * serves the largest and echoes the asked size, `refuse` answers 400.
    */
-  clamp: 'honest' | 'silent' | 'refuse';
+  clamp: 'honest' as 'honest' | 'silent' | 'refuse',
   /** The size by which a silent clamp computes `pageCount`. */
-  silentPageCount: 'asked' | 'effective';
+  silentPageCount: 'effective' as 'asked' | 'effective',
   /**
    * The answer past the last page. An empty one that counts no records is `zeroed`, one that has no `pagination` is `bare`. The last
    * page again is `last` under its own number, and `last-echoed` under the one that was asked for.
    */
-  beyond: 'empty' | 'zeroed' | 'bare' | '204' | '400' | '404' | 'last' | 'last-otherwise' | 'last-echoed';
+  beyond: 'empty' as
+    | ('empty' | 'zeroed' | 'bare' | '204' | '400' | '404')
+    | ('last' | 'last-otherwise' | 'last-echoed'),
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
-  pageNo: 'honest' | 'ignored' | 'ignored-lying-echo' | { clampTo: number } | { answersAhead: number };
-  gzip: boolean;
+  pageNo: 'honest' as
+    | ('honest' | 'ignored' | 'ignored-lying-echo')
+    | { clampTo: number }
+    | { answersAhead: number },
+  gzip: false,
   /** A walk begins whenever the first page is asked for. */
-  order: 'stable' | 'reversed' | 'shuffled-per-walk' | 'shuffled-per-request';
+  order: 'stable' as 'stable' | 'shuffled-per-walk' | 'shuffled-per-request',
   /** Added to `totalRecordCount`. */
-  totalError: number;
+  totalError: 0,
   /** Added to `pageCount`. */
-  extraPageCount: number;
+  extraPageCount: 0,
   /** Lists that answer every authorized request with that status. */
-  status: Partial<Record<Resource, number>>;
+  status: {} as Partial<Record<Resource, number>>,
   /** The wait between computing an answer and sending it. */
-  latencyMs: number;
+  latencyMs: 0,
   /** The whole body of a 200, in place of the page. */
-  rawBody:
+  rawBody: undefined as
     | ((resource: Resource, pageNo: number, pageSize: number) => Buffer | string | undefined)
-    | undefined;
+    | undefined,
   /** The fault of a request; comes before every other answer. */
-  faults: ((request: RecordedRequest) => Fault | undefined) | undefined;
-}
+  faults: undefined as ((request: RecordedRequest) => Fault | undefined) | undefined,
+};
+
+export type StandInOptions = typeof defaults;
 
 export type Fault =
   | { kind: 'status'; status: number; headers?: Record<string, string> }
   | { kind: 'html' }
-  | { kind: 'redirect'; location: string }
   | { kind: 'reset' }
   /** Half of the body, then the connection ends: short of its `Content-Length`, or between its chunks. */
   | { kind: 'cut'; chunked?: boolean }
@@ -85,26 +94,6 @@ interface Answer {
   body: Buffer;
 }
 
-const defaults: StandInOptions = {
-  token: 'secret-token',
-  basePath: '',
-  firstPage: 1,
-  defaultPageSize: 50,
-  maxPageSize: 1000,
-  clamp: 'honest',
-  silentPageCount: 'effective',
-  beyond: 'empty',
-  pageNo: 'honest',
-  gzip: false,
-  order: 'stable',
-  totalError: 0,
-  extraPageCount: 0,
-  status: {},
-  latencyMs: 0,
-  rawBody: undefined,
-  faults: undefined,
-};
-
 /** Starts a real HTTP server on a free loopback port that imitates the Document Export Service. */
 export async function startStandIn(options: Partial<StandInOptions> = {}): Promise<StandIn> {
   const standIn = new StandIn({ ...defaults, ...options });
@@ -119,8 +108,6 @@ export class StandIn implements AsyncDisposable {
   requests: RecordedRequest[] = [];
   /** Called before the answer is computed. */
   onRequest: ((request: RecordedRequest) => void | Promise<void>) | undefined;
-  /** Called after the answer's content was computed, before it is sent. */
-  afterResponse: ((request: RecordedRequest) => void) | undefined;
   /** The highest number of requests at once. */
   maxInFlight = 0;
 
@@ -140,29 +127,23 @@ export class StandIn implements AsyncDisposable {
 
   /** The base address, with the base path. */
   get url(): string {
-    const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new Error('The stand-in is not listening.');
-    return `http://127.0.0.1:${address.port}${this.options.basePath}`;
+    const { port } = this.#server.address() as AddressInfo;
+    return `http://127.0.0.1:${port}${this.options.basePath}`;
   }
 
   async listen(): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject).listen(0, '127.0.0.1', resolve);
-    });
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    const closed = new Promise<void>(resolve => this.#server.close(() => resolve()));
-    this.#server.closeAllConnections();
-    await closed;
+    this.#server.close().closeAllConnections();
+    await once(this.#server, 'close');
     const errors = this.#hookErrors.splice(0);
     if (errors.length > 0) throw new AggregateError(errors, `A hook of the stand-in threw: ${errors[0]}`);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close();
-  }
+  [Symbol.asyncDispose] = () => this.close();
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const leave = this.#enter(response);
@@ -171,7 +152,6 @@ export class StandIn implements AsyncDisposable {
       await this.onRequest?.(request);
       const fault = this.options.faults?.(request);
       const answer = this.#compress(request, faultAnswer(fault) ?? this.#answer(request));
-      this.afterResponse?.(request);
       if (this.options.latencyMs > 0) await this.#pause(this.options.latencyMs);
       await this.#send(response, answer, fault, leave);
     } catch (error) {
@@ -235,14 +215,11 @@ export class StandIn implements AsyncDisposable {
     return this.#walkSeeds.get(resource) ?? 0;
   }
 
-  #compress(request: RecordedRequest, answer: Answer): Answer {
-    const accepted = String(request.headers['accept-encoding'] ?? '').includes('gzip');
-    if (!this.options.gzip || !accepted) return answer;
-    return {
-      ...answer,
-      headers: { ...answer.headers, 'content-encoding': 'gzip' },
-      body: gzipSync(answer.body),
-    };
+  #compress({ headers }: RecordedRequest, answer: Answer): Answer {
+    const isAccepted = String(headers['accept-encoding'] ?? '').includes('gzip');
+    if (!this.options.gzip || !isAccepted) return answer;
+    const body = gzipSync(answer.body);
+    return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' }, body };
   }
 
   async #send(response: ServerResponse, answer: Answer, fault: Fault | undefined, leave: () => void) {
@@ -325,7 +302,6 @@ function readPlace(asked: number, { pageNo, firstPage }: StandInOptions) {
 /** A shuffle places an item by its content and the seed alone, so that changing a list moves no other item. */
 function inOrder(items: readonly Item[], order: StandInOptions['order'], seed: number): readonly Item[] {
   if (order === 'stable') return items;
-  if (order === 'reversed') return items.toReversed();
   return items
     .map(item => ({ item, place: mixed(crc32(textOf(item)), seed) }))
     .sort((a, b) => a.place - b.place)
@@ -340,22 +316,17 @@ function mixed(value: number, seed: number): number {
 
 function faultAnswer(fault: Fault | undefined): Answer | undefined {
   if (fault?.kind === 'status') return refusal(fault.status, `status ${fault.status}`, fault.headers);
-  if (fault?.kind === 'redirect') return refusal(302, 'moved', { location: fault.location });
   if (fault?.kind !== 'html') return undefined;
-  return {
-    status: 200,
-    headers: { 'content-type': 'text/html' },
-    body: Buffer.from('<!doctype html><title>Sign in</title>'),
-  };
+  const body = Buffer.from('<!doctype html><title>Sign in</title>');
+  return { status: 200, headers: { 'content-type': 'text/html' }, body };
 }
 
 function refusal(status: number, error: string, headers: Record<string, string> = {}): Answer {
-  const answer = json(status, JSON.stringify({ error }));
-  return { ...answer, headers: { ...answer.headers, ...headers } };
+  return json(status, JSON.stringify({ error }), headers);
 }
 
-function json(status: number, body: Buffer | string): Answer {
-  return { status, headers: { 'content-type': 'application/json' }, body: Buffer.from(body) };
+function json(status: number, body: Buffer | string, headers: Record<string, string> = {}): Answer {
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: Buffer.from(body) };
 }
 
 async function sendHalf(response: ServerResponse, answer: Answer, chunked: boolean): Promise<void> {

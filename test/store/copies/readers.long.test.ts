@@ -158,7 +158,7 @@ class Reader {
   readonly #said: Promise<string>;
 
   constructor(driver: string, path: string, ...hold: string[]) {
-    const script = join(import.meta.dirname, '..', '..', 'support', 'share-reader.mjs');
+    const script = join(import.meta.dirname, 'share-reader.mjs');
     const options = whyNoStrangerHere === null ? strangerOptions : {};
     this.#child = spawn(process.execPath, [script, module, driver, path, ...hold], options);
     if (this.#child.stdout === null) throw new Error('The reader has no standard output.');

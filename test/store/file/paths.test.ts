@@ -16,10 +16,11 @@ import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
 import { fileBehind } from '../../../src/store/file/mirror-path.ts';
-import { runBound, whyNotBound } from '../../support/bound-by-rights.ts';
 import { syncScene } from '../../support/in-process.ts';
+import { programPath } from '../../support/program.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
+import { asStranger, whyNoStrangerHere } from '../../support/share.ts';
 
 // What can be at a path, and what each command then does.
 
@@ -185,20 +186,25 @@ test('a symbolic link to a mirror has the lock of the mirror, and all is beside 
   expect(readdirSync(target).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
 });
 
-const skipped = whyNotBound === null ? '' : ` (skipped: ${whyNotBound})`;
+const skipped = whyNoStrangerHere === null ? '' : ` (skipped: ${whyNoStrangerHere})`;
 
-test.skipIf(whyNotBound !== null)(
+test.skipIf(whyNoStrangerHere !== null)(
   `who can read a mirror but not write is shown the way to a share${skipped}`,
   async () => {
     await using scene = await setSynced();
-    chmodSync(scene.database, 0o440);
-    chmodSync(scene.folder, 0o550);
-    const { status, stderr } = runBound(['status', '--database', scene.database]);
+    chmodSync(scene.database, 0o444);
+    chmodSync(scene.folder, 0o755);
+    const { status, stderr } = asStranger(process.execPath, [
+      '--',
+      programPath,
+      'status',
+      '--database',
+      scene.database,
+    ]);
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/^docmirror: .*"docmirror share FILE" makes one, .*\n$/),
     });
-    chmodSync(scene.folder, 0o750);
   },
 );
 

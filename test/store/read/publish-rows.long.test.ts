@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
@@ -11,7 +12,6 @@ import { MirrorState } from '../../../src/store/read/as-of.ts';
 import { changesThatFit } from '../../../src/store/read/change-list.ts';
 import type { SourceRow } from '../../../src/store/read/publish-rows.ts';
 import { openPublishSource } from '../../../src/store/read/publish-rows.ts';
-import { contentOfWire } from '../../support/content-of-wire.ts';
 import { events, ModelService } from '../../support/history-model.ts';
 import { memoryFolder, run, syncScene } from '../../support/in-process.ts';
 import { setScene } from '../../support/scene.ts';
@@ -136,3 +136,20 @@ test('a mirror that has no receipt yet has nothing to publish', async () => {
   tamper(path, 'DELETE FROM sync_receipts');
   expect(() => openPublishSource(path)).toThrow(MirrorFileError);
 });
+
+/** The content by its definition: canonical JSON without names of connections and without fields that are null. */
+function contentOfWire(resource: string, text: string): Buffer {
+  const record: Record<string, unknown> = JSON.parse(text);
+  for (const name of ['sourceConnection', 'destinationConnection']) record[name] = idAlone(record[name]);
+  if (resource === 'webhooks' && Array.isArray(record.connections))
+    record.connections = record.connections.map(idAlone);
+  const names = Object.keys(record)
+    .filter(name => record[name] !== null && record[name] !== undefined)
+    .sort();
+  const canonical = JSON.stringify(Object.fromEntries(names.map(name => [name, record[name]])));
+  return createHash('sha256').update(canonical).digest().subarray(0, 16);
+}
+
+function idAlone(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'id' in value ? { id: value.id } : value;
+}
