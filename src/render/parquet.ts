@@ -1,6 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CellValue, Column, ColumnKind } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
+import { inBatches } from './csv.ts';
 
 type Writer = ConstructorParameters<typeof ParquetWriter>[0]['writer'];
 type SchemaElement = ConstructorParameters<typeof ParquetWriter>[0]['schema'][number];
@@ -37,47 +38,40 @@ export function* parquetPieces(
     bytes.index = 0;
     return piece;
   };
-  let data: unknown[][] = fields.map(() => []);
-  const flush = () => {
-    const columnData = fields.map(({ name }, at) => ({ name, data: data[at] ?? [] }));
+  for (const some of inBatches(rows, rowsPerGroup)) {
+    const columnData = fields.map(({ name, at, convert }) => ({
+      name,
+      data: some.map(row => convert(row[at] ?? null)),
+    }));
     parquet.write({ columnData, rowGroupSize: rowsPerGroup });
-    data = fields.map(() => []);
-    return written();
-  };
-  for (const row of rows) {
-    for (const [at, field] of fields.entries()) data[at]?.push(field.convert(row[field.at] ?? null));
-    if (data[0]?.length === rowsPerGroup) yield flush();
+    yield written();
   }
-  if (data[0]?.length !== 0) yield flush();
   parquet.finish();
   yield written();
 }
 
+const utf8 = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+const text = (name: string) => [single(name, utf8, value => value)];
+const timestamp = (name: string) =>
+  single(name, { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }, instantOf);
+
 const fileColumns: Record<ColumnKind, (name: string) => FileColumn[]> = {
   integer: name => [single(name, { type: 'INT64' }, toBigInt)],
   real: name => [single(name, { type: 'DOUBLE' }, value => value)],
-  text: name => [text(name)],
-  json: name => [text(name)],
+  text,
+  json: text,
   instant: name => [timestamp(name)],
   time: name => [
     timestamp(name),
-    { ...text(`${name}_text`), convert: value => (isExactInstant(value) ? null : value) },
+    single(`${name}_text`, utf8, value => (isExactInstant(value) ? null : value)),
   ],
-  texts: name => [list(name, { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value => value)],
+  texts: name => [list(name, utf8, value => value)],
   integers: name => [
     list(name, { type: 'INT64' }, value => (Array.isArray(value) ? value.map(toBigInt) : null)),
   ],
 };
 
 type Content = Omit<SchemaElement, 'name'>;
-
-function text(name: string): FileColumn {
-  return single(name, { type: 'BYTE_ARRAY', converted_type: 'UTF8' }, value => value);
-}
-
-function timestamp(name: string): FileColumn {
-  return single(name, { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }, instantOf);
-}
 
 function single(name: string, content: Content, convert: FileColumn['convert']): FileColumn {
   return { name, schema: [{ name, ...content, repetition_type: 'OPTIONAL' }], convert };

@@ -9,36 +9,33 @@ const textMax = 60;
 /** Rejected records for people: the reasons, then some of the records. */
 export function rejectedText({ counts, records }: OutputOf['rejected'], width: number): string {
   if (counts.length === 0) return 'No record was rejected.\n';
-  const total = counts.reduce((sum, each) => sum + each.count, 0);
-  const reasons = renderTable(
-    ['List', { right: 'Records' }, 'Still', { right: 'First run' }, { right: 'Last run' }, 'Reason'],
-    counts.map(each => [
-      each.resource,
-      count(each.count),
-      each.isCurrent ? 'yes' : 'no',
-      String(each.firstRunId),
-      String(each.lastRunId),
-      each.reason,
-    ]),
-    width,
-  );
-  const shown = renderTable(
-    [{ right: 'Id' }, 'List', { right: 'Page' }, { right: 'Item' }, { right: 'Last run' }, 'Record'],
-    records.map(each => [
-      String(each.id),
-      each.resource,
-      String(each.pageNo),
-      String(each.position),
-      String(each.lastRunId),
-      textOf(each),
-    ]),
-    width,
-  );
-  const left = total > records.length ? `… and ${count(total - records.length)} more\n` : '';
-  const advice = counts.some(({ isCurrent }) => isCurrent)
-    ? '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.\n'
-    : '';
-  return `${reasons}\n${shown}${left}${advice}`;
+  const rest = counts.reduce((sum, each) => sum + each.count, 0) - records.length;
+  const reasons = counts.map(each => {
+    const runs = [String(each.firstRunId), String(each.lastRunId)];
+    return [each.resource, count(each.count), each.isCurrent ? 'yes' : 'no', ...runs, each.reason];
+  });
+  const shown = records.map(each => {
+    const numbers = [each.pageNo, each.position, each.lastRunId].map(String);
+    return [String(each.id), each.resource, ...numbers, textOf(each)];
+  });
+  const number = (right: string) => ({ right });
+  return [
+    renderTable(
+      ['List', number('Records'), 'Still', number('First run'), number('Last run'), 'Reason'],
+      reasons,
+      width,
+    ),
+    '\n',
+    renderTable(
+      [number('Id'), 'List', number('Page'), number('Item'), number('Last run'), 'Record'],
+      shown,
+      width,
+    ),
+    rest > 0 ? `… and ${count(rest)} more\n` : '',
+    counts.some(({ isCurrent }) => isCurrent)
+      ? '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.\n'
+      : '',
+  ].join('');
 }
 
 /** A webhook's text can contain a secret, in its endpoint. */

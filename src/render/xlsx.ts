@@ -66,9 +66,8 @@ export function* xlsxPieces(
       throw new UsageError(
         `--format xlsx: a sheet has at most ${rowsMax} rows below its heading, and these are more. Use --format csv or parquet, or ask for less.`,
       );
-    const cells = (row: readonly CellValue[]) =>
-      row.map((value, at) => cellOf(value, isTime[at] === true)).join('');
-    sheet.push(strToU8(some.map(row => `<row>${cells(row)}</row>`).join('')));
+    const cells = some.map(row => row.map((value, at) => cellOf(value, isTime[at] === true)).join(''));
+    sheet.push(strToU8(cells.map(text => `<row>${text}</row>`).join('')));
     yield* pieces.splice(0);
   }
   sheet.push(strToU8('</sheetData></worksheet>'), true);
@@ -79,23 +78,16 @@ export function* xlsxPieces(
 function cellOf(value: CellValue, isTime: boolean): string {
   if (value === null) return '<c/>';
   if (typeof value === 'object') return textCell(JSON.stringify(value));
-  if (typeof value !== 'string')
-    return Number.isFinite(Number(value)) && Math.abs(Number(value)) < exactMax
-      ? `<c><v>${value}</v></c>`
-      : textCell(String(value));
-  const days = isTime ? daysOf(value) : null;
-  return days === null ? textCell(value) : `<c s="${timeStyle}"><v>${days}</v></c>`;
+  const days = isTime && typeof value === 'string' ? daysOf(value) : null;
+  if (days !== null) return `<c s="${timeStyle}"><v>${days}</v></c>`;
+  const isNumber = typeof value !== 'string' && Math.abs(Number(value)) < exactMax;
+  return isNumber ? `<c><v>${value}</v></c>` : textCell(String(value));
 }
 
-const msPerDay = 86_400_000;
-/** The first day whose number all spreadsheets agree on: they count 1900 as a leap year. */
-const firstDay = 61;
-
-/** A time as days since the end of 1899; null if the text is none, or a spreadsheet can't have it. */
+/** A time as days since the end of 1899; null if the text is none, or a spreadsheet can't have it: it counts 1900 as a leap year. */
 function daysOf(text: string): number | null {
-  const ms = instantMs(text);
-  const days = ms === null ? 0 : ms / msPerDay + 25_569;
-  return days >= firstDay && days < 2_958_466 ? days : null;
+  const days = (instantMs(text) ?? Number.NaN) / 86_400_000 + 25_569;
+  return days >= 61 && days < 2_958_466 ? days : null;
 }
 
 function textCell(text: string, style = 0): string {
@@ -108,12 +100,10 @@ function textCell(text: string, style = 0): string {
 
 const special = /[&<>\ufffe\uffff]|(?![\t\n])\p{Cc}|_(?=x[0-9a-f]{4}_)/giu;
 
+const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
 /** A text in XML. It has no word for control characters, so that workbooks write them as `_x0001_`. */
 function escaped(text: string): string {
-  return text.replace(special, character => {
-    if (character === '&') return '&amp;';
-    if (character === '<') return '&lt;';
-    if (character === '>') return '&gt;';
-    return `_x${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`;
-  });
+  const codeOf = (sign: string) => sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  return text.replace(special, sign => names[sign] ?? `_x${codeOf(sign)}_`);
 }

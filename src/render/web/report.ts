@@ -4,7 +4,7 @@ import { stateOf, stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
-import { ageNote, fieldsText, notesOn } from '../list-notes.ts';
+import { ago, fieldsText, notesOn } from '../list-notes.ts';
 import { count, counted } from '../numbers.ts';
 import { runCells, runColumns } from '../run-list.ts';
 import { statusCells, statusColumns } from '../status.ts';
@@ -71,11 +71,7 @@ interface Concern {
 /** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, options: ReportOptions, zone: Zone): Html {
   const { lists: all, lastMs } = data;
-  const concerns = [
-    ...stopped(data, zone),
-    ...behind(data, options),
-    ...all.flatMap(list => ofList(list, options)),
-  ];
+  const concerns = [...stopped(data, zone), ...stale(data, options), ...all.flatMap(ofList)];
   if (concerns.length > 0)
     return html`<section class="plain" aria-labelledby="attention">
 <h2 id="attention">${concerns.length === 1 ? '1 thing needs' : `${concerns.length} things need`} a look</h2>
@@ -119,35 +115,34 @@ function stopped({ silence, quiet, knownMs, period }: ReportData, zone: Zone): C
   return [{ tone: 'warn', title, detail, advice: 'Ask those who run these systems.' }];
 }
 
-const seeRuns = 'See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5';
+/** The age at which a list is too old if no other is set, in milliseconds. */
+const ageMsMax = 2 * dayMs;
 
-/** If no limit for the age is set: a mirror is behind if it is two days old. */
-function behind({ knownMs, period, lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
-  const at = all.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
-  if (maxAgeMs !== null || at == null || knownMs >= period.span.toMs || isFresh(at, nowMs, 2 * dayMs))
-    return [];
-  const title = `The mirror is ${days(nowMs - Date.parse(at))} behind`;
-  const detail = 'What was exported since its last completed run is not in this report.';
-  return [{ tone: 'warn', title, detail, advice: seeRuns }];
+function stale({ lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
+  const isOld = ({ lastEnded, lastCompletedAt: at }: ReportList) =>
+    (lastEnded !== null || maxAgeMs !== null) && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
+  const old = all.filter(isOld);
+  if (old.length === 0) return [];
+  const ages = old.map(
+    list => `${titleOf(list.resource)}: last completed ${ago(list.lastCompletedAt, nowMs)}`,
+  );
+  return [
+    {
+      tone: 'bad',
+      title: `${counted(old.length, 'list')} ${old.length === 1 ? 'is' : 'are'} too old`,
+      detail: `${ages.join('; ')}. What the service listed since is not in this report.`,
+      advice: 'See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5',
+    },
+  ];
 }
 
-function ofList(list: ReportList, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
-  const { resource, lastEnded, rejections } = list;
-  const title = titleOf(resource);
-  const isStale = maxAgeMs !== null && !isFresh(list.lastCompletedAt, nowMs, maxAgeMs);
-  const detail = ageNote(list, nowMs, maxAgeMs) ?? '';
-  const stale: Concern = { tone: 'bad', title: `${title}: older than allowed`, detail, advice: seeRuns };
-  const state = stateText(lastEnded);
-  const notes = lastEnded === null ? [] : notesOn(lastEnded, rejections);
-  const concerns = notes.map(
-    ({ text, advice }): Concern => ({
-      tone: toneOf(lastEnded),
-      title: `${title}: ${state}`,
-      detail: `Run ${lastEnded?.runId}: ${printable(text)}`,
-      advice: advice?.replaceAll('{list}', `--resource ${resource}`) ?? '',
-    }),
-  );
-  return [...(isStale ? [stale] : []), ...concerns];
+function ofList({ resource, lastEnded, rejections }: ReportList): Concern[] {
+  return (lastEnded === null ? [] : notesOn(lastEnded, rejections)).map(({ text, advice }) => ({
+    tone: toneOf(lastEnded),
+    title: `${titleOf(resource)}: ${stateText(lastEnded)}`,
+    detail: `Run ${lastEnded?.runId}: ${printable(text)}`,
+    advice: advice?.replaceAll('{list}', `--resource ${resource}`) ?? '',
+  }));
 }
 
 function toneOf(last: ReportList['lastEnded']): Tone {
