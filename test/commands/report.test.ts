@@ -139,7 +139,9 @@ describe('the top of the report', () => {
     await syncScene(behind, { now: new Date(todayMs - 20 * dayMs) });
     const out = join(behind.folder, 'behind.html');
     await behind.run('report', '--out', out, '--since', since);
-    expect(words(readFileSync(out, 'utf8'), 'attention')).toMatch(/^(?!.*No document was).*last completed 20 d/);
+    expect(words(readFileSync(out, 'utf8'), 'attention')).toMatch(
+      /^(?!.*No document was).*last completed 20 d/,
+    );
   });
 
   test('says first that nothing is exported any more', async () => {
