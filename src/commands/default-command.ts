@@ -39,16 +39,11 @@ function whatIsMissing({ settings: { environment } }: Context): string | null {
 
 function howToBegin(database: string, missing: string | null): string {
   const next = '"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.';
-  const lines = [
-    `There is no mirror here yet: ${database} does not exist.`,
-    ...(missing === null
-      ? ['The settings are complete.', next]
-      : [
-          'A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.',
-          missing,
-          `Then ${next}`,
-        ]),
-    'With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.',
-  ];
-  return lines.map(line => `${printable(line)}\n`).join('');
+  const needs = `A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
+${printable(missing ?? '')}
+Then ${next}`;
+  return `There is no mirror here yet: ${printable(database)} does not exist.
+${missing === null ? `The settings are complete.\n${next}` : needs}
+With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
+`;
 }

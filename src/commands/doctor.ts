@@ -66,32 +66,20 @@ async function tried(check: string, part: () => string | Promise<string>): Promi
   }
 }
 
+/** With less free space than this no run gets through, in bytes. */
+const freeBytesMin = 256 * 1024;
+
+/** What a run needs, in its order: the settings, the mirror, its folder, the share, the token, and the lists. */
 async function* examine(context: Context): AsyncGenerator<Verdict> {
+  const { signal, secrets } = context;
   let config: Config | undefined;
   let service: ServiceConfig | undefined;
-  const settings = await tried('settings', () => {
+  yield await tried('settings', () => {
     config = context.config;
     service = context.service;
     return 'complete and usable';
   });
-  yield settings;
   if (config === undefined) return;
-  const isForeign = yield* checkMirror(config, service, context);
-  // A token is for the service of its mirror alone.
-  if (service === undefined || settings.status === 'failed' || isForeign) return;
-  yield* checkService(service, config, context);
-}
-
-/**
- * What a run needs before it asks the service: the mirror, its folder, its lock, and the place of the share.
- *
- * @returns whether the file can't be this service's mirror.
- */
-async function* checkMirror(
-  config: Config,
-  service: ServiceConfig | undefined,
-  { signal }: Context,
-): AsyncGenerator<Verdict, boolean> {
   const { database, share } = config;
   const mirror = await tried('mirror', async () => {
     const path = mirrorToWrite(database);
@@ -104,53 +92,47 @@ async function* checkMirror(
     return `${path} can be opened, and its rows are as docmirror wrote them`;
   });
   yield mirror;
-  if (mirror.code === 'settings') return true;
-  yield await tried('folder', () => checkFolder(dirname(resolve(database))));
-  yield share === null
-    ? { check: 'share', status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)', ...nothing }
-    : await tried('share', async () => {
-        assertShareFits(config);
-        return `${share} can be made`;
-      });
-  return false;
-}
-
-/** With less free space than this no run gets through, in bytes. */
-const freeBytesMin = 256 * 1024;
-
-function checkFolder(folder: string): string {
-  accessSync(folder, constants.W_OK | constants.X_OK);
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < freeBytesMin)
-    throw new MirrorFileError(`${folder} has ${bytesText(bavail * bsize)} free.`, { code: 'disk_full' });
-  return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
+  // A token is for the service of its mirror alone.
+  if (mirror.code === 'settings') return;
+  yield await tried('folder', () => {
+    const folder = dirname(resolve(database));
+    accessSync(folder, constants.W_OK | constants.X_OK);
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize < freeBytesMin)
+      throw new MirrorFileError(`${folder} has ${bytesText(bavail * bsize)} free.`, { code: 'disk_full' });
+    return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
+  });
+  if (share === null)
+    yield { check: 'share', status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)', ...nothing };
+  else
+    yield await tried('share', () => {
+      assertShareFits(context.config);
+      return `${share} can be made`;
+    });
+  if (service === undefined) return;
+  const { token } = service;
+  let text = '';
+  const asked = await tried('token', async () => {
+    text = await readToken(token, signal);
+    secrets.add(text);
+    return `there is one, from ${token.from}`;
+  });
+  yield asked;
+  if (asked.status === 'ok') yield* checkLists({ ...service, token: { text, from: token.from } }, context);
 }
 
 /** A wait that is shorter than this is no finding, in milliseconds. */
 const momentMs = 2_000;
 
-/** The way to the service: the token, and the first page of each list. */
-async function* checkService(
-  service: ServiceConfig,
-  config: Config,
-  context: Context,
-): AsyncGenerator<Verdict> {
-  const { signal, secrets } = context;
-  let token = '';
-  const asked = await tried('token', async () => {
-    token = await readToken(service.token, signal);
-    secrets.add(token);
-    return `there is one, from ${service.token.from}`;
-  });
-  yield asked;
-  if (asked.status === 'failed') return;
-  const known = { ...service, token: { text: token, from: service.token.from } };
+/** The first page of each list. */
+async function* checkLists(service: ServiceConfig, context: Context): AsyncGenerator<Verdict> {
+  const { config, signal, secrets } = context;
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
-  const source = openService(known, { ...config, giveUpAfterMs }, { logger, secrets, signal });
+  const source = openService(service, { ...config, giveUpAfterMs }, { logger, secrets, signal });
+  const errors: ServiceError[] = [];
+  const pages: Verdict[] = [];
   try {
-    const errors: ServiceError[] = [];
-    const pages: Verdict[] = [];
     for (const list of lists) {
       try {
         pages.push(await readFirstPage(list, source, config, signal));
@@ -159,11 +141,11 @@ async function* checkService(
         errors.push(error);
       }
     }
-    yield accessOf(errors, pages.length);
-    yield* pages;
   } finally {
     await source.close();
   }
+  yield accessOf(errors, pages.length);
+  yield* pages;
 }
 
 /** @throws ServiceError if the list can't be read. */

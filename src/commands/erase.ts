@@ -51,21 +51,21 @@ export const erase = command({
     const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')]
       .filter(each => !each.startsWith('0 '))
       .join(' and ');
-    const lines =
+    const count = rejectedRecords + (versions > 0 ? 1 : 0);
+    const leaf = receipt?.leafIndex ?? 0;
+    const which =
+      count === 1 ? `Receipt ${leaf} says so.` : `Receipts ${leaf - count + 1} to ${leaf} say so.`;
+    const lines = [
       receipt === null
-        ? [`${name} has no text of ended versions or rejected records any more.`]
-        : [`Erased for good: the text of ${what} of ${name}.`];
-    if (isListed) lines.push('The service still lists the record, so its current version stays.');
-    if (receipt !== null) {
-      const { leafIndex } = receipt;
-      const count = rejectedRecords + (versions > 0 ? 1 : 0);
-      const many = `Receipts ${leafIndex - count + 1} to ${leafIndex} say so.`;
-      lines.push(count === 1 ? `Receipt ${leafIndex} says so.` : many);
-    }
-    lines.push(
+        ? `${name} has no text of ended versions or rejected records any more.`
+        : `Erased for good: the text of ${what} of ${name}.`,
+      ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
+      ...(receipt === null ? [] : [which]),
       'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
-    );
-    const wrapped = lines.flatMap(line => wrap(printable(line), width));
-    return `${wrapped.join('\n')}\n`;
+    ];
+    return lines
+      .flatMap(line => wrap(printable(line), width))
+      .map(line => `${line}\n`)
+      .join('');
   },
 });

@@ -18,7 +18,7 @@ import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/as-of.ts';
 import { runsOf } from '../store/read/change-list.ts';
-import type { EndedRuns, ListInRun } from '../store/tables/ended-runs.ts';
+import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { runOf } from './changes.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, instantOf, required, resourceFlag, text, yes } from './flags.ts';
@@ -160,12 +160,11 @@ function endOfSecond(text: string): string {
 
 /** What a reader should know if the run did not complete a list. */
 function noteOn(resource: string, runId: number, runs: EndedRuns): string[] {
-  if (resource === 'connections') return [];
-  const { status, writtenByRunId }: ListInRun = runs.list(runId, resource);
-  if (status === 'completed') return [];
-  const what =
-    status === null ? `run ${runId} did not work on it` : `run ${runId} did not complete it (${status})`;
-  if (writtenByRunId === null) return [`${resource}: ${what}; nothing was mirrored until then.`];
+  const { status, writtenByRunId } = runs.list(runId, resource);
+  if (resource === 'connections' || status === 'completed') return [];
+  const what = status === null ? 'did not work on it' : `did not complete it (${status})`;
   const writer = writtenByRunId === runId ? 'that run' : `run ${writtenByRunId}`;
-  return [`${resource}: ${what}; it is given as ${writer} left it.`];
+  const how =
+    writtenByRunId === null ? 'nothing was mirrored until then' : `it is given as ${writer} left it`;
+  return [`${resource}: run ${runId} ${what}; ${how}.`];
 }

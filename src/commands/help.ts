@@ -35,28 +35,12 @@ export function unknownCommand([head = '', inner]: readonly string[]): UsageErro
   return new UsageError(`unknown command '${head} ${inner}'.${nearest(inner, wordsIn(head))}`);
 }
 
-/** Two words that differ by more letters than this are not likely to mean the same. */
-const lettersMax = 2;
-
-/** A question after a message about a word that is unknown; empty if no known word is like it. */
+/** A question after a message about a word that is unknown; empty if no known word has its letters or its beginning. */
 export function nearest(word: string, known: readonly string[]): string {
-  const distances = known.map(each => ({ each, letters: distance(word, each) }));
-  const [best] = distances.sort((a, b) => a.letters - b.letters);
-  return best === undefined || best.letters > lettersMax ? '' : ` Did you mean ${best.each}?`;
-}
-
-/** How many letters must be added, removed or replaced to make one word from another (Levenshtein). */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1];
-    for (const [column, other] of [...to].entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min((row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1, replaced));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
+  const letters = (text: string) => [...text.replaceAll('-', '')].sort().join('');
+  const beginning = word.slice(0, Math.max(4, word.length - 2));
+  const found = known.find(each => letters(each) === letters(word) || each.startsWith(beginning));
+  return found === undefined ? '' : ` Did you mean ${found}?`;
 }
 
 const more = `Without a command, docmirror shows the state of the mirror; --database and --env-file work there, too.

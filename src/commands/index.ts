@@ -47,7 +47,7 @@ export const commands: Readonly<Record<string, Entry>> = {
   },
   rejected: {
     description: 'Show the records that could not be read: why, how many, and their text.',
-    load: async () => (await import('./rejected.ts')).rejected,
+    load: async () => (await import('./runs.ts')).rejected,
   },
   report: {
     description:

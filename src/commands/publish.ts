@@ -8,12 +8,6 @@ import { type Context, command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
 
-/** What is printed: a publication and its text, or only the text of statements. */
-interface Shown {
-  readonly output: OutputOf['publish clickhouse'] | null;
-  readonly text: string;
-}
-
 /** `docmirror publish clickhouse` */
 export const publishClickhouse = command({
   flags: {
@@ -48,25 +42,24 @@ export const publishClickhouse = command({
   exitCodes:
     "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
-  async run({ again, replaceTenant, printDdl, cluster }, context): Promise<Shown> {
+  async run({ again, replaceTenant, printDdl, cluster, json }, context) {
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
     if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
+    if (printDdl && json) throw new UsageError('--print-ddl prints no JSON.');
     if (printDdl) {
       const { ddlStatements } = await import('../publish/tables.ts');
       const statements = ddlStatements(context.config.clickhouseDatabase, cluster);
-      return { output: null, text: statements.map(statement => `${statement};\n`).join('\n') };
+      context.stdout.write(statements.map(statement => `${statement};\n`).join('\n'));
+      return undefined;
     }
     const startedAtMs = performance.now();
-    const { url, ...publication } = await publishTo({ again, replaceTenant }, context);
-    const durationMs = Math.round(performance.now() - startedAtMs);
-    const text = publishedText(publication, url, durationMs);
-    return { output: { ...publication, verified: true, durationMs }, text };
+    const published = await publishTo({ again, replaceTenant }, context);
+    return { ...published, durationMs: Math.round(performance.now() - startedAtMs) };
   },
-  output({ output }): OutputOf['publish clickhouse'] {
-    if (output === null) throw new UsageError('--print-ddl prints no JSON.');
-    return output;
+  output({ url: _url, ...publication }): OutputOf['publish clickhouse'] {
+    return { ...publication, verified: true };
   },
-  text: ({ text }) => text,
+  text: publishedText,
 });
 
 /** Publishes the mirror. The client of ClickHouse is loaded only for this. */
@@ -111,10 +104,9 @@ function passwordIn(file: string): string {
 
 /** A publication in a sentence. */
 function publishedText(
-  { tenant, fromRunId, throughRunId, runs, rows, changes }: Publication,
-  url: string,
-  durationMs: number,
+  published: Publication & { readonly url: string; readonly durationMs: number },
 ): string {
+  const { tenant, url, fromRunId, throughRunId, runs, rows, changes, durationMs } = published;
   const seconds = (durationMs / 1000).toFixed(1);
   if (fromRunId === null)
     return `${tenant}: nothing new; ${url} has run ${throughRunId}, verified in ${seconds} s.\n`;

@@ -50,10 +50,8 @@ export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
   const { config, service, observer, logger, onPlannedChange, flags = {} } = request;
   const { database, waitMs, fullEveryMs, deadlineMs } = config;
   const late = new AbortController();
-  const timer =
-    deadlineMs === null
-      ? undefined
-      : setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
+  const end = () => late.abort(new CancelledError('deadline'));
+  const timer = deadlineMs === null ? undefined : setTimeout(end, deadlineMs);
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
     if (!flags.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
@@ -87,7 +85,10 @@ export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
       const { versionsPruned } = summary;
       if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
       // A run that took too long can have changed a list, and the next one can be as slow.
-      return { ...summary, share: onPlannedChange === undefined ? await shareAfterRun(request) : null };
+      return {
+        ...summary,
+        share: onPlannedChange === undefined ? await shareAfterRun(config, logger, request.signal) : null,
+      };
     } finally {
       await source.close();
       const message =

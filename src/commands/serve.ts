@@ -84,15 +84,9 @@ const tokenBytes = 24;
 
 /** Hints on how to try the server; a token that the user chose is never shown. */
 function welcome(url: string, madeToken: string | null): string {
-  const path = lists[0]?.path ?? '';
-  const lines = [
-    `Serving ${url}, read-only, until Ctrl+C.`,
-    ...(isLoopback(new URL(url).hostname)
-      ? []
-      : ['Other machines can reach it, and the token crosses the network unencrypted.']),
-    ...(madeToken === null ? [] : [`Token, for this time only: ${madeToken}`]),
-    `Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${path}?pageSize=3"`,
-    `Report, for a browser: ${url}/ (any user name, the token as password)`,
-  ];
-  return `${lines.join('\n')}\n`;
+  const isOpen = !isLoopback(new URL(url).hostname);
+  return `Serving ${url}, read-only, until Ctrl+C.
+${isOpen ? 'Other machines can reach it, and the token crosses the network unencrypted.\n' : ''}${madeToken === null ? '' : `Token, for this time only: ${madeToken}\n`}Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${lists[0]?.path}?pageSize=3"
+Report, for a browser: ${url}/ (any user name, the token as password)
+`;
 }

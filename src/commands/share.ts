@@ -6,7 +6,7 @@ import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
 import type { RunShare } from '../render/run-summary.ts';
-import { isCurrent, makeShare, type Share, type ShareSql, shareTarget } from '../store/copies/share.ts';
+import { isCurrent, makeShare, type ShareSql, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
@@ -60,17 +60,15 @@ export const share = command({
     }
   },
   output: (made): OutputOf['share'] => made,
-  text: textOf,
+  text({ path, runId, bytes, leftOut }) {
+    const state = runId === null ? 'no run has ended yet' : `the mirror as of run ${runId}`;
+    const lines = [
+      `${path}: ${state}, ${bytesText(bytes)}.`,
+      ...leftOut.map(view => `The view ${view} was left out: it can't be read without what the share lacks.`),
+    ];
+    return lines.map(line => `${printable(line)}\n`).join('');
+  },
 });
-
-function textOf({ path, runId, bytes, leftOut }: Share): string {
-  const state = runId === null ? 'no run has ended yet' : `the mirror as of run ${runId}`;
-  const lines = [
-    `${path}: ${state}, ${bytesText(bytes)}.`,
-    ...leftOut.map(view => `The view ${view} was left out: it can't be read without what the share lacks.`),
-  ];
-  return lines.map(line => `${printable(line)}\n`).join('');
-}
 
 /** More than a person writes by hand, in bytes. */
 const sqlBytesMax = 1024 * 1024;
@@ -100,12 +98,6 @@ export function assertShareFits({ database, share: target, shareSql }: ShareSett
   }
 }
 
-interface AfterRun {
-  readonly config: ShareSettings;
-  readonly logger: Logger;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Makes the share again after a run, if its content would differ now. It is called while the run holds the mirror's lock, so that
  * shares follow each other in the order of runs. A failure is logged and returned, never thrown. A run that was told to stop leaves
@@ -113,14 +105,20 @@ interface AfterRun {
  *
  * @returns null if no share is set.
  */
-export async function shareAfterRun({ config, logger, signal }: AfterRun): Promise<RunShare | null> {
-  const { database, share: target, shareSql } = config;
+export async function shareAfterRun(
+  { database, share: target, shareSql }: ShareSettings,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<RunShare | null> {
   if (target === null) return null;
   const startedAtMs = performance.now();
   try {
     signal.throwIfAborted();
     const place = { database, target, name: setting };
-    if (isCurrent(place) && !isNewer(shareSql, target)) return { path: target, error: null };
+    // The statements can have changed since the share was made.
+    const isNewer =
+      shareSql !== null && isCurrent(place) && statSync(shareSql).mtimeMs > statSync(target).mtimeMs;
+    if (isCurrent(place) && !isNewer) return { path: target, error: null };
     const sql = readShareSql(shareSql);
     const { path, runId, bytes } = await makeShare({ ...place, without: [], withHistory: true, sql, signal });
     const durationMs = Math.round(performance.now() - startedAtMs);
@@ -131,9 +129,4 @@ export async function shareAfterRun({ config, logger, signal }: AfterRun): Promi
     if (!signal.aborted) logger.error({ path: target, error: why }, 'the share could not be made');
     return { path: target, error: why };
   }
-}
-
-/** True if the statements have changed since the share was made. */
-function isNewer(shareSql: string | null, path: string): boolean {
-  return shareSql !== null && statSync(shareSql).mtimeMs > statSync(path).mtimeMs;
 }

@@ -11,7 +11,7 @@ import {
   statusText,
 } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import { type Context, command, type Shown } from './command.ts';
+import { command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
 import { failureOf } from './io.ts';
 import { readWatchNote } from './watch-note.ts';
@@ -57,7 +57,14 @@ export const status = command({
     const isTooOld = rows.some(({ facts }) => facts?.lists.some(list => isOld(list.lastCompletedAt)));
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
-    if (format === 'prometheus') return printMetrics(rows, mirrors.length > 0, context);
+    if (format === 'prometheus') {
+      const { labelledFigures, metricsText } = await import('../serve/metrics.ts');
+      const ownOf = ({ database, facts }: MirrorStatus) =>
+        mirrors.length === 0 ? {} : { ...labelsOf(facts), mirror: database };
+      const figures = rows.map(row => labelledFigures(row.database, { ...config.labels, ...ownOf(row) }));
+      context.stdout.write(metricsText(figures));
+      return undefined;
+    }
     const [row] = rows;
     if (mirrors.length > 0 || !row?.facts)
       return { output: overviewOutputOf(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
@@ -71,18 +78,6 @@ export const status = command({
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
-
-async function printMetrics(
-  rows: readonly MirrorStatus[],
-  areNamed: boolean,
-  { stdout, config: { labels } }: Context,
-): Promise<undefined> {
-  const { labelledFigures, metricsText } = await import('../serve/metrics.ts');
-  const mirrors = rows.map(({ database, facts }) =>
-    labelledFigures(database, areNamed ? { ...labels, ...labelsOf(facts), mirror: database } : labels),
-  );
-  stdout.write(metricsText(mirrors));
-}
 
 function readRow(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);

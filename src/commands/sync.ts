@@ -5,7 +5,7 @@ import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
-import { changesWidth, type Settings, summaryWidth } from './io.ts';
+import { changesWidth, summaryWidth } from './io.ts';
 import { createLogger } from './logging.ts';
 import { showProgress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
@@ -65,12 +65,12 @@ export const sync = command({
     });
     context.exitCode = exitCodeAfter(summary, signal);
     const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary);
-    return { summary, rejections, planned, plannedCount, place: placeOf(context.settings) };
+    return { summary, rejections, planned, plannedCount };
   },
   output: ({ summary }) => syncOutputOf(summary),
-  text({ summary, rejections, planned, plannedCount, place }, width) {
+  text({ summary, rejections, planned, plannedCount }, width) {
     const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
-    return `${plan}${summaryText(summary, summaryWidth(width), place, rejections)}`;
+    return `${plan}${summaryText(summary, summaryWidth(width), rejections)}`;
   },
 });
 
@@ -78,26 +78,4 @@ export const sync = command({
 function rejectionsIn(database: string, { resources }: RunSummary): RejectionCount[] {
   if (resources.every(({ rejected }) => rejected === 0)) return [];
   return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);
-}
-
-/**
- * The flags that name the settings, the service and the mirror of a command, as they are typed; empty if the environment names them.
- * Flags about a token are left out, because they can contain the token.
- */
-function placeOf({ flags: { envFile, baseUrl, allowHttp, database } }: Settings): string {
-  const typed = {
-    '--env-file': envFile,
-    '--base-url': baseUrl,
-    '--allow-http': allowHttp,
-    '--database': database,
-  };
-  return Object.entries(typed)
-    .filter(([, value]) => value !== undefined)
-    .map(([flag, value]) => (value === true ? flag : `${flag} ${quoted(String(value))}`))
-    .join(' ');
-}
-
-/** A word, quoted for a shell if necessary. */
-function quoted(word: string): string {
-  return /^[\w./:-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,8 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
+import { lists } from '../contract/lists.ts';
+import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { type LiveResult, liveText, verificationText, verifyOutputOf } from '../render/verification.ts';
+import { counted } from '../render/numbers.ts';
+import {
+  type LiveDifference,
+  type LiveResult,
+  liveText,
+  verificationText,
+  verifyOutputOf,
+  withoutSecretsIn,
+} from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
+import type { RecordChange } from '../store/write/mirror.ts';
+import { exitCodeOf } from '../sync/run.ts';
 import { verifyWithCheckpoints } from './checkpoint-file.ts';
-import { command } from './command.ts';
+import { type Context, command } from './command.ts';
 import {
   defaulting,
   mirrorSettings,
@@ -13,7 +26,9 @@ import {
   text,
   yes,
 } from './flags.ts';
-import { verifyLive } from './verify-live.ts';
+import { createLogger } from './logging.ts';
+import { showProgress } from './progress.ts';
+import { runOnce } from './run-once.ts';
 
 /** `docmirror verify` */
 export const verify = command({
@@ -65,3 +80,84 @@ export const verify = command({
     return live === null ? found : `${found}\n${liveText(live)}`;
   },
 });
+
+/**
+ * Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences.
+ *
+ * @param limit how many differences are kept; the others are only counted.
+ */
+export async function verifyLive(
+  context: Context,
+  limit: number,
+): Promise<LiveResult & { readonly exitCode: number }> {
+  const { config, service, secrets, signal } = context;
+  const differences: LiveDifference[] = [];
+  let differenceCount = 0;
+  const logger = createLogger(config, context);
+  const summary = await runOnce({
+    config: { ...config, deadlineMs: null },
+    service,
+    lists,
+    trigger: 'manual',
+    flags: { full: true, allowMassRemoval: true },
+    onPlannedChange(change) {
+      differenceCount++;
+      if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));
+    },
+    observer: showProgress(context, logger),
+    logger,
+    secrets,
+    signal,
+  });
+  signal.throwIfAborted();
+  const { resources } = summary;
+  return {
+    isProven: resources.every(
+      ({ completeness, rejected, error }) => completeness === 'proven' && rejected === 0 && error === null,
+    ),
+    isCompared: resources.some(({ error }) => error === null),
+    notes: resources.flatMap(notesOn),
+    differenceCount,
+    differences,
+    exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
+  };
+}
+
+function notesOn({ resource, error, completeness, reason, rejected }: ListOutcome): string[] {
+  if (error !== null) return [`${resource} could not be compared: ${error.message}`];
+  const notes: string[] = [];
+  if (completeness !== 'proven')
+    notes.push(`${resource}: the readings proved nothing, so differences might come from that: ${reason}`);
+  if (rejected > 0)
+    notes.push(`${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`);
+  return notes;
+}
+
+type Item = { readonly [name: string]: unknown };
+
+const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
+
+/** The difference between the mirror and the service in a record that a dry run would change. */
+function differenceOf({ resource, operation, recordId, record, before }: RecordChange): LiveDifference {
+  const service: Item = JSON.parse(record);
+  const mirror: Item = JSON.parse(before ?? record);
+  const identity = lists.find(list => list.resource === resource)?.identity;
+  const key = identity?.by === 'content' ? identity.fields.map(name => keyPart(service[name])) : [recordId];
+  const names = new Set([...Object.keys(mirror), ...Object.keys(service)]);
+  const fields = [...names]
+    .map(field => ({ field, mirror: mirror[field] ?? null, service: service[field] ?? null }))
+    .filter(pair => !isDeepStrictEqual(pair.mirror, pair.service));
+  return {
+    kind: kinds[operation],
+    resource: resource as LiveDifference['resource'],
+    id: operation === 'insert' ? null : recordId,
+    key: key.join(' · '),
+    fields,
+  };
+}
+
+/** A part of a key, as the service says it; the id of a connection. */
+function keyPart(value: unknown): unknown {
+  const shown = typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
+  return shown ?? '–';
+}

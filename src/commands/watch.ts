@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createTask, validateDetailed } from 'node-cron';
 import { integer } from '../config/parse.ts';
 import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
@@ -12,7 +14,6 @@ import { failureOf } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { Progress } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
-import { checkSchedule, onSchedule } from './schedule.ts';
 import { assertShareFits } from './share.ts';
 import { readToken } from './token.ts';
 import { removeWatchNote, writeWatchNote } from './watch-note.ts';
@@ -50,8 +51,33 @@ export const watch = command({
     const endpoint = http === null ? null : parseEndpoint('--http', http);
     await assertCanBegin(config, service, signal);
     const logger = createLogger(config, context);
-    const ticks: Ticks = { skippedCount: 0, nextAtMs: 0 };
-    const monitor = endpoint === null ? null : await startMonitor(endpoint, ticks, config, maxAge, logger);
+    let skippedCount = 0;
+    let nextAtMs = 0;
+    const metrics = [
+      {
+        name: 'docmirror_watch_ticks_skipped_total',
+        help: 'Ticks that were left out because the run before them was still going, since the watch started.',
+        samples: () => [[skippedCount]] as const,
+      },
+      {
+        name: 'docmirror_watch_next_run_timestamp_seconds',
+        help: 'When the next run is due, in seconds since 1970.',
+        samples: () => [[nextAtMs / 1000]] as const,
+      },
+    ];
+    const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
+    // The server is loaded only here: a watch that answers nobody does without it.
+    const monitor =
+      endpoint &&
+      (await (
+        await import('../serve/server.ts')
+      ).startMonitorServer({
+        ...config,
+        ...endpoint,
+        maxAgeMs: maxAge,
+        metrics,
+        onFault,
+      }));
     if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
     const work = () => runAndLog(context, { config, service, logger, jitterMs: Math.min(jitter, dayMs) });
     const logEnd = () => logger.info({ reason: String(signal.reason) }, 'watch is ending');
@@ -59,13 +85,13 @@ export const watch = command({
     const observer = {
       tickSkipped(at: Date) {
         logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
-        ticks.skippedCount++;
+        skippedCount++;
       },
       nextTick(at: Date | null) {
         if (at === null) return;
         const next = { nextRunAt: at.toISOString(), schedule, timezone };
         logger.info(next, 'next run');
-        ticks.nextAtMs = at.getTime();
+        nextAtMs = at.getTime();
         writeWatchNote(database, next);
       },
     };
@@ -144,42 +170,6 @@ async function runAndLog(context: Context, { jitterMs, ...work }: Work): Promise
   }
 }
 
-/** What the watch knows of its schedule, for its metrics. */
-interface Ticks {
-  skippedCount: number;
-  /** In milliseconds since 1970. */
-  nextAtMs: number;
-}
-
-/** Answers /healthz and /metrics. The server is loaded only now: a watch that answers nobody does without it. */
-async function startMonitor(
-  endpoint: { readonly host: string; readonly port: number },
-  ticks: Ticks,
-  config: Config,
-  maxAgeMs: number | null,
-  logger: Logger,
-) {
-  const { startMonitorServer } = await import('../serve/server.ts');
-  return startMonitorServer({
-    ...config,
-    ...endpoint,
-    maxAgeMs,
-    metrics: [
-      {
-        name: 'docmirror_watch_ticks_skipped_total',
-        help: 'Ticks that were left out because the run before them was still going, since the watch started.',
-        samples: () => [[ticks.skippedCount]],
-      },
-      {
-        name: 'docmirror_watch_next_run_timestamp_seconds',
-        help: 'When the next run is due, in seconds since 1970.',
-        samples: () => [[ticks.nextAtMs / 1000]],
-      },
-    ],
-    onFault: error => logger.error(loggedError(error), 'A request failed.'),
-  });
-}
-
 const portMax = 65_535;
 
 /**
@@ -195,3 +185,76 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
   }
   return { host, port: named(flag, () => integer(match?.[3] ?? '', 0, portMax)) };
 }
+
+interface TickObserver {
+  /** A tick was skipped because the work of an earlier one was still running. */
+  tickSkipped(at: Date): void;
+  /** The time of the next work has changed; null if no more will ever come. */
+  nextTick(at: Date | null): void;
+}
+
+/** How long after work that failed it is tried again, in milliseconds. */
+const tryAgainMs = 5 * 60_000;
+
+/** @throws UsageError that names the setting, if the schedule is impossible. */
+export function checkSchedule(expression: string): void {
+  const { valid, errors } = validateDetailed(expression);
+  if (valid) return;
+  const why = errors.map(({ message }) => message).join('; ');
+  throw new UsageError(
+    `DOCMIRROR_SCHEDULE (--schedule): ${JSON.stringify(expression)} is not a cron expression: ${why}. Expected five fields, or six with seconds first, such as "0 * * * *".`,
+  );
+}
+
+/**
+ * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended. Work never
+ * overlaps: a tick is skipped while earlier work is running. If the process was too busy or asleep to see a tick, the work is done as soon
+ * as it can be. Work that failed is tried again after 5 minutes, unless a tick comes first.
+ *
+ * @param work returns whether it failed and should be tried again. It must not throw: it handles its own failures.
+ * @param startNow does the work once before the first tick.
+ */
+export async function onSchedule(
+  { expression, timezone }: { readonly expression: string; readonly timezone: string },
+  work: () => Promise<boolean>,
+  { startNow, signal, observer }: { startNow: boolean; signal: AbortSignal; observer: TickObserver },
+): Promise<void> {
+  let inProgress: Promise<void> | undefined;
+  let again: NodeJS.Timeout | undefined;
+  const begin = () => {
+    if (inProgress !== undefined || signal.aborted) return;
+    clearTimeout(again);
+    inProgress = work().then(hasFailed => {
+      inProgress = undefined;
+      if (hasFailed) tryAgain();
+    });
+  };
+  const beginAndTell = () => {
+    begin();
+    observer.nextTick(clock.getNextRun());
+  };
+  const tryAgain = () => {
+    const at = new Date(Date.now() + tryAgainMs);
+    const next = clock.getNextRun();
+    if (signal.aborted || (next !== null && next <= at)) return;
+    observer.nextTick(at);
+    again = setTimeout(beginAndTell, tryAgainMs);
+  };
+  const onTick = ({ date }: { date: Date }) => {
+    if (inProgress !== undefined) observer.tickSkipped(date);
+    beginAndTell();
+  };
+  const clock = createTask(expression, onTick, { timezone, logger: silent });
+  // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
+  clock.on('execution:missed', beginAndTell);
+  void clock.start();
+  observer.nextTick(clock.getNextRun());
+  if (startNow) begin();
+  if (!signal.aborted) await once(signal, 'abort');
+  clearTimeout(again);
+  await clock.destroy();
+  await inProgress;
+}
+
+/** The library would write warnings to the console. */
+const silent = { info() {}, warn() {}, error() {}, debug() {} };

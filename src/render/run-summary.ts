@@ -29,13 +29,11 @@ export function syncOutputOf(summary: SharedRunSummary): OutputOf['sync'] {
  * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width`
  * if possible.
  *
- * @param place the flags that name the mirror, for the commands in the advice.
  * @param rejections why records were rejected, the most frequent reasons first.
  */
 export function summaryText(
   summary: SharedRunSummary,
   width = Number.POSITIVE_INFINITY,
-  place = '',
   rejections: readonly RejectionCount[] = [],
 ): string {
   const { status, error, resources, receipt } = summary;
@@ -53,7 +51,7 @@ export function summaryText(
   const advised = Map.groupBy(ofLists, ({ advice }) => advice);
   const todo = [...advised].flatMap(([advice, of]) => {
     const flags = of.map(({ resource }) => `--resource ${resource}`).join(' ');
-    return advice === null ? [] : [placed(advice.replaceAll('{list}', flags), place)];
+    return advice === null ? [] : [advice.replaceAll('{list}', flags)];
   });
   return [
     listsText(resources, width),
@@ -100,11 +98,6 @@ function notesOnRun({ rowsDropped, versionsPruned, share }: SharedRunSummary): s
   if (share?.error)
     notes.push(`The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`);
   return notes;
-}
-
-/** An advice whose commands, each on its own line, name the mirror. */
-function placed(advice: string, place: string): string {
-  return place === '' ? advice : advice.replace(/^ {4}docmirror .*$/gm, command => `${command} ${place}`);
 }
 
 function listsText(resources: readonly ListOutcome[], width: number): string {

@@ -79,15 +79,3 @@ describe('docmirror alone', () => {
     expect(foreign.stderr).toMatch(/^docmirror: [^\n]+\n$/);
   });
 });
-
-test('the advice of a run names its mirror and its service, quoted for a shell, but no token', async () => {
-  await using folder = temporaryFolder();
-  const place = ['--base-url', 'http://127.0.0.1:9', '--database', "it's mine.sqlite"];
-  const { stdout } = await runCli(['sync', '--give-up-after', '0', '--token', 'a-token', ...place], {
-    cwd: folder.path,
-  });
-  expect(stdout).toContain(
-    `    docmirror doctor --base-url http://127.0.0.1:9 --database 'it'\\''s mine.sqlite'\n`,
-  );
-  expect(stdout).not.toContain('a-token');
-});

@@ -125,11 +125,6 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
     expect(text).not.toContain('valid token');
   });
 
-  test('advises commands for the mirror that was named', () => {
-    const text = summaryText(summaryOf([withheld]), undefined, '--database other.sqlite');
-    expect(text).toContain('--allow-mass-removal --database other.sqlite\n');
-  });
-
   test('advises one command for all lists that it is about', () => {
     const text = summaryText(summaryOf([unproven, withheld, { ...unproven, resource: 'webhooks' }]));
     expect(text.match(/The next run tries again/g)).toHaveLength(1);
