@@ -135,6 +135,8 @@ describe('a list page', () => {
         `destination=${ids.destination}&kind=invoice`,
         `destination_connection_id = ${ids.destination} AND source_document_kind = 'invoice'`,
       ],
+      ['source=gro%C3%9FARCHIV', 'source_connection_id = 951'],
+      ['source=nobody', '0'],
       ['kind=map', "source_document_kind = 'map'"],
       ['from=2031-01-31&to=2031-01-31', "exported_at LIKE '2031-01-31%'"],
       ['from=2031-01-31T23:59:59Z', "exported_at LIKE '2031-01-31%'"],
@@ -155,28 +157,17 @@ describe('a list page', () => {
     }
   });
 
-  test('takes the name of a connection, in any case', async () => {
-    const [{ name } = {}] = sqlite(scene.database, `SELECT name FROM connections WHERE id = ${ids.source}`);
-    const query = `source=${encodeURIComponent(String(name).toUpperCase())}`;
-    expect(idsOn(await page(`/document-exports?${query}`)).length).toBeGreaterThan(0);
-    expect((await listed(`/v2/document-exports?source=nobody`)).items).toEqual([]);
-  });
-
   test.each([
     '/document-exports?sourceConnectionId=7',
     '/collections?kind=x',
-    '/webhooks?source=1',
     '/connections?from=2020-01-01',
-    '/changes?nonsense=1',
     '/document-exports.csv?nonsense=1',
     '/search?nonsense=1',
-    '/?nonsense=1',
+    `/search?q=${'x'.repeat(201)}`,
     '/document-exports?from=yesterday',
     '/document-exports?sort=colour',
     '/document-exports?order=up',
-    '/document-exports?after=nonsense',
     '/document-exports?kind=a&kind=b',
-    '/changes?run=x',
     '/changes?operation=delete',
     '/changes?before=W10',
   ])('is refused in words, with the name of the parameter: %s', async path => {
@@ -301,19 +292,15 @@ describe('changes', () => {
   });
 });
 
-describe('the lists for programs', () => {
-  test('have the connections, and the id of each export', async () => {
-    const { items, pagination } = await listed('/v2/connections?pageSize=1000');
-    expect(items.map(({ id }) => id)).toEqual(sql('SELECT id FROM connections ORDER BY id'));
-    expect(pagination.totalRecordCount).toBe(items.length);
-    const exports = await listed('/v2/document-exports?pageSize=1000');
-    const [own] = sql("SELECT id FROM document_exports WHERE source_document_title = '=1+1'");
-    expect(exports.items.map(({ _id }) => (_id === 'its own' ? own : _id))).toEqual(
-      sql('SELECT id FROM document_exports ORDER BY id'),
-    );
-    const collections = await listed('/v2/collections');
-    expect(collections.items[0]).not.toHaveProperty('_id');
-  });
+test('the lists for programs have the connections, and the id of each export', async () => {
+  const { items } = await listed('/v2/connections?pageSize=1000');
+  expect(items.map(({ id }) => id)).toEqual(sql('SELECT id FROM connections ORDER BY id'));
+  const exports = await listed('/v2/document-exports?pageSize=1000');
+  const [own] = sql("SELECT id FROM document_exports WHERE source_document_title = '=1+1'");
+  expect(exports.items.map(({ _id }) => (_id === 'its own' ? own : _id))).toEqual(
+    sql('SELECT id FROM document_exports ORDER BY id'),
+  );
+  expect((await listed('/v2/collections')).items[0]).not.toHaveProperty('_id');
 });
 
 test('a token file is read again when a token is refused, and refused tokens are logged and counted', async () => {
@@ -328,23 +315,18 @@ test('a token file is read again when a token is refused, and refused tokens are
   writeFileSync(file, 'second-token\n');
   expect(await ask('second-token')).toBe(200);
   expect(await ask('first-token')).toBe(401);
-  const metrics = await (await fetch(`${own.url}/metrics`)).text();
-  expect(metrics).toMatch(/^docmirror_serve_refused_tokens_total 2$/m);
+  expect(await (await fetch(`${own.url}/metrics`)).text()).toMatch(
+    /^docmirror_serve_refused_tokens_total 2$/m,
+  );
   await wait(100);
   own.cli.child.kill('SIGTERM');
   const { stderr } = await own.cli.done;
-  const lines = stderr
-    .split('\n')
-    .filter(line => line.startsWith('{'))
-    .map(line => JSON.parse(line) as Record<string, unknown>);
-  expect(lines.filter(({ msg }) => msg === 'A request gave a wrong token.')).toHaveLength(2);
-  expect(
-    lines.filter(({ path }) => path === '/v2/webhooks').map(({ status, level }) => [status, level]),
-  ).toEqual([
-    [200, 'info'],
-    [401, 'info'],
-    [200, 'info'],
-    [401, 'info'],
-  ]);
+  const lines = stderr.split('\n').filter(line => line.startsWith('{'));
+  const logged = lines.map(line => JSON.parse(line) as Record<string, unknown>);
+  expect(logged.filter(({ msg }) => msg === 'A request gave a wrong token.')).toHaveLength(2);
+  const answers = logged.filter(({ path }) => path === '/v2/webhooks');
+  expect(answers.map(({ status, level }) => [status, level])).toEqual(
+    [200, 401, 200, 401].map(status => [status, 'info']),
+  );
   expect(stderr).not.toMatch(/first-token|second-token|pageSize=1/);
 });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recordPage } from '../../src/render/web/records.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, servedToken, serveScene } from '../support/served.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -48,12 +47,8 @@ const pages = [
   '/search?q=document',
   '/records/collections/4711',
   '/document-exports',
-  '/collections?source=1',
-  '/webhooks',
-  '/connections',
   '/changes',
   '/connections/1',
-  '/connections/4711',
   '/changes?nonsense=1',
 ];
 
@@ -93,14 +88,6 @@ describe('the served pages', () => {
   test('have a password, which a browser is never led into sending to the lists for programs', async () => {
     const authorization = `Basic ${btoa(`me:${servedToken}`)}`;
     expect((await served.get('/v2/webhooks', { authorization })).status).toBe(401);
-  });
-
-  test('are only read', async () => {
-    for (const path of pages) {
-      const authorization = `Bearer ${servedToken}`;
-      const answer = await fetch(served.url + path, { method: 'POST', headers: { authorization } });
-      expect(answer.status).toBe(405);
-    }
   });
 });
 
@@ -166,32 +153,14 @@ describe('the page of a record', () => {
     expect((await served.get('/records/collections/4711', known)).status).toBe(404);
   });
 
-  test.each([
-    '/records/collections/4711',
-    '/records/collections/x',
-    '/records/collections/9007199254740993',
-    '/records/sync_runs/1',
-    '/records/__proto__/1',
-  ])('says so if the record does not exist: %s', async path => {
-    const { html, status } = await page(path);
-    expect(status).toBe(404);
-    expect(html).toContain('<h1>No such record</h1>');
-  });
-
-  test('is bounded: of many versions it shows the newest, and names the command for the others', () => {
-    const version = (n: number) => ({
-      from: { runId: n, at: null },
-      to: { runId: n + 1, at: null },
-      endedBy: 'update',
-      isFirst: false,
-      record: JSON.stringify({ id: 1, name: `v${n}` }),
-      before: { record: JSON.stringify({ id: 1, name: `v${n - 1}` }) },
-    });
-    const versions = [version(9), version(8)];
-    const story = { resource: 'collections', recordId: 1, firstSeen: { runId: 1, at: null }, versions };
-    const html = recordPage({ story: { ...story, versionCount: 700 }, belonging: [] });
-    expect(html).toContain('The 698 older ones: <code>docmirror show collections 1</code>');
-  });
+  test.each(['/records/collections/4711', '/records/collections/9007199254740993', '/records/__proto__/1'])(
+    'says so if the record does not exist: %s',
+    async path => {
+      const { html, status } = await page(path);
+      expect(status).toBe(404);
+      expect(html).toContain('<h1>No such record</h1>');
+    },
+  );
 });
 
 describe('the search', () => {
@@ -249,11 +218,6 @@ describe('the search', () => {
     expect(html).toContain('/records/collections/1"');
     expect((await page('/search')).html).toContain('Find a record');
     expect((await page('/search?q=%20')).html).toContain('Find a record');
-  });
-
-  test('refuses what is too long, and what is asked twice', async () => {
-    expect((await page(`/search?q=${'x'.repeat(201)}`)).status).toBe(400);
-    expect((await page('/search?q=a&q=b')).status).toBe(400);
   });
 
   test('puts the record with exactly that reference first, in any case', async () => {
