@@ -21,8 +21,8 @@ export class Random {
     return this.fraction() < share;
   }
 
-  pick<const T>(choices: readonly [T, ...T[]]): T {
-    return choices[this.integer(0, choices.length - 1)] ?? choices[0];
+  pick<const T>(choices: readonly T[]): T {
+    return choices[this.integer(0, choices.length - 1)] as T;
   }
 
   /** One choice, with a likelihood by its weight. */

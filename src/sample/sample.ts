@@ -1,38 +1,15 @@
 import { Random } from './random.ts';
-import { type ConnectionRef, type Flow, flows, hooks, titleAndKind } from './systems.ts';
+import { flows, hooks, titleAndKind } from './systems.ts';
 
-/** A document export, in the shape in which the service sends it. */
-export interface DocumentExport {
-  readonly sourceConnection: ConnectionRef;
-  readonly sourceDocumentTitle: string | null;
-  readonly sourceDocumentReference: string;
-  readonly sourceDocumentVersion: string | null;
-  readonly sourceDocumentKind: string | null;
-  readonly destinationConnection: ConnectionRef;
-  readonly destinationReference: string | null;
-  readonly exportedAt: string;
-}
-
-interface Collection {
-  readonly id: number;
-  readonly name: string;
-  readonly sourceConnection: ConnectionRef;
-  readonly destinationConnection: ConnectionRef | null;
-}
-
-interface Webhook {
-  readonly id: number;
-  readonly endpoint: string;
-  readonly description: string | null;
-  readonly events: readonly string[];
-  readonly connections: readonly ConnectionRef[];
-}
+type DocumentExport = ReturnType<typeof toExport>;
 
 /** All lists of a sample service; document exports are newest first, as in an export log. */
 export interface Sample {
   readonly 'document-exports': readonly DocumentExport[];
-  readonly collections: readonly Collection[];
-  readonly webhooks: readonly Webhook[];
+  readonly collections: readonly ReturnType<typeof toCollection>[];
+  readonly webhooks: readonly ReturnType<typeof toWebhook>[];
+  /** What connections are called that were renamed, by their ids. */
+  readonly names: ReadonlyMap<number, string>;
 }
 
 const hourMs = 3_600_000;
@@ -54,43 +31,35 @@ export function generateSample(options: { now: Date; documentExports?: number; s
   const twin = count > duplicateAt ? log[duplicateAt - 1] : undefined;
   return {
     'document-exports': twin === undefined ? log : log.with(duplicateAt, { ...twin }),
-    collections: Array.from({ length: collectionCount }, (_, at) => collection(at)),
-    webhooks: hooks.map(({ path, ...hook }, at) => ({
-      id: 11 + at * 2,
-      endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`,
-      ...hook,
-    })),
+    collections: Array.from({ length: collectionCount }, (_, at) => toCollection(at)),
+    webhooks: hooks.map((hook, at) => toWebhook(random, hook, at)),
+    names: new Map(),
   };
+}
+
+function toWebhook(random: Random, { path, ...hook }: (typeof hooks)[number], at: number) {
+  return { id: 11 + at * 2, endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`, ...hook };
 }
 
 const sites = ['', ' (Zürich)', ' (Łódź)'];
 
-function collection(at: number): Collection {
-  const { name, source, destination } = flows[at % flows.length] as Flow;
-  // A collection that is being set up has no destination yet.
-  const isUnfinished = at === collectionCount - 1;
+function toCollection(at: number) {
+  const { name, from, to } = flows[at % flows.length] ?? flows[0];
   return {
     id: 101 + at * 3,
     name: `${name}${sites[Math.floor(at / flows.length)]}`,
-    sourceConnection: source.connection,
-    destinationConnection: isUnfinished ? null : destination.connection,
+    sourceConnection: from.connection,
+    // A collection that is being set up has no destination yet.
+    destinationConnection: at === collectionCount - 1 ? null : to.connection,
   };
 }
 
 /** How many of the latest documents can be exported once more. */
 const revisableMax = 300;
 
-interface SourceDocument {
-  readonly flow: Flow;
-  readonly reference: string;
-  readonly title: string | null;
-  readonly kind: string | null;
-  revision: number;
-}
-
 /** Exports at these moments, in their order; some documents are exported again as a new version. */
 function exportsAt(random: Random, momentsMs: readonly number[]): DocumentExport[] {
-  const revisable: SourceDocument[] = [];
+  const revisable: ReturnType<typeof newDocument>[] = [];
   return momentsMs.map(moment => {
     const earlier = random.chance(0.2) ? revisable[random.integer(0, revisable.length - 1)] : undefined;
     const document = earlier ?? newDocument(random);
@@ -101,22 +70,23 @@ function exportsAt(random: Random, momentsMs: readonly number[]): DocumentExport
   });
 }
 
-function newDocument(random: Random): SourceDocument {
+function newDocument(random: Random) {
   const flow = random.weighted(flows);
-  const reference = flow.source.reference(random);
-  return { flow, reference, ...titleAndKind(random, flow.source.topic), revision: 0 };
+  const reference = flow.from.reference(random);
+  return { flow, reference, ...titleAndKind(random, flow.from.topic), revision: 0 };
 }
 
-function toExport(random: Random, document: SourceDocument, at: Date): DocumentExport {
-  const { source, destination } = document.flow;
+/** A document export, in the shape in which the service sends it. */
+function toExport(random: Random, document: ReturnType<typeof newDocument>, at: Date) {
+  const { from, to } = document.flow;
   return {
-    sourceConnection: source.connection,
+    sourceConnection: from.connection,
     sourceDocumentTitle: document.title,
     sourceDocumentReference: document.reference,
-    sourceDocumentVersion: source.version?.(document.revision) ?? null,
+    sourceDocumentVersion: from.version?.(document.revision) ?? null,
     sourceDocumentKind: document.kind,
-    destinationConnection: destination.connection,
-    destinationReference: random.chance(0.01) ? null : destination.reference(random, at, document.reference),
+    destinationConnection: to.connection,
+    destinationReference: random.chance(0.01) ? null : to.reference(random, at, document.reference),
     exportedAt: at.toISOString(),
   };
 }
@@ -128,17 +98,14 @@ function moments(random: Random, nowMs: number, count: number): number[] {
     for (;;) {
       const sinceMs = Math.floor(random.fraction() * lengthMs);
       const moment = nowMs - lengthMs + sinceMs;
-      if (random.chance(activity(new Date(moment)) * (0.6 + (0.4 * sinceMs) / lengthMs))) return moment;
+      const at = new Date(moment);
+      const isWeekend = at.getUTCDay() === 0 || at.getUTCDay() === 6;
+      const isOfficeHour = at.getUTCHours() >= 7 && at.getUTCHours() < 18;
+      const activity = (isWeekend ? 0.12 : 1) * (isOfficeHour ? 1 : 0.1);
+      if (random.chance(activity * (0.6 + (0.4 * sinceMs) / lengthMs))) return moment;
     }
   };
   return Array.from({ length: count }, busy).sort((a, b) => a - b);
-}
-
-/** How busy an hour is, from 0 to 1. */
-function activity(at: Date): number {
-  const isWeekend = at.getUTCDay() === 0 || at.getUTCDay() === 6;
-  const isOfficeHour = at.getUTCHours() >= 7 && at.getUTCHours() < 18;
-  return (isWeekend ? 0.12 : 1) * (isOfficeHour ? 1 : 0.1);
 }
 
 const newExportCount = 25;
@@ -153,7 +120,7 @@ const removedCount = 2;
 export function growSample(sample: Sample, now: Date, seed: number, further: object = {}): Sample {
   const log = sample['document-exports'];
   const added = additions(new Random(seed), log, now.getTime()).map(item => ({ ...item, ...further }));
-  return withNames({ ...sample, 'document-exports': [...added, ...log] }, connectionNames(sample));
+  return { ...sample, 'document-exports': [...added, ...log] };
 }
 
 /**
@@ -162,21 +129,31 @@ export function growSample(sample: Sample, now: Date, seed: number, further: obj
  */
 export function changeSample(sample: Sample, now: Date, seed = 2): Sample {
   const random = new Random(seed);
-  const log = sample['document-exports'];
-  const [renamed] = random.some(sample.collections, 1);
-  const [removed] = random.some(sample.webhooks, 1);
-  const changed = {
+  const { 'document-exports': log, collections, webhooks } = sample;
+  const [renamed] = random.some(collections, 1);
+  const [removed] = random.some(webhooks, 1);
+  const added = additions(random, log, now.getTime());
+  const kept = edited(random, log);
+  const connections = new Map(
+    [
+      ...[...log, ...collections].flatMap(each => [each.sourceConnection, each.destinationConnection ?? []]),
+      ...webhooks.flatMap(each => each.connections),
+    ]
+      .flat()
+      .map(({ id, name }) => [id, name]),
+  );
+  const called = random.some([...connections], 1).map(([id, name]) => {
+    return [id, `${sample.names.get(id) ?? name} (EU)`] as const;
+  });
+  return {
     ...sample,
-    'document-exports': [...additions(random, log, now.getTime()), ...edited(random, log)],
-    collections: sample.collections.map(each =>
+    'document-exports': [...added, ...kept],
+    collections: collections.map(each =>
       each === renamed ? { ...each, name: `${each.name} – archive` } : each,
     ),
-    webhooks: sample.webhooks.filter(each => each !== removed),
+    webhooks: webhooks.filter(each => each !== removed),
+    names: new Map([...sample.names, ...called]),
   };
-  const names = connectionNames(sample);
-  const [connection] = random.some([...names], 1);
-  if (connection !== undefined) names.set(connection[0], `${connection[1]} (EU)`);
-  return withNames(changed, names);
 }
 
 /** New exports, the newest first, later than all others. */
@@ -206,31 +183,4 @@ function edited(random: Random, log: readonly DocumentExport[]): DocumentExport[
         ? { ...item, sourceDocumentTitle: `${item.sourceDocumentTitle ?? 'Untitled'} (corrected)` }
         : item,
     );
-}
-
-function connectionNames(sample: Sample): Map<number, string> {
-  const refs = [
-    ...sample['document-exports'].flatMap(item => [item.sourceConnection, item.destinationConnection]),
-    ...sample.collections.flatMap(item => [item.sourceConnection, item.destinationConnection ?? []].flat()),
-    ...sample.webhooks.flatMap(item => item.connections),
-  ];
-  return new Map(refs.map(({ id, name }) => [id, name]));
-}
-
-function withNames(sample: Sample, names: ReadonlyMap<number, string>): Sample {
-  const named = (ref: ConnectionRef): ConnectionRef => ({ id: ref.id, name: names.get(ref.id) ?? ref.name });
-  return {
-    ...sample,
-    'document-exports': sample['document-exports'].map(item => ({
-      ...item,
-      sourceConnection: named(item.sourceConnection),
-      destinationConnection: named(item.destinationConnection),
-    })),
-    collections: sample.collections.map(item => ({
-      ...item,
-      sourceConnection: named(item.sourceConnection),
-      destinationConnection: item.destinationConnection && named(item.destinationConnection),
-    })),
-    webhooks: sample.webhooks.map(item => ({ ...item, connections: item.connections.map(named) })),
-  };
 }

@@ -4,31 +4,23 @@ import type { AddressInfo } from 'node:net';
 import { lists } from '../contract/lists.ts';
 import type { Sample } from './sample.ts';
 
-/** A made-up service on this machine. */
-export interface SampleServer {
-  readonly url: string;
-  close(): void;
-}
-
-/** What the service has at the moment. */
-interface Current {
-  readonly sample: Sample;
-  /** By how much the stated total of document exports is wrong. */
-  readonly wrongBy: number;
-}
-
 const pageSizeDefault = 50;
 const pageSizeMax = 1_000;
 
-/** Serves a sample page by page, as the service does. `current` is called for each page, so the lists can be replaced meanwhile. */
-export async function serveSample(current: () => Current): Promise<SampleServer> {
+/**
+ * Serves a sample page by page, as the service does.
+ *
+ * @param current called for each page, so the lists can be replaced meanwhile; `wrongBy` is by how much the stated total of document
+ *   exports is wrong.
+ */
+export async function serveSample(
+  current: () => { readonly sample: Sample; readonly wrongBy: number },
+): Promise<{ readonly url: string; close(): void }> {
   const server = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const list = lists.find(({ path }) => path === pathname);
-    const [pageNo, pageSize] = [
-      searchParams.get('pageNo') ?? 1,
-      searchParams.get('pageSize') ?? pageSizeDefault,
-    ].map(Number);
+    const pageNo = Number(searchParams.get('pageNo') ?? 1);
+    const pageSize = Number(searchParams.get('pageSize') ?? pageSizeDefault);
     if (list === undefined || !pageNo || !pageSize || pageSize > pageSizeMax) {
       response.writeHead(list === undefined ? 404 : 400).end();
       return;
@@ -38,8 +30,9 @@ export async function serveSample(current: () => Current): Promise<SampleServer>
     const totalRecordCount = records.length + (list.resource === 'document-exports' ? wrongBy : 0);
     const pageCount = Math.ceil(totalRecordCount / pageSize);
     const items = records.slice((pageNo - 1) * pageSize, pageNo * pageSize);
+    const answer = { items, pagination: { pageCount, pageNo, pageSize, totalRecordCount } };
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ items, pagination: { pageCount, pageNo, pageSize, totalRecordCount } }));
+    response.end(JSON.stringify(answer, (_, value) => asCalled(value, sample.names)));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -50,4 +43,11 @@ export async function serveSample(current: () => Current): Promise<SampleServer>
       server.closeAllConnections();
     },
   };
+}
+
+/** A reference to a connection has an id and a name, and nothing else. */
+function asCalled(value: unknown, names: Sample['names']): unknown {
+  if (typeof value !== 'object' || value === null || Object.keys(value).join() !== 'id,name') return value;
+  const { id, name } = value as { readonly id: number; readonly name: string };
+  return { id, name: names.get(id) ?? name };
 }

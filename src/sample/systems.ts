@@ -2,59 +2,35 @@ import type { Random } from './random.ts';
 
 // The made-up systems of a sample, and what their documents are called.
 
-/** A connection, as records refer to it. */
-export interface ConnectionRef {
-  readonly id: number;
-  readonly name: string;
-}
-
 type Topic = 'contract' | 'purchase' | 'people' | 'sales';
-
-/** A system that documents come from, and how it names and numbers them. */
-interface Source {
-  readonly connection: ConnectionRef;
-  readonly topic: Topic;
-  readonly reference: (random: Random) => string;
-  /** The form of its version numbers; null if it has none. */
-  readonly version: ((revision: number) => string) | null;
-}
-
-/** A system that documents go to, and where it puts them. */
-interface Destination {
-  readonly connection: ConnectionRef;
-  readonly reference: (random: Random, at: Date, sourceReference: string) => string;
-}
 
 const number = (random: Random, digits: number) => random.integer(10 ** (digits - 1), 10 ** digits - 1);
 const majorMinor = (revision: number) => `${revision}.0`;
 const month = (at: Date) => at.toISOString().slice(0, 7).replace('-', '/');
 
-function source(
+/** A system that documents come from; `version` is null if it has no version numbers. */
+const source = (
   id: number,
   name: string,
   topic: Topic,
-  version: Source['version'],
-  reference: Source['reference'],
-): Source {
-  return { connection: { id, name }, topic, version, reference };
-}
+  version: ((revision: number) => string) | null,
+  reference: (random: Random) => string,
+) => ({ connection: { id, name }, topic, version, reference });
 
-function destination(id: number, name: string, reference: Destination['reference']): Destination {
-  return { connection: { id, name }, reference };
-}
+/** A system that documents go to, and where it puts them. */
+const destination = (
+  id: number,
+  name: string,
+  reference: (random: Random, at: Date, sourceReference: string) => string,
+) => ({ connection: { id, name }, reference });
 
 const contracts = source(3, 'SharePoint – Contracts', 'contract', majorMinor, r => `CTR-${number(r, 6)}`);
 const people = source(4, 'SharePoint – Human Resources', 'people', majorMinor, r => `HR-${number(r, 5)}`);
 const sap = source(7, 'SAP S/4HANA', 'purchase', String, r => `45${number(r, 8)}`);
 const docusign = source(11, 'DocuSign', 'contract', null, r => r.uuid());
 const salesforce = source(12, 'Salesforce', 'sales', String, r => `069${r.hex(12).toUpperCase()}`);
-const mailroom = source(
-  16,
-  'Postfach Einkauf (Zürich)',
-  'purchase',
-  null,
-  r => `<${r.hex(16)}@mail.example.com>`,
-);
+const mailId = (r: Random) => `<${r.hex(16)}@mail.example.com>`;
+const mailroom = source(16, 'Postfach Einkauf (Zürich)', 'purchase', null, mailId);
 const workday = source(21, 'Workday', 'people', String, r => `WD-${number(r, 7)}`);
 
 const archive = destination(2, 'Archive (S3)', (r, at) => `s3://acme-archive/${month(at)}/${r.hex(12)}.pdf`);
@@ -63,23 +39,13 @@ const imanage = destination(14, 'iManage – Legal', r => `LEGAL!${number(r, 7)}
 const snowflake = destination(18, 'Snowflake (document index)', (_r, _at, of) => `DOCS.RAW/${of}`);
 const dataRoom = destination(25, 'Datenraum Société Générale', r => `room-7/${number(r, 4)}`);
 
-/** A way of documents from one system to another; the greater the weight, the more of them. `name` is that of its collections. */
-export interface Flow {
-  readonly name: string;
-  readonly source: Source;
-  readonly destination: Destination;
-  readonly weight: number;
-}
+type Source = ReturnType<typeof source>;
+type Destination = ReturnType<typeof destination>;
 
-const flow = (from: Source, to: Destination, weight: number, name: string): Flow => ({
-  name,
-  source: from,
-  destination: to,
-  weight,
-});
+const flow = (from: Source, to: Destination, weight: number, name: string) => ({ from, to, weight, name });
 
-/** Which source exports to which destination, and how often. */
-export const flows: readonly [Flow, ...Flow[]] = [
+/** Which source exports to which destination, and how often. `name` is that of its collections. */
+export const flows: [ReturnType<typeof flow>, ...ReturnType<typeof flow>[]] = [
   flow(sap, archive, 30, 'Supplier invoices'),
   flow(contracts, archive, 16, 'Umowy ramowe'),
   flow(docusign, imanage, 12, 'Signed NDAs'),
@@ -97,14 +63,12 @@ const failed = 'document.export.failed';
 const renamed = 'connection.renamed';
 const created = 'collection.created';
 
-function hook(
+const hook = (
   path: string,
   description: string | null,
   events: string[],
   ...systems: (Source | Destination)[]
-) {
-  return { path, description, events, connections: systems.map(({ connection }) => connection) };
-}
+) => ({ path, description, events, connections: systems.map(({ connection }) => connection) });
 
 /** The webhooks, without their ids and signatures. */
 export const hooks = [
@@ -121,14 +85,10 @@ export const hooks = [
 const companies =
   'Müller & Söhne GmbH|Northwind Traders|Société Lumière|Żabka Logistyka|株式会社みどり|Contoso Ltd.|Nørrebro Papir A/S|Fabrikam Inc.|Ибис Консалт|Tailspin Toys|Construções São João|Woodgrove Bank';
 const persons = 'Anna Lindqvist|José Ferreira|Chloë O’Brien|Łukasz Wójcik|Mei-Ling 陳|Tom Baker|Aylin Yıldız';
-const [companyNames, personNames] = [companies, persons].map(names => names.split('|')) as [
-  [string, ...string[]],
-  [string, ...string[]],
-];
 
 type Title = readonly [kind: string, (company: string, person: string, n: number) => string];
 
-const titles: Readonly<Record<Topic, readonly [Title, ...Title[]]>> = {
+const titles: Readonly<Record<Topic, readonly Title[]>> = {
   contract: [
     ['contract', (company, _, n) => `Framework agreement ${n} – ${company}`],
     ['contract', company => `Rahmenvertrag über Wartung, ${company}`],
@@ -157,6 +117,7 @@ const titles: Readonly<Record<Topic, readonly [Title, ...Title[]]>> = {
 /** The title and kind of a document; a few are untitled or of no known kind. */
 export function titleAndKind(random: Random, topic: Topic): { title: string | null; kind: string | null } {
   const [kind, titleOf] = random.pick(titles[topic]);
-  const title = titleOf(random.pick(companyNames), random.pick(personNames), random.integer(1_000, 99_999));
+  const [company, person] = [companies, persons].map(names => random.pick(names.split('|')));
+  const title = titleOf(`${company}`, `${person}`, random.integer(1_000, 99_999));
   return { title: random.chance(0.01) ? null : title, kind: random.chance(0.02) ? null : kind };
 }
