@@ -1,42 +1,8 @@
-/** Error codes as they are written to run records, summaries and logs. */
-export type ErrorCode =
-  | 'settings'
-  | 'mirror_busy'
-  | 'mirror_file'
-  | 'mirror_too_old'
-  | 'upgrade_needed'
-  | 'mirror_altered'
-  | 'disk_full'
-  | 'database_locked'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'redirected'
-  | 'refused'
-  | 'overloaded'
-  | 'server_error'
-  | 'timeout'
-  | 'network'
-  | 'proxy'
-  | 'certificate'
-  | 'tls'
-  | 'token_echoed'
-  | 'invalid_response'
-  | 'response_too_large'
-  | 'pagination_ignored'
-  | 'too_many_pages'
-  | 'publication_differs'
-  | 'cursor_lost'
-  | 'share_failed'
-  | 'share_of_another_mirror'
-  | 'output_failed'
-  | 'cancelled'
-  | 'deadline'
-  | 'token_unavailable'
-  | 'internal';
-
-/** What an error means and what to do, by its code; a command stands alone on a line of its own. */
-export const advice: Readonly<Record<ErrorCode, string>> = {
+/**
+ * What an error means and what to do, by its code. A command has a line of its own, so that it can be completed and copied. `doctor`, the
+ * summary of a run, the report and `docmirror help CODE` say the same.
+ */
+export const advice = {
   settings: 'Correct the flag or variable that the message names. The help of each command explains its own.',
   mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
   mirror_file:
@@ -89,10 +55,10 @@ export const advice: Readonly<Record<ErrorCode, string>> = {
   internal: 'Report this with the message and "docmirror --version". The mirror keeps what it had.',
 };
 
-/**
- * What an error means and what to do, in sentences; null if there is no such code. A command has a line of its own, so that it can be
- * completed and copied. `doctor`, the summary of a run, the report and `docmirror help CODE` say the same.
- */
+/** Error codes as they are written to run records, summaries and logs. */
+export type ErrorCode = keyof typeof advice;
+
+/** The advice for a code; null if there is no such code. */
 export function adviceOn(code: string): string | null {
   return Object.hasOwn(advice, code) ? advice[code as ErrorCode] : null;
 }
@@ -116,22 +82,6 @@ export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** An expected error: its message is for the user, and it is always shown without a stack trace. */
-export class DocmirrorError extends Error {
-  readonly code: ErrorCode;
-
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-    this.code = code;
-  }
-
-  /** The exit code of the process when this error ends it. */
-  get exitCode(): number {
-    return exitCodesOf[this.code] ?? exitCodes.failed;
-  }
-}
-
 const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   settings: exitCodes.usage,
   mirror_busy: exitCodes.busy,
@@ -142,6 +92,24 @@ const exitCodesOf: Readonly<Partial<Record<ErrorCode, number>>> = {
   mirror_altered: exitCodes.difference,
 };
 
+interface Options extends ErrorOptions {
+  /** The exit code of the process when this error ends it; left out: that of the error's code. */
+  readonly exitCode?: number;
+}
+
+/** An expected error: its message is for the user, and it is always shown without a stack trace. */
+export class DocmirrorError extends Error {
+  readonly code: ErrorCode;
+  readonly exitCode: number;
+
+  constructor(code: ErrorCode, message: string, options: Options = {}) {
+    super(message, options);
+    this.name = new.target.name;
+    this.code = code;
+    this.exitCode = options.exitCode ?? exitCodesOf[code] ?? exitCodes.failed;
+  }
+}
+
 /** An unknown or unusable flag or setting; the message names it. */
 export class UsageError extends DocmirrorError {
   constructor(message: string, options?: ErrorOptions) {
@@ -149,24 +117,17 @@ export class UsageError extends DocmirrorError {
   }
 }
 
-/** The token can't be read from the place that the settings name: its file is gone, or its command fails. */
-export class TokenUnavailableError extends DocmirrorError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('token_unavailable', message, options);
-  }
-}
-
 /** The mirror's file can't be used as it is: missing, damaged, foreign, newer, locked, or the disk is full. */
 export class MirrorFileError extends DocmirrorError {
-  constructor(message: string, options?: ErrorOptions & { code?: ErrorCode }) {
-    super(options?.code ?? 'mirror_file', message, options);
+  constructor(message: string, options: Options & { code?: ErrorCode } = {}) {
+    super(options.code ?? 'mirror_file', message, options);
   }
 }
 
 /** A file that docmirror does not touch: it is not docmirror's own, or another version of docmirror wrote its format. */
 export class RefusedFileError extends MirrorFileError {
-  override get exitCode(): number {
-    return exitCodes.usage;
+  constructor(message: string, options: ErrorOptions & { code?: ErrorCode } = {}) {
+    super(message, { ...options, exitCode: exitCodes.usage });
   }
 }
 
@@ -179,13 +140,6 @@ export class OtherShapeError extends RefusedFileError {
   constructor(path: string, what: string, options?: { code: ErrorCode }) {
     super(`${path} ${what}`, options);
     this.withoutPath = `The mirror ${what}`;
-  }
-}
-
-/** A copy is damaged, so it was not put in its place. */
-export class DamagedCopyError extends MirrorFileError {
-  override get exitCode(): number {
-    return exitCodes.difference;
   }
 }
 
@@ -223,41 +177,32 @@ export class ServiceError extends DocmirrorError {
   constructor(
     code: ErrorCode,
     message: string,
-    details: { retryable: boolean; retryAfterMs?: number | null; isBare?: boolean; cause?: unknown },
+    details: ErrorOptions & { retryable: boolean; retryAfterMs?: number | null; isBare?: boolean },
   ) {
-    super(code, message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;
   }
-
-  /** True if the service refused the token. */
-  get refusedToken(): boolean {
-    return this.code === 'unauthorized' || this.code === 'forbidden';
-  }
 }
 
-/** A signal that ends docmirror. */
-export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
-
-/** The run was told to stop: by a signal, or because it took longer than `DOCMIRROR_DEADLINE` allows. */
-export class CancelledError extends DocmirrorError {
-  readonly by: StopSignal | 'deadline';
-
-  constructor(by: StopSignal | 'deadline') {
-    const isLate = by === 'deadline';
-    const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;
-    super(isLate ? 'deadline' : 'cancelled', what);
-    this.by = by;
-  }
-
-  override get exitCode(): number {
-    return this.by === 'deadline' ? exitCodes.failed : exitCodesOfSignals[this.by];
-  }
-}
-
-const exitCodesOfSignals: Readonly<Record<StopSignal, number>> = {
+const exitCodesOfSignals = {
   SIGINT: exitCodes.sigint,
   SIGTERM: exitCodes.sigterm,
   SIGHUP: exitCodes.sighup,
+  deadline: exitCodes.failed,
 };
+
+/** The run was told to stop: by a signal, or because it took longer than `DOCMIRROR_DEADLINE` allows. */
+export class CancelledError extends DocmirrorError {
+  readonly by: keyof typeof exitCodesOfSignals;
+
+  /** @param more further sentences for the message. */
+  constructor(by: keyof typeof exitCodesOfSignals, more = '') {
+    const isLate = by === 'deadline';
+    const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;
+    const exitCode = exitCodesOfSignals[by];
+    super(isLate ? 'deadline' : 'cancelled', `${what} ${more}`.trimEnd(), { exitCode });
+    this.by = by;
+  }
+}

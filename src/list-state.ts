@@ -16,11 +16,8 @@ export const stateWords = {
   withheld: 'removals withheld',
 } as const;
 
-/** The state of a list. `ended` means that its run failed or was ended. */
-export type ListState = keyof typeof stateWords | 'ended';
-
 /** Why a list that was written is not complete; `count` is of records, null if it is unproven. */
-export interface OpenPoint {
+interface OpenPoint {
   readonly state: 'unproven' | 'rejected' | 'withheld';
   readonly count: number | null;
 }
@@ -30,30 +27,20 @@ export interface OpenPoint {
  * Rejected records come before withheld removals because they can be the reason for them.
  */
 export function openPointsOf({ completeness, rejected, removalsWithheld }: ListEnd): OpenPoint[] {
-  return [
-    ...(completeness === 'unproven' ? [{ state: 'unproven', count: null } as const] : []),
-    ...(rejected > 0 ? [{ state: 'rejected', count: rejected } as const] : []),
-    ...(removalsWithheld > 0 ? [{ state: 'withheld', count: removalsWithheld } as const] : []),
-  ];
-}
-
-/** The state to show first. `last` is null if no run of the list has ended. */
-export function stateOf(last: ListEnd | null): ListState {
-  if (last === null) return 'never synced';
-  if (last.status === 'completed') return 'complete';
-  return openPointsOf(last)[0]?.state ?? 'ended';
+  const points: OpenPoint[] = [];
+  if (completeness === 'unproven') points.push({ state: 'unproven', count: null });
+  if (rejected > 0) points.push({ state: 'rejected', count: rejected });
+  if (removalsWithheld > 0) points.push({ state: 'withheld', count: removalsWithheld });
+  return points;
 }
 
 /** The state in a few words, with numbers. The view `sync_status` gives the same in SQL, and adds the reason or the error's message. */
 export function stateText(last: ListEnd | null): string {
-  const state = stateOf(last);
-  if (last === null || state === 'never synced') return stateWords['never synced'];
+  if (last === null) return stateWords['never synced'];
   const { status, completeness, errorCode } = last;
-  if (state === 'complete') return `${stateWords.complete}: ${completeness}`;
-  if (state === 'unproven') return stateWords.unproven;
-  if (state === 'ended')
-    return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
-  return openPointsOf(last)
-    .map(({ state: point, count }) => `${stateWords[point]}: ${count}`)
-    .join(', ');
+  if (status === 'completed') return `${stateWords.complete}: ${completeness}`;
+  if (completeness === 'unproven') return stateWords.unproven;
+  const points = openPointsOf(last).map(({ state, count }) => `${stateWords[state]}: ${count}`);
+  if (points.length > 0) return points.join(', ');
+  return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
 }

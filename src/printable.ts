@@ -1,21 +1,9 @@
 /**
  * Characters that could control a terminal or change the reading order: control characters, marks of direction, and odd line ends.
- * Also invisible characters, which make two texts look alike: soft hyphens, misplaced joiners, characters of no width, and tags.
+ * Also invisible characters, which make two texts look alike. Joiners belong to emojis and to several scripts.
  */
-const unseen =
-  /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b-\u200f\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/u
-    .source;
-
-/** A joiner belongs to the text between the pictures of one emoji, and in scripts that join their letters. */
-const [picture, joined] = [
-  '\\p{Extended_Pictographic}',
-  ['Arab', 'Syrc', 'Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh']
-    .map(script => `\\p{scx=${script}}`)
-    .join(''),
-];
-const joiner = `(?<=[${picture}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=${picture})|(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;
-
-const unsafe = new RegExp(`${unseen}(?<!${joiner})`, 'gu');
+const unsafe =
+  /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
 
 const shortForms: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 

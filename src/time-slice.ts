@@ -5,17 +5,11 @@ const sliceMs = 50;
 /** The time that a long loop can take before signals and timers get their turn. */
 export class TimeSlice {
   readonly #signal: AbortSignal | null;
-  readonly #lengthMs: number;
-  #endsAtMs: number;
+  #endsAtMs = performance.now() + sliceMs;
 
-  /**
-   * @param signal ends the loop; null if nothing does.
-   * @param lengthMs how long a slice takes, in milliseconds.
-   */
-  constructor(signal: AbortSignal | null, lengthMs = sliceMs) {
+  /** @param signal ends the loop; null if nothing does. */
+  constructor(signal: AbortSignal | null) {
     this.#signal = signal;
-    this.#lengthMs = lengthMs;
-    this.#endsAtMs = performance.now() + lengthMs;
   }
 
   get isOver(): boolean {
@@ -26,6 +20,6 @@ export class TimeSlice {
   async next(): Promise<void> {
     await nextTurn();
     this.#signal?.throwIfAborted();
-    this.#endsAtMs = performance.now() + this.#lengthMs;
+    this.#endsAtMs = performance.now() + sliceMs;
   }
 }

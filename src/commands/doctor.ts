@@ -175,7 +175,7 @@ function accessOf(errors: readonly ServiceError[], readCount: number): Verdict {
   if (first === undefined)
     return { check: 'access', status: 'ok', found: `the token is accepted for ${names}`, ...nothing };
   const found = errors.map(({ message }) => message).join('; ');
-  const isRefused = errors.every(({ refusedToken }) => refusedToken);
+  const isRefused = errors.every(({ code }) => code === 'unauthorized' || code === 'forbidden');
   const whole = isRefused ? exitCodes.unauthorized : exitCodes.failed;
   const exitCode = readCount > 0 ? exitCodes.partial : whole;
   return { check: 'access', status: 'failed', found, todo: adviceOn(first.code), code: first.code, exitCode };

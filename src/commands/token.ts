@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import * as parse from '../config/parse.ts';
 import { type Environment, named, type ServiceConfig } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
-import { TokenUnavailableError, UsageError } from '../errors.ts';
+import { DocmirrorError, UsageError } from '../errors.ts';
 
 /** The longest token, with spaces around it, in bytes. */
 const tokenBytesMax = 16 * 1024;
@@ -11,7 +11,7 @@ const tokenBytesMax = 16 * 1024;
 /**
  * Gets the service's token from the source that the settings name. A file is read, or a command run, again each time.
  *
- * @throws TokenUnavailableError that names the setting; the token is never shown.
+ * @throws DocmirrorError that names the setting; the token is never shown.
  */
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
   if ('text' in token) return token.text;
@@ -20,7 +20,8 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
     return await runTokenCommand(token, signal);
   } catch (error) {
     // The settings are right: the file or command can work again at the next run.
-    if (error instanceof UsageError) throw new TokenUnavailableError(error.message, { cause: error });
+    if (error instanceof UsageError)
+      throw new DocmirrorError('token_unavailable', error.message, { cause: error });
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { createTask, validateDetailed } from 'node-cron';
 import { integer } from '../config/parse.ts';
 import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, exitCodes, TokenUnavailableError, UsageError } from '../errors.ts';
+import { CancelledError, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { type Context, command } from './command.ts';
@@ -117,7 +117,8 @@ async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig,
   // A token command can need a service that is not up yet; each run calls it again.
   if (!('file' in token)) return;
   await readToken(token, signal).catch((error: unknown) => {
-    throw error instanceof TokenUnavailableError ? new UsageError(error.message, { cause: error }) : error;
+    if (!(error instanceof DocmirrorError && error.code === 'token_unavailable')) throw error;
+    throw new UsageError(error.message, { cause: error });
   });
 }
 

@@ -1,4 +1,4 @@
-import { stateOf, stateWords } from '../list-state.ts';
+import { openPointsOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
@@ -31,7 +31,7 @@ export function runCells(run: RecordedRun, when: (at: string) => string): string
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs =
     completedAt === null ? Number.NaN : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
-  const found = new Set(resources.map(stateOf));
+  const found = new Set(resources.map(list => openPointsOf(list)[0]?.state));
   const open = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
   const why = errorCode ?? open.map(state => stateWords[state]).join(', ');
   return [

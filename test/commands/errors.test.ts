@@ -1,17 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
+import { advice } from '../../src/errors.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.asyncDispose]());
 
-const errors = readFileSync(join(import.meta.dirname, '..', '..', 'src', 'errors.ts'), 'utf8');
-const [, union = ''] = /export type ErrorCode =(.*?);/s.exec(errors) ?? [];
-const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code = '']) => code);
+const codes: string[] = Object.keys(advice);
 
 const withJson = (await loadCommands()).filter(({ command }) =>
   flagsOf(command).some(({ name }) => name === '--json'),

@@ -1,6 +1,6 @@
 import { lists } from '../../contract/lists.ts';
 import { isFresh } from '../../freshness.ts';
-import { stateOf, stateText } from '../../list-state.ts';
+import { stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
@@ -147,7 +147,7 @@ function ofList({ resource, lastEnded, rejections }: ReportList): Concern[] {
 
 function toneOf(last: ReportList['lastEnded']): Tone {
   if (last?.status === 'failed') return 'bad';
-  return stateOf(last) === 'complete' ? 'good' : 'warn';
+  return last?.status === 'completed' ? 'good' : 'warn';
 }
 
 /** `23 days`, whole ones. */

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { codeOf, DamagedCopyError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { codeOf, exitCodes, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
 import { MirrorLock } from '../file/lock-file.ts';
 import { fileBehind, isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
@@ -36,7 +36,7 @@ interface RestoreOptions extends VerifyOptions {
  *
  * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
  * @throws MirrorBusyError if a run is using the mirror.
- * @throws DamagedCopyError if the copy is damaged.
+ * @throws MirrorFileError if the copy is damaged.
  * @throws MirrorFileError if it can't be written.
  */
 export async function restore(
@@ -89,7 +89,9 @@ function assertBelongsTo(copy: string, path: string, wanted: string | null): voi
 /** Copies a mirror of this version, which is audited afterwards, or of an older one, which only SQLite can check. */
 function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: number } {
   const damaged = () =>
-    new DamagedCopyError(`${copy} is damaged, so it was not restored. Name another backup.`);
+    new MirrorFileError(`${copy} is damaged, so it was not restored. Name another backup.`, {
+      exitCode: exitCodes.difference,
+    });
   try {
     using source = openOfAnyShape(copy);
     const { sqlite } = source;
