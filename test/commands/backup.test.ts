@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sqlite } from '../support/run-cli.ts';
@@ -94,15 +94,6 @@ describe('backup --list', () => {
     appendFileSync(join(backups, otherCopy), 'x');
     const altered = await scene.run('backup', '--list', backups);
     expect(altered).toMatchObject({ code: 4, stdout: expect.stringMatching(/other-.* altered$/m) });
-  });
-
-  test('of a folder without backups is a fault only if one is expected', async () => {
-    await using scene = await setScene();
-    const folder = join(scene.folder, 'none');
-    expect(await scene.run('backup', '--list', folder)).toMatchObject({ code: 2 });
-    mkdirSync(folder);
-    expect(await scene.run('backup', '--list', folder)).toMatchObject({ code: 0 });
-    expect(await scene.run('backup', '--list', folder, '--max-age', '26h')).toMatchObject({ code: 4 });
   });
 });
 

@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeBigMirror } from '../support/big-mirror.ts';
-import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { sqlite, temporaryFolder } from '../support/run-cli.ts';
 
 test('one run of a hundred is found by indexes, in no time', async () => {
   await using folder = temporaryFolder();
@@ -27,23 +23,4 @@ test('one run of a hundred is found by indexes, in no time', async () => {
   const start = performance.now();
   expect(sqlite(path, 'SELECT * FROM changes WHERE run_id = 50')).toHaveLength(56);
   expect(performance.now() - start).toBeLessThan(100);
-});
-
-test('a feed that is read slowly takes little memory, and one that is not read on ends quietly', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'big.sqlite');
-  makeBigMirror(path, 150_000);
-  const flags = ['changes', '--since-run', '0', '--format', 'ndjson', '--database', path];
-  const child = spawn(process.execPath, ['src/cli.ts', ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const ended = once(child, 'exit');
-  await once(child.stdout, 'readable');
-  await wait(1_000);
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
-  expect(Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1])).toBeLessThan(300_000);
-  child.stdout.destroy();
-  expect(await ended).toEqual([0, null]);
-  const whole = await runCli([...flags, '--resource', 'connections']);
-  expect(whole.stdout.split('\n')).toHaveLength(201);
-  expect(whole.stderr).toBe('');
-  expect(sqlite(path, 'PRAGMA quick_check')).toEqual([{ quick_check: 'ok' }]);
 });

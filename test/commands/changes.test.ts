@@ -210,18 +210,3 @@ test('as CSV are flat: a column a field before and after, names beside ids, and 
   const removed = { before_endpoint: gone.endpoint, after_endpoint: '', changed_fields: '' };
   expect(rowOf('removal', 'webhooks')).toMatchObject(removed);
 });
-
-test('as CSV have the columns of the lists that are asked for, and say which records were erased', async () => {
-  await using scene = await setScene({}, { exports: 4, collections: 2, webhooks: 2 });
-  await scene.sync();
-  scene.service.lists.webhooks.splice(0, 1);
-  await scene.sync();
-  await scene.run('erase', 'webhooks', '1');
-  const { stdout } = await scene.run('changes', '--format', 'csv', '--resource', 'webhooks');
-  expect(stdout.split('\n')[0]).toBe(
-    'run_id,changed_at,resource,record_id,operation,changed_fields,is_erased,before_endpoint,after_endpoint,before_description,after_description,before_events,after_events,before_connection_ids,after_connection_ids,before_connection_names,after_connection_names,before_extra,after_extra',
-  );
-  expect(parse(stdout, { columns: true })).toMatchObject([
-    { operation: 'removal', is_erased: '1', before_endpoint: '' },
-  ]);
-});

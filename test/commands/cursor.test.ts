@@ -6,7 +6,6 @@ import { tamper } from '../store/verify/tamper.ts';
 import { programPath } from '../support/program.ts';
 import { type Row, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { shareOf } from '../support/share.ts';
 import { collection, type SampleItem } from '../support/stand-in.ts';
 
 const small = { exports: 4, collections: 2, webhooks: 2 };
@@ -117,33 +116,6 @@ describe('a cursor', () => {
     const missing = ['--cursor', cursor, '--next', next, '--out', join(scene.folder, 'none', 'x')];
     expect(await scene.run('changes', ...missing)).toMatchObject({ code: 2 });
     expect(existsSync(next)).toBe(false);
-  });
-
-  test('can stop at a run, and goes no way back', async () => {
-    await using reader = await setReader();
-    const { scene } = reader;
-    await scene.sync();
-    await change(scene, 70);
-    await change(scene, 71);
-    const runsOf = (keys: string[]) => [...new Set(keys.map(key => key.split(' ')[0]))];
-    expect(runsOf(await reader.read('--until-run', '2'))).toEqual(['1', '2']);
-    expect(await reader.read('--until-run', '1')).toEqual([]);
-    expect(runsOf(await reader.read())).toEqual(['3']);
-    const alone = await scene.run('changes', '--until-run', '2', '--format', 'ndjson');
-    expect(runsOf(keysIn(alone.stdout))).toEqual(['2']);
-    const between = await scene.run('changes', '--since-run', '0', '--until-run', '2', '--format', 'ndjson');
-    expect(runsOf(keysIn(between.stdout))).toEqual(['1', '2']);
-  });
-
-  test('works on a share, too, and one of the mirror works there', async () => {
-    await using reader = await setReader();
-    const { scene } = reader;
-    await scene.sync();
-    await reader.read();
-    await change(scene, 70);
-    const share = await shareOf(scene);
-    expect(await reader.read('--database', share)).toContain('2 collections 70 insert');
-    expect(await reader.read()).toEqual([]);
   });
 
   test('goes with no filter, and its files must be what they are', async () => {

@@ -43,14 +43,6 @@ describe('docmirror alone', () => {
     expect(stdout).toContain('DOCMIRROR_BASE_URL is not set');
   });
 
-  test('says that flags go behind the command', async () => {
-    const { code, stdout, stderr } = await runCli(['--database', 'x.sqlite', 'status', '--resource']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toBe(
-      'docmirror: too many arguments, from "status" on. Flags come after the command. [settings]\n',
-    );
-  });
-
   test('shows the state of a mirror in five lines', async () => {
     await using scene = await setScene();
     await scene.sync();
@@ -64,18 +56,5 @@ describe('docmirror alone', () => {
       ['collections', '7', 'complete: proven'],
       ['webhooks', '3', 'complete: proven'],
     ]);
-  });
-
-  test('refuses a setting that it does not know, and a file that is no mirror', async () => {
-    await using folder = temporaryFolder();
-    const unknown = await runCli([], { cwd: folder.path, env: { DOCMIRROR_TOKN: 'x' } });
-    expect(unknown).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('DOCMIRROR_TOKN is not a setting'),
-    });
-    writeFileSync(`${folder.path}/docmirror.sqlite`, 'something else\n');
-    const foreign = await runCli([], { cwd: folder.path });
-    expect(foreign).toMatchObject({ code: 2, stdout: '' });
-    expect(foreign.stderr).toMatch(/^docmirror: [^\n]+\n$/);
   });
 });

@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { startProxy } from '../service/servers.ts';
-import { onMount } from '../support/mount.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 interface Diagnosed {
@@ -99,32 +96,6 @@ const findings: [name: string, check: string, said: RegExp, prepare: (scene: Sce
     /a record can't be read \(id: /,
     ({ service: { lists } }) => lists.webhooks.push({ ...Object(lists.webhooks[0]), id: 'seven' }),
   ],
-  [
-    'more pages than are allowed',
-    'access',
-    /pages/,
-    ({ env, service }) => {
-      env.DOCMIRROR_MAX_PAGES = '1';
-      Object.assign(service.options, { maxPageSize: 50 });
-    },
-  ],
-  ['a proxy that is down', 'access', /the proxy does not answer/, set('HTTP_PROXY', 'http://127.0.0.1:9')],
-  [
-    'no folder',
-    'mirror',
-    /does not exist/,
-    set('DOCMIRROR_DATABASE', ({ folder }) => join(folder, 'no', 'm.sqlite')),
-  ],
-  [
-    'a folder that is a loop of links',
-    'mirror',
-    /ELOOP/,
-    scene => {
-      symlinkSync('loop', join(scene.folder, 'loop'));
-      scene.env.DOCMIRROR_DATABASE = join(scene.folder, 'loop', 'mirror.sqlite');
-    },
-  ],
-  ['a text', 'mirror', /not an SQLite database/, ({ database }) => writeFileSync(database, 'not a database')],
   ['another database', 'mirror', /another program/, scene => alter(scene, 'CREATE TABLE t (a)')],
 ];
 
@@ -176,14 +147,6 @@ test('finds a run that is using the mirror', async () => {
   expect(await doctor(scene)).toMatchObject({ code: 0 });
 });
 
-test('shows no password of a proxy', async () => {
-  await using scene = await setScene();
-  await using proxy = await startProxy({ account: 'me:right-password' });
-  scene.env.HTTP_PROXY = `http://me:wrong-password@127.0.0.1:${proxy.port}`;
-  const found = await doctor(scene);
-  expect(found.of('access')).toMatchObject({ status: 'failed', found: expect.stringContaining('407') });
-});
-
 test('finds a share that can not be made', async () => {
   await using scene = await setScene();
   const share = join(scene.folder, 'share.sqlite');
@@ -193,25 +156,4 @@ test('finds a share that can not be made', async () => {
   const found = await doctor(scene);
   expect(found.of('share')?.found).toContain('does not exist');
   expect([found.code, await syncCode(scene)]).toEqual([2, 2]);
-});
-
-test('finds a disk that is full and one that became read-only, and ends as sync does', async ({ skip }) => {
-  await using scene = await setScene();
-  await onMount(scene, 'size=2m', skip, async folder => {
-    scene.env.DOCMIRROR_DATABASE = join(folder, 'mirror.sqlite');
-    const filler = join(folder, 'filler');
-    writeFileSync(filler, Buffer.alloc(2 * 1024 * 1024 - 8192));
-    const full = await scene.run('doctor', '--json');
-    expect(full.stdout).toMatch(/"check":"folder","status":"failed","found":"\S+ has [\d.]+ (bytes|kB) free/);
-    expect(full.code).toBe(await syncCode(scene));
-    writeFileSync(filler, '');
-    expect(await syncCode(scene)).toBe(0);
-    execFileSync('mount', ['-o', 'remount,ro', folder]);
-    const { code, stderr } = await scene.run('sync');
-    expect(code).toBe(1);
-    expect(stderr).toMatch(
-      /^docmirror: \S+ can't be opened with this user's permissions\. .*\[mirror_file\]\n$/,
-    );
-    expect((await scene.run('doctor')).stdout).toContain('EROFS');
-  });
 });

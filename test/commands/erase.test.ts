@@ -194,19 +194,6 @@ describe('erase', () => {
     await expectRun(scene, 'erase collections 2', 0);
   });
 
-  test('says so if another program keeps old text in the files, and is complete when it is run again', async () => {
-    await using scene = longScene();
-    const reader = readerOf(scene);
-    const { code, stdout, stderr } = await scene.run('erase', 'collections', '2');
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^[^\n]*another program[^\n]*Run "docmirror erase" again[^\n]*\n$/);
-    expect(filesWith(scene, 'and more 2')).not.toEqual([]);
-    reader.close();
-    await expectRun(scene, 'erase collections 2', 0);
-    expect(filesWith(scene, 'and more 2')).toEqual([]);
-    await expectRun(scene, 'verify', 0);
-  });
-
   test('that is killed after its receipt is completed by the next run', async () => {
     await using scene = longScene();
     const reader = readerOf(scene);
@@ -232,23 +219,6 @@ describe('erase', () => {
     const before = { rows: rows(), kinds: kinds(scene) };
     await expectRun(scene, 'erase collections 2', 4, 'altered the history of collections');
     expect({ rows: rows(), kinds: kinds(scene) }).toEqual(before);
-  });
-
-  test('does not hide from the next run that another program altered a list', async () => {
-    await using scene = secretScene();
-    tamper(scene.database, "UPDATE collections SET name = 'other' WHERE id = 3");
-    await expectRun(scene, 'erase collections 2', 0);
-    await expectRun(scene, 'sync', 4, 'its collections are not');
-  });
-
-  test('erases versions from before a rebuild, also if others that the same run ended are gone', async () => {
-    await using scene = secretScene();
-    tamper(scene.database, "DELETE FROM record_history WHERE resource = 'collections' AND record_id <> 2");
-    tamper(scene.database, "UPDATE record_history SET first_seen_run_id = 2 WHERE resource = 'webhooks'");
-    await expectRun(scene, 'erase webhooks 3', 4);
-    await expectRun(scene, 'sync --rebuild', 0);
-    await expectRun(scene, 'erase webhooks 3', 0);
-    await expectRun(scene, 'verify', 0);
   });
 });
 

@@ -1,13 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { makeBigMirror } from '../support/big-mirror.ts';
-import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { type Row, runCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, connection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
@@ -135,17 +131,6 @@ describe.concurrent('export', () => {
       for (const [at, row] of rows.entries())
         expect(row).toEqual(Object.fromEntries(Object.keys(row).map(name => [name, named[at]?.[name]])));
     }
-    expect(Object.keys(readCsv(csv, 'collections')[0] ?? {})).toEqual([
-      'id',
-      'name',
-      'source_connection_id',
-      'source_connection_name',
-      'destination_connection_id',
-      'destination_connection_name',
-      '_first_seen_run_id',
-      '_changed_run_id',
-      '_extra',
-    ]);
     const before = await exported('csv', '--as-of-run', '2');
     const nameOf2 = (out: string) =>
       readCsv(out, 'document_exports').find(row => row.source_connection_id === '2')?.source_connection_name;
@@ -257,76 +242,6 @@ describe.concurrent('export', () => {
       },
     ]);
   });
-
-  test('an empty mirror exports to files without rows that every reader takes', async () => {
-    await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
-    await scene.sync();
-    const out = join(scene.folder, 'out');
-    for (const format of ['ndjson', 'csv', 'parquet', 'xlsx'])
-      expect(await scene.run('export', '--format', format, '--out', out)).toMatchObject({ code: 0 });
-    expect(await duckdb(`SELECT count(*) AS n FROM '${out}/webhooks.parquet'`)).toEqual([{ n: '0' }]);
-    expect(statSync(join(out, 'webhooks.ndjson')).size).toBe(0);
-    expect(readFileSync(join(out, 'connections.csv'), 'utf8')).toBe(
-      'id,name,_first_seen_run_id,_changed_run_id,_extra\n',
-    );
-  });
-
-  test('says in one line what it can not do, and leaves what is there', async () => {
-    await using scene = await setScene({}, { exports: 2, collections: 1, webhooks: 1 });
-    expect(await scene.run('export', '--out', join(scene.folder, 'out'))).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('There is no mirror'),
-    });
-    await scene.sync();
-    const file = join(scene.folder, 'file');
-    writeFileSync(file, '');
-    for (const [flags, words] of [
-      [[], "required option '--out <DIR>' not specified"],
-      [['--out', file], 'is a file'],
-      [['--out', 'x', '--format', 'xml'], 'Expected one of ndjson, csv, parquet, xlsx'],
-      [['--out', 'x', '--as-of', '2026-01-01', '--as-of-run', '1'], 'cannot be used with'],
-      [['--out', 'x', '--as-of-run', '9'], 'there is no run 9'],
-    ] as const) {
-      expect(await scene.run('export', ...flags)).toMatchObject({
-        code: 2,
-        stderr: expect.stringContaining(words),
-      });
-    }
-    const out = join(scene.folder, 'out');
-    mkdirSync(join(out, 'webhooks.ndjson'), { recursive: true });
-    const blocked = await scene.run('export', '--out', out);
-    expect(blocked).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/^docmirror: .*webhooks\.ndjson is not a regular file\. [^\n]*\n$/),
-    });
-    // None of the others is in its place, either.
-    expect(readdirSync(out)).toEqual(['webhooks.ndjson']);
-  });
-});
-
-describe('an export that is killed', () => {
-  test.each([['SIGKILL'], ['SIGTERM']] as const)(
-    'by %s leaves the older files as they were',
-    async signal => {
-      await using folder = temporaryFolder();
-      const database = join(folder.path, 'mirror.sqlite');
-      makeBigMirror(database, 60_000);
-      const out = join(folder.path, 'out');
-      mkdirSync(out);
-      const older = '{"sourceConnection":null,"sourceDocumentTitle":"older"}\n';
-      writeFileSync(join(out, 'document_exports.ndjson'), older);
-      const child = spawn(process.execPath, ['src/cli.ts', 'export', '--out', out, '--database', database], {
-        stdio: 'ignore',
-      });
-      const ended = once(child, 'exit');
-      await expect.poll(() => readdirSync(out).length, { timeout: 10_000, interval: 5 }).toBeGreaterThan(1);
-      await wait(60);
-      child.kill(signal);
-      expect(await ended).toEqual([null, signal]);
-      expect(readFileSync(join(out, 'document_exports.ndjson'), 'utf8')).toBe(older);
-      expect(existsSync(join(out, 'collections.ndjson'))).toBe(false);
-    },
-  );
 });
 
 test('each DuckDB statement of docs/beyond-one-machine.md runs and finds something', async () => {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { holdRun } from '../support/held-run.ts';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { spawnCli } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 interface Pinged {
@@ -96,18 +96,6 @@ describe.concurrent('DOCMIRROR_PING_URL', () => {
     expect(checks.paths()).toEqual(['/abc/start', '/abc/fail']);
   });
 
-  test('has a body of 10 kB at most: the summary is cut, and never the checkpoint', async () => {
-    await using checks = await startChecks();
-    await using scene = await setScene();
-    await scene.sync();
-    const args = ['--token', 'wrong', '--base-url', `${scene.service.url}/${'long/'.repeat(2_500)}`];
-    await scene.run('sync', '--accept-new-base-url', '--ping-url', `${checks.url}/abc`, ...args);
-    const body = checks.pings.at(-1)?.body ?? '';
-    expect(Buffer.byteLength(body)).toBeLessThanOrEqual(10_000);
-    expect(Buffer.byteLength(body)).toBeGreaterThan(9_900);
-    expect(body).toMatch(/…\n\ndocmirror\/[\da-f-]{36}\n2\n\S{44}\n$/);
-  });
-
   test('that does not answer is a warning after two tries within 10 s, and changes no exit code', async () => {
     await using refusing = await startChecks(response => response.writeHead(500).end());
     await using hanging = await startChecks(() => undefined);
@@ -125,17 +113,6 @@ describe.concurrent('DOCMIRROR_PING_URL', () => {
     const startedAt = performance.now();
     expect(await scene.run('verify', '--ping-url', hanging.url)).toMatchObject({ code: 0 });
     expect(performance.now() - startedAt).toBeLessThan(15_000);
-  });
-
-  test('is called around each run of a watch', async () => {
-    await using checks = await startChecks();
-    await using scene = await setScene();
-    const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--ping-url', `${checks.url}/%c`];
-    await using cli = spawnCli(args, { env: scene.env });
-    await vi.waitFor(() => expect(checks.paths()).toEqual(['/watch/start', '/watch']), 20_000);
-    cli.child.kill('SIGTERM');
-    await cli.done;
-    expect(checks.paths()).toHaveLength(2);
   });
 });
 
@@ -173,28 +150,6 @@ describe.concurrent('DOCMIRROR_METRICS_FILE', () => {
     ]);
     expect(metrics().match(/^# TYPE docmirror_command_last_exit_code/gm)).toHaveLength(1);
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
-  });
-
-  test('is written after a run that failed before there is a mirror, and by a watch', async () => {
-    await using scene = await setScene();
-    const file = join(scene.folder, 'acme.prom');
-    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
-    const failed = await runCli(['sync', '--metrics-file', file], { env });
-    expect(failed).toMatchObject({ code: 2 });
-    expect(readFileSync(file, 'utf8')).toMatch(/^docmirror_mirror_readable 0$/m);
-    expect(readFileSync(file, 'utf8')).toMatch(/command="sync"\} 2$/m);
-    expect(await runCli(['backup', scene.folder, '--metrics-file', file], { env })).toMatchObject({
-      code: 2,
-    });
-    expect(readFileSync(join(scene.folder, 'acme-backup.prom'), 'utf8')).toMatch(
-      /^docmirror_backup_last_success_timestamp_seconds 0$/m,
-    );
-    const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--metrics-file', file];
-    await using cli = spawnCli(args, { env: scene.env });
-    await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/command="watch"\} 0$/m), 20_000);
-    expect(readFileSync(file, 'utf8')).toMatch(/^docmirror_mirror_readable 1$/m);
-    cli.child.kill('SIGTERM');
-    await cli.done;
   });
 
   test('that can not be written is a warning', async () => {

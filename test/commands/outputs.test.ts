@@ -97,26 +97,6 @@ describe('an output is as its schema says', () => {
     expect(values).not.toMatchObject([{ error: { code: expect.anything() } }]);
   });
 
-  test.concurrent.each([
-    ['settings', 'sync --json --base-url ftp://x'],
-    ['settings', 'status --json --no-such-flag'],
-    ['mirror_file', 'status --json --database no-such-file.sqlite'],
-    ['mirror_file', 'runs --json --database no-such-file.sqlite'],
-    ['mirror_file', 'rejected --json --database no-such-file.sqlite'],
-    ['not_found', 'show webhooks 999 --json'],
-    ['settings', 'doctor --json --timeout soon'],
-    ['mirror_file', 'verify --json --database no-such-file.sqlite'],
-    ['mirror_file', 'erase webhooks 1 --json --database no-such-file.sqlite'],
-    ['mirror_file', 'backup --check no-such-file.sqlite --json'],
-    ['settings', 'publish clickhouse --json'],
-    ['mirror_file', 'audit receipts --json --database no-such-file.sqlite'],
-    ['settings', 'share /proc/no-such-folder/s.sqlite --json'],
-  ])('%s: %s', async (error, words) => {
-    const { code, values } = await run(scene, ...words.split(' '));
-    expect(values).toMatchObject([{ error: { code: error } }]);
-    expect(code).toBeGreaterThan(0);
-  });
-
   test('with labels', async () => {
     const { values } = await run(scene, 'verify', '--json', '--labels', 'site=north');
     expect(values).toMatchObject([{ labels: { site: 'north' } }]);

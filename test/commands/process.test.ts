@@ -51,18 +51,6 @@ test.each([
   expect(await endOf(start(args, scene, 'closed'))).toMatchObject({ code });
 });
 
-test.each<[what: string, env: Record<string, string>, code: number]>([
-  ['a run that logs all it does', { DOCMIRROR_LOG_LEVEL: 'trace' }, 0],
-  ['a run with a wrong token', { DOCMIRROR_TOKEN: 'no-such-token' }, 12],
-  ['a setting that can not be used', { DOCMIRROR_PAGE_SIZE: 'x' }, 2],
-])('%s ends as ever if its log can not be written', async (_what, env, code) => {
-  await using scene = await setScene({}, { exports: 1 });
-  Object.assign(scene.env, { DOCMIRROR_LOG_LEVEL: 'info' }, env);
-  const ended = await endOf(start(['sync', '--json'], scene, 'pipe', 'full'));
-  expect(ended.code).toBe(code);
-  if (code === 0) expect(JSON.parse(ended.stdout)).toMatchObject({ status: 'completed' });
-});
-
 test.each<[Output, Output]>([
   ['closed', 'pipe'],
   ['full', 'pipe'],

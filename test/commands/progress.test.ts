@@ -3,10 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Logger } from '../../src/commands/logging.ts';
 import { Progress, showProgress } from '../../src/commands/progress.ts';
-import { runOnce } from '../../src/commands/run-once.ts';
-import { resolveConfig } from '../../src/config/resolve.ts';
 import { listOf } from '../../src/contract/lists.ts';
-import { Secrets } from '../../src/service/secrets.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
@@ -27,30 +24,6 @@ function loggerInto(lines: Line[], level = 'info'): Logger {
   });
   return Object.assign(pino({ level }, stream), { current: { runId: null } });
 }
-
-test('is closed by a run, however it ends', async () => {
-  await using scene = await setScene();
-  const logger = loggerInto([]);
-  const observer = new Progress(logger);
-  const close = vi.spyOn(observer, 'close');
-  const request = {
-    config: resolveConfig({ database: `${scene.folder}/none/mirror.sqlite` }, {}),
-    service: {
-      baseUrl: scene.service.url,
-      token: { text: 'token', from: 'the test' },
-      proxy: null,
-      extraCa: null,
-    },
-    lists: [list],
-    trigger: 'schedule' as const,
-    logger,
-    secrets: new Secrets(),
-    observer,
-    signal: new AbortController().signal,
-  };
-  await expect(runOnce(request)).rejects.toThrow('none');
-  expect(close).toHaveBeenCalledOnce();
-});
 
 describe('the log', () => {
   beforeEach(() => {
@@ -74,22 +47,6 @@ describe('the log', () => {
     observer.close();
     vi.advanceTimersByTime(60_000);
     expect(lines).toHaveLength(2);
-  });
-
-  test('says once until when the service asked to be left alone', () => {
-    const lines: Line[] = [];
-    const observer = new Progress(loggerInto(lines));
-    observer.listStarted(list);
-    for (const moreMs of [0, 3, 400]) observer.waiting(startedAtMs + 30_000 + moreMs);
-    observer.waiting(startedAtMs);
-    vi.advanceTimersByTime(10_000);
-    expect(lines.map(({ msg }) => msg)).toEqual([
-      'rate limited by the service; waiting',
-      'rate limited by the service; still waiting',
-    ]);
-    expect(lines[0]).toMatchObject({ until: '2026-11-20T14:00:30.000Z' });
-    expect(lines[1]).toMatchObject({ waitsUntil: '2026-11-20T14:00:30.400Z' });
-    observer.close();
   });
 
   test.each([

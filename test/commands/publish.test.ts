@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Duplex, Writable } from 'node:stream';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../src/commands/main.ts';
 import { makeAuthority } from '../service/certificates.ts';
@@ -166,71 +166,5 @@ describe.concurrent('publish clickhouse', () => {
     expect(shown.join('')).toContain(
       'waiting for ClickHouse: ClickHouse at http://127.0.0.1:9 did not answer',
     );
-  });
-
-  test('names a certificate that it does not trust, and how to trust its authority', async () => {
-    await using server = await startServer();
-    await using authority = makeAuthority();
-    await using front = await startTls(server.port, authority.issue('IP:127.0.0.1'));
-    const url = `https://127.0.0.1:${front.port}`;
-    const stderr = expect.stringMatching(/certificate is not trusted .* NODE_EXTRA_CA_CERTS/);
-    expect(await publish(url)).toMatchObject({ code: 1, stderr });
-    expectAsked(await publish(url, { NODE_EXTRA_CA_CERTS: authority.file }), url);
-  });
-
-  test.each(['NO_PROXY', 'no_proxy'])('goes around a proxy if %s excepts the server', async variable => {
-    await using server = await startServer();
-    const env = { HTTP_PROXY: 'http://127.0.0.1:9', [variable]: '127.0.0.1' };
-    expectAsked(await publish(server.url, env), server.url);
-    expectAsked(await publish(server.url, { HTTP_PROXY: '' }), server.url);
-  });
-
-  test.each(['http', 'https'])('never goes around a proxy that is down, of a server at %s', async scheme => {
-    await using server = await startServer();
-    const url = server.url.replace('http', scheme);
-    const env = { HTTP_PROXY: 'http://127.0.0.1:9', HTTPS_PROXY: 'http://127.0.0.1:9' };
-    const { code, stderr } = await publish(url, env);
-    expect({ code, stderr }).toEqual({
-      code: 1,
-      stderr: expect.stringMatching(
-        /^docmirror: .*through the proxy http:\/\/127\.0\.0\.1:9 .*ECONNREFUSED.*\n$/,
-      ),
-    });
-    expect(server.asked).toEqual([]);
-  });
-
-  test.each(['http', 'https'])(
-    'does not wait for ever for a proxy that says nothing, of a server at %s',
-    async scheme => {
-      await using silent = createServer();
-      const tunnels: Duplex[] = [];
-      silent.on('connect', (_request, socket) => tunnels.push(socket));
-      silent.on('request', () => undefined).listen(0, '127.0.0.1');
-      await once(silent, 'listening');
-      const { port } = silent.address() as AddressInfo;
-      const way = `http://127.0.0.1:${port}`;
-      const env = { HTTP_PROXY: way, HTTPS_PROXY: way };
-      const { code, stderr } = await publish(`${scheme}://127.0.0.1:9`, env, '--timeout-ms', '1000');
-      silent.closeAllConnections();
-      for (const tunnel of tunnels) tunnel.destroy();
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: expect.stringMatching(/^docmirror: .*through the proxy .*did not answer.*\n$/),
-      });
-    },
-  );
-
-  test.each([
-    ['HTTP_PROXY', 'http://127.0.0.1:9/path'],
-    ['HTTP_PROXY', 'http://proxy.example:3128'],
-    ['http_proxy', 'ftp://127.0.0.1'],
-  ])('refuses %s of %s before anything is sent', async (variable, value) => {
-    await using server = await startServer();
-    const { code, stderr } = await publish(server.url, { [variable]: value });
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringMatching(`^docmirror: ${variable}: [^\n]+\n$`),
-    });
-    expect(server.asked).toEqual([]);
   });
 });

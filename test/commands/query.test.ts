@@ -73,16 +73,6 @@ describe.concurrent('query prints the rows of a statement', () => {
     ]);
   });
 
-  test('however many they are; a long table begins again with its heading', async () => {
-    const sql = `${rowsWithoutEnd} LIMIT 300000`;
-    const { code, stdout } = await scene.run('query', sql, '--format', 'csv');
-    expect(code).toBe(0);
-    expect(stdout.split('\n')).toHaveLength(300_002);
-    const table = await scene.run('query', `${rowsWithoutEnd} LIMIT 2500`);
-    expect(table.stdout.split('\n').filter(line => line.trim() === 'i')).toHaveLength(3);
-    expect(table.stdout).toMatch(/\n2500\n$/);
-  });
-
   test('of a statement in a file, with parameters', async () => {
     const file = join(scene.folder, 'statement.sql');
     writeFileSync(file, '\ufeff-- Some.\nSELECT id FROM collections\nWHERE id > :after AND name <> $not;\n');
@@ -136,12 +126,6 @@ describe.concurrent('query refuses what does not only read and return rows', () 
     expect(stderr).toContain(why);
     expect(readFileSync(scene.database).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).filter(name => name.startsWith('other'))).toEqual([]);
-  });
-
-  test('also what SQLite finds out only when it runs', async () => {
-    const before = readFileSync(scene.database);
-    await scene.run('query', 'PRAGMA optimize(0x10002)');
-    expect(readFileSync(scene.database).equals(before)).toBe(true);
   });
 
   test.each([

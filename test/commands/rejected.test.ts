@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Scene, setScene } from '../support/scene.ts';
-import { shareOf } from '../support/share.ts';
 
 const secret = 'https://me:hunter2@hooks.example.com/';
 
@@ -78,29 +77,5 @@ describe('rejected', () => {
     expect(stdout).toContain('… and 1 more');
     expect(stdout).not.toMatch(/hunter2/);
     expect(stdout).not.toContain('\u001b');
-  });
-
-  test('of a share has the reasons, and no texts', async () => {
-    const share = await shareOf(scene);
-    const { counts, records } = await json('--database', share);
-    expect(counts).toHaveLength(3);
-    expect(new Set(records.map(({ record }) => record))).toEqual(new Set([null]));
-  });
-
-  test('says in words that there are none', async () => {
-    await using whole = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-    await whole.sync();
-    const { code, stdout } = await whole.run('rejected');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No record was rejected.\n' });
-  });
-
-  test('is what the summary of a run points to, with the first reasons', async () => {
-    await using other = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-    other.service.lists.collections.push('{"id":"x"}', '{"id":1.5}', '{"name":"no id"}');
-    const { code, stdout } = await other.run('sync');
-    expect(code).toBe(3);
-    expect(stdout).toContain(
-      `collections: 3 records could not be read: id: must be integer (2); the item: must have required property 'id' (1). "docmirror rejected" shows more.`,
-    );
   });
 });

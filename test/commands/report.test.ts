@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { syncScene } from '../support/in-process.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
 
@@ -95,12 +94,6 @@ describe('the report of a period', () => {
     expect(here).toContain('Times are in UTC');
   });
 
-  test('takes a length of time, counted back from --until, and counts by the hour if it is short', async () => {
-    const html = await report('--since', '24h', '--until', daysAgo(5, '12:00:00Z'));
-    expect(words(html, 'exports')).toContain('Exports per hour');
-    expect(words(html, 'numbers')).toMatch(/Exports 1 .*1 before/);
-  });
-
   test.each([
     [['--since', '2026-11-20', '--until', '2026-11-20'], '--since: must be before --until'],
     [['--since', 'yesterday'], '--since: expected a date or time'],
@@ -111,52 +104,12 @@ describe('the report of a period', () => {
   });
 });
 
-describe('the period before', () => {
-  test.each([
-    ['a month, of which it is the month before', ['2026-03-01', '2026-04-01'], '1 Feb 2026 to 28 Feb 2026'],
-    ['some days, of which it has as many', ['2026-03-10', '2026-03-20'], '28 Feb 2026 to 9 Mar 2026'],
-    ['days of which one has 23 hours', ['2026-03-29', '2026-03-31'], '27 Mar 2026 to 28 Mar 2026'],
-    ['a year, of which it is the year before', ['2025-01-01', '2026-01-01'], '1 Jan 2024 to 31 Dec 2024'],
-  ])('is, for %s, %j: %s', async (_, [since = '', until = ''], before) => {
-    const html = await report('--since', since, '--until', until, '--timezone', 'Europe/Zurich');
-    expect(words(html, 'numbers')).toContain(`“Before” is ${before}.`);
-  });
-});
-
 describe('the top of the report', () => {
   test.each(['30d', '7d', '24h'])('names a connection that went quiet, also before the %s', async since => {
     const html = await report('--since', since);
     expect(words(html, 'attention')).toMatch(/Mailroom.*20 days/);
     expect(words(html, 'attention')).not.toContain('SAP');
     expect(html).not.toContain('All is well');
-  });
-
-  test.each(['30d', '7d'])('calls nothing quiet because the mirror is behind: %s', async since => {
-    await using behind = await setScene();
-    behind.service.lists['document-exports'] = someExports().filter(
-      ({ exportedAt }) => String(exportedAt) < daysAgo(22),
-    );
-    await syncScene(behind, { now: new Date(todayMs - 20 * dayMs) });
-    const out = join(behind.folder, 'behind.html');
-    await behind.run('report', '--out', out, '--since', since);
-    expect(words(readFileSync(out, 'utf8'), 'attention')).toMatch(
-      /^(?!.*No document was).*last completed 20 d/,
-    );
-  });
-
-  test('says first that nothing is exported any more', async () => {
-    const html = await report('--until', daysAgo(0).slice(0, 10));
-    expect(html).not.toContain('No document was exported');
-    await using still = await setScene();
-    still.service.lists['document-exports'] = someExports().filter(
-      ({ exportedAt }) => String(exportedAt) < daysAgo(23, '11'),
-    );
-    await still.sync();
-    const out = join(still.folder, 'still.html');
-    await still.run('report', '--out', out);
-    const page = readFileSync(out, 'utf8');
-    expect(page).not.toContain('All is well');
-    expect(words(page, 'attention')).toMatch(/^.*?No document was exported for 2[23] days/);
   });
 });
 

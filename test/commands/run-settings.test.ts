@@ -1,5 +1,3 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { holdRun } from '../support/held-run.ts';
@@ -81,29 +79,5 @@ describe('a run', () => {
     expect(runsOf(scene)).toMatchObject([{ status: 'failed', error_code: 'token_unavailable' }]);
     expect((await scene.run('runs')).stdout).toContain('token_unavailable');
     expect(scene.service.requests).toEqual([]);
-  });
-
-  test('of a watch whose token file goes is recorded, too, and the watch goes on', async () => {
-    await using scene = await setScene();
-    const file = join(scene.folder, 'token');
-    writeFileSync(file, scene.service.options.token);
-    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
-    const args = ['watch', '--run-now', '--schedule', '* * * * * *', '--token-file', file];
-    await using cli = spawnCli(args, { env: { ...env, DOCMIRROR_TRIGGER: 'timer' } });
-    const last = async (status: string) => {
-      for (;;) {
-        const { code, stdout } = await scene.run('runs', '--json', '--limit', '1');
-        const [run] = code === 0 ? JSON.parse(stdout) : [];
-        if (run?.status === status) return run;
-        await wait(50);
-      }
-    };
-    expect(await last('completed')).toMatchObject({ trigger: 'timer' });
-    rmSync(file);
-    expect(await last('failed')).toMatchObject({ error: { code: 'token_unavailable' } });
-    writeFileSync(file, scene.service.options.token);
-    await last('completed');
-    cli.child.kill('SIGHUP');
-    expect(await cli.done).toMatchObject({ code: 129 });
   });
 });

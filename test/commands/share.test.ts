@@ -1,16 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { fullMirror } from '../store/verify/full-mirror.ts';
 import { syncScene } from '../support/in-process.ts';
-import { onMount } from '../support/mount.ts';
 import { sqlite } from '../support/run-cli.ts';
-import { make, type Scene, setScene } from '../support/scene.ts';
-import { serveScene } from '../support/served.ts';
-import { copyWithLog, shareOf } from '../support/share.ts';
-import { collection, connection, documentExport, type SampleItem } from '../support/stand-in.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+import { shareOf } from '../support/share.ts';
+import { collection, connection, type SampleItem } from '../support/stand-in.ts';
 
 /** A scene whose runs make a share. */
 async function setSharedScene(...options: Parameters<typeof setScene>): Promise<Scene & { path: string }> {
@@ -82,42 +79,6 @@ describe('docmirror share', () => {
     });
     expect(sqlite(scene.path, 'SELECT one FROM mine')).toEqual([{ one: 1 }]);
   });
-
-  test('waits for no run; what one that died has committed is in it as of an interrupted run', async () => {
-    await using scene = await setScene({}, { exports: 5 });
-    await syncScene(scene);
-    (scene.service.lists.collections[0] as SampleItem).name = 'changed';
-    const died = join(scene.folder, 'died.sqlite');
-    let during: ReturnType<Scene['run']> | undefined;
-    let opened = 0;
-    await syncScene(scene, {
-      onList: () => {
-        if (++opened < 3) return;
-        copyWithLog(scene.database, died);
-        during = scene.run('share', 'during.sqlite');
-      },
-    });
-    expect(await during).toMatchObject({ code: 11 });
-    const path = join(scene.folder, 'share.sqlite');
-    expect(await scene.run('share', path, '--database', died)).toMatchObject({ code: 0 });
-    expect(sqlite(path, 'SELECT id, status FROM sync_runs')).toEqual([
-      { id: 1, status: 'completed' },
-      { id: 2, status: 'interrupted' },
-    ]);
-    expect(sqlite(path, 'SELECT record_id, operation FROM changes WHERE run_id = 2')).toEqual([
-      { record_id: 1, operation: 'update' },
-    ]);
-    expect(sqlite(path, 'SELECT count(*) AS n FROM sync_receipts')).toEqual([{ n: 2 }]);
-    expect(await scene.run('verify', '--database', died)).toMatchObject({ code: 0 });
-  });
-
-  test('of a mirror without an ended run is empty, and says so', async () => {
-    await using scene = await setSharedScene();
-    openForWriting(scene.database).close();
-    const { code, stdout } = await scene.run('share');
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('no run has ended yet') });
-    expect(sqlite(scene.path, 'SELECT verdict FROM sync_status')[0]).toEqual({ verdict: 'never synced' });
-  });
 });
 
 describe('a share that follows runs', () => {
@@ -151,18 +112,6 @@ describe('a share that follows runs', () => {
     expect(sqlite(path, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
   });
 
-  test.each<[string, (path: string) => void]>([
-    ['is gone', path => rmSync(path)],
-    ['is another file', path => writeFileSync(path, 'a note')],
-    ['is of another shape', path => alter(path, 'PRAGMA user_version = 1')],
-  ])('is made again by the next run, if it %s', async (_, harm) => {
-    await using scene = await setSharedScene({}, { exports: 1 });
-    await scene.sync();
-    harm(scene.path);
-    expect(await scene.sync()).toMatchObject({ code: 0, summary: { share: { error: null } } });
-    expect(sqlite(scene.path, 'SELECT count(*) AS n FROM collections')).toEqual([{ n: 7 }]);
-  });
-
   test('--share and --share-sql name it and its statements; changed statements make it again', async () => {
     await using scene = await setScene({}, { exports: 3 });
     const [path, sql] = [join(scene.folder, 'share.sqlite'), join(scene.folder, 'own.sql')];
@@ -177,13 +126,6 @@ describe('a share that follows runs', () => {
     writeFileSync(sql, 'CREATE VIEW mine AS SELECT 2 AS two');
     await scene.sync(...flags);
     expect(sqlite(path, 'SELECT * FROM mine')).toEqual([{ two: 2 }]);
-  });
-
-  test('is not mentioned if none is set or the run is dry', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    expect((await scene.sync()).summary.share).toBeNull();
-    expect((await scene.sync('--dry-run', '--share', 'share.sqlite')).summary.share).toBeNull();
-    expect(existsSync(join(scene.folder, 'share.sqlite'))).toBe(false);
   });
 
   test('stays as it is if its statements fail; the run says so in summary, JSON and log, and exits with 3', async () => {
@@ -206,22 +148,6 @@ describe('a share that follows runs', () => {
     expect(text.stdout).toContain(`The share ${path} could not be made: ${said}`);
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
-  });
-
-  test('stays as it is if its disk is full, and the run is done all the same: exit 3', async ({ skip }) => {
-    await using scene = await setScene({}, { exports: 10 });
-    await onMount(scene, 'size=600k', skip, async folder => {
-      const path = join(folder, 'share.sqlite');
-      expect(await scene.sync('--share', path)).toMatchObject({ code: 0 });
-      const before = readFileSync(path);
-      scene.service.lists['document-exports'].push(...make(2_000, n => documentExport(100 + n)));
-      const { code, summary } = await scene.sync('--share', path);
-      expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
-      const message = expect.stringContaining(`${path} is on a disk that is full`);
-      expect(summary.share).toEqual({ path, error: { code: 'disk_full', message } });
-      expect(readFileSync(path).equals(before)).toBe(true);
-      expect(readdirSync(folder)).toEqual(['share.sqlite']);
-    });
   });
 
   test('is refused before a run, if it can never be made: exit 2, and no request', async () => {
@@ -286,17 +212,6 @@ describe('a share as --database', () => {
     expect(answer).toEqual(await answerOf(scene.database, 'out-2'));
   });
 
-  test('shows and serves endpoints cut to scheme and host', async () => {
-    const shown = await scene.run('show', 'webhooks', '2', '--json', '--database', shared);
-    expect(shown.stdout).toContain('"endpoint":"https://hooks.example.com"');
-    expect(shown.stdout).not.toContain('secret');
-    await using served = await serveScene({ ...scene, database: shared });
-    const { items } = (await (await served.get('/v2/webhooks')).json()) as { items: { endpoint: string }[] };
-    expect(new Set(items.map(({ endpoint }) => endpoint))).toEqual(new Set(['https://hooks.example.com']));
-    for (const path of ['/', '/records/webhooks/2', '/search?q=Webhook', '/metrics'])
-      expect((await served.get(path)).status, path).toBe(200);
-  });
-
   test.each([
     'sync',
     'sync --dry-run',
@@ -315,16 +230,5 @@ describe('a share as --database', () => {
       /^docmirror: \S*share\.sqlite is a share, a copy for readers\. Name the mirror that it was made from\. \[mirror_file\]\n$/,
     );
     expect([readFileSync(shared), readdirSync(scene.folder)]).toEqual(before);
-  });
-
-  test.each([
-    ['an older', 1, 'Make it again with "docmirror share".'],
-    ['a newer', 999, 'was made by a newer docmirror'],
-  ])('of %s docmirror is refused in words that say what to do', async (_which, version, words) => {
-    const other = join(scene.folder, 'other-shape.sqlite');
-    writeFileSync(other, readFileSync(shared));
-    alter(other, `PRAGMA user_version = ${version}`);
-    const { code, stderr } = await scene.run('status', '--database', other);
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(words) });
   });
 });

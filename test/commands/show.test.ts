@@ -101,12 +101,6 @@ describe('show', () => {
     expect(records[0]).toMatchObject({ stands: false, record: null });
   });
 
-  test('shows both lives of a record that went and came back', async () => {
-    const { stdout } = await scene.run('show', 'collections', '2');
-    expect(stdout).toMatch(/Since run 4 .*\n {2}\+ new in the list; what it says is shown above\n/);
-    expect(stdout).toMatch(/From run 1 .* until run 3 .* removed it\n {2}\+ new in the list:\n/);
-  });
-
   test('lists the exports of one reference if there are several', async () => {
     const { stdout, code } = await scene.run('show', 'document-exports', 'INV-1');
     expect(code).toBe(0);
@@ -124,18 +118,6 @@ describe('show', () => {
     const { matchedBy, records, alsoReferenceOf } = await shown('document-exports', '1');
     expect({ matchedBy, id: records[0]?.recordId }).toEqual({ matchedBy: 'id', id: 1 });
     expect(alsoReferenceOf).toHaveLength(1);
-  });
-
-  test('takes a number with zeros before it for a reference, and for no id', async () => {
-    const { matchedBy, records } = await shown('document-exports', '001');
-    expect(matchedBy).toBe('reference');
-    expect(records.map(({ record }) => record?.sourceDocumentReference)).toEqual(['001']);
-    expect(await scene.run('show', 'document-exports', '0001')).toMatchObject({ code: 1, stdout: '' });
-  });
-
-  test('shows a connection, too', async () => {
-    const { records } = await shown('connections', '1');
-    expect(records[0]?.record).toMatchObject({ id: 1 });
   });
 
   test('shows people no secret, and programs the whole endpoint', async () => {

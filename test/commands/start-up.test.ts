@@ -51,12 +51,6 @@ test.skipIf(oldNode === undefined)('a Node.js that is too old gets a message of 
   expect(stderr).toMatch(/^docmirror needs Node\.js 24 or newer, but this is v\d[^\n]*\n$/);
 });
 
-test('the oldest Node.js is the one that the package names', () => {
-  const { engines } = JSON.parse(readFileSync(join(source, '..', 'package.json'), 'utf8'));
-  const [, named] = /const nodeMajorMin = (\d+);/.exec(readFileSync(join(source, 'cli.ts'), 'utf8')) ?? [];
-  expect(engines.node).toBe(`>=${named}`);
-});
-
 test.each([['--version'], ['demo']])(
   '%s runs no compiled code from the folder for temporary files',
   async command => {

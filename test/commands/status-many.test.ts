@@ -40,23 +40,6 @@ describe.concurrent('a run whose process is gone', () => {
     expect(before).toMatchObject({ runId: 2, status: 'interrupted' });
     expect(await scene.run('status', '--strict')).toMatchObject({ code: 0 });
   });
-
-  test('is no fault while it goes on', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    const { promise: asked, resolve } = Promise.withResolvers<void>();
-    const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    scene.service.onRequest = async () => {
-      resolve();
-      await released;
-    };
-    await using cli = spawnCli(['sync', '--full'], { env: scene.env });
-    await asked;
-    const { code, stdout } = await scene.run('status', '--strict', '--json');
-    expect({ code, ...JSON.parse(stdout) }).toMatchObject({ code: 0, state: 'running' });
-    release();
-    expect(await cli.done).toMatchObject({ code: 0 });
-  });
 });
 
 test('status of many mirrors is a line each, the worst first, and --strict says whether one is at fault', async () => {

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readSigningKey } from '../../src/commands/checkpoint-file.ts';
 import { readTokenFile, runTokenCommand } from '../../src/commands/token.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { runCli, spawnCli } from '../support/run-cli.ts';
+import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** A scene whose token comes from what a file says when it is asked. */
@@ -23,15 +22,6 @@ async function commandScene(
 }
 
 describe.concurrent('a token from a command', () => {
-  test('is asked for again for each run', async () => {
-    const { scene, file } = await commandScene();
-    await using _scene = scene;
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-    writeFileSync(file, 'another-token');
-    expect(await scene.sync()).toMatchObject({ code: 12 });
-    expectExactMirror(scene.database, scene.service);
-  });
-
   test.each([
     ['fails', 'echo printed-word; exit 3', /the command failed \(exit code 3\)/],
     ['prints nothing', 'true', /printed nothing/],
@@ -102,37 +92,6 @@ describe.concurrent('a token that expires during a run', () => {
       if (kind === 'command') expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^2 /);
     },
   );
-
-  test('is renewed also after a list that it does not open', async () => {
-    const { scene, file } = await commandScene({ maxPageSize: 5 });
-    await using _scene = scene;
-    const { service } = scene;
-    service.options.faults = ({ resource }) =>
-      resource === 'webhooks' ? { kind: 'status', status: 401 } : undefined;
-    // Some way into the exports, which are read last.
-    service.onRequest = request => {
-      if (request.resource !== 'document-exports' || request.pageNo !== 4) return;
-      if (service.options.token !== 'secret-token') return;
-      service.options.token = 'a-new-token';
-      writeFileSync(file, service.options.token);
-    };
-    const log = join(scene.folder, 'log');
-    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; cat '${file}'`;
-    const synced = await scene.sync();
-    expect(synced.of('webhooks')).toMatchObject({ status: 'failed', requests: 1 });
-    expect(synced.of('document-exports')).toMatchObject({ status: 'completed', completeness: 'proven' });
-    // At the start, for the list that was refused, and when the token had expired.
-    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^3 /);
-  });
-
-  test('is not asked for again if it was never accepted', async () => {
-    const { scene } = await commandScene();
-    await using _scene = scene;
-    const log = join(scene.folder, 'log');
-    scene.env.DOCMIRROR_TOKEN_COMMAND = `echo asked >> '${log}'; echo a-wrong-token`;
-    expect(await scene.sync()).toMatchObject({ code: 12 });
-    expect(execFileSync('wc', ['-l', log]).toString()).toMatch(/^1 /);
-  });
 });
 
 describe('a token', () => {
@@ -206,43 +165,6 @@ describe.concurrent('a refused token', () => {
     expect(scene.service.requests.filter(({ authorization }) => authorization !== `Bearer ${wrong}`)).toEqual(
       [],
     );
-  });
-
-  test.each([401, 403])(
-    'with %i is said to come from there by runs, verify --live and the log of a watch',
-    async status => {
-      await using scene = await refusedScene({}, [`DOCMIRROR_TOKEN_FILE=token`]);
-      const { service } = scene;
-      const all = { 'document-exports': status, collections: status, webhooks: status };
-      service.options.token = wrong;
-      expect(await scene.run('sync', '--env-file', 'globex.env')).toMatchObject({ code: 0 });
-      Object.assign(service.options, { status: all });
-      const said = 'the token came from DOCMIRROR_TOKEN_FILE in ';
-      const live = await scene.run('verify', '--live', '--env-file', 'globex.env');
-      expect(live).toMatchObject({ code: 12, stdout: expect.stringContaining(said) });
-      const args = ['watch', '--run-now', '--schedule', '0 0 1 1 *', '--env-file', 'globex.env'];
-      await using cli = spawnCli(args, { env: scene.env, cwd: scene.folder });
-      const [log] = await once(cli.child.stderr ?? cli.child, 'data');
-      cli.child.kill('SIGTERM');
-      const { stderr } = await cli.done;
-      expect(`${log}${stderr}`).toContain(said);
-      expect((await scene.run('runs', '--json')).stdout).toContain(said);
-    },
-  );
-});
-
-describe.concurrent('a token file', () => {
-  test.each(['a large file', 'a folder'])('that is %s is refused', async kind => {
-    await using scene = await setScene();
-    const path = kind === 'a folder' ? scene.folder : join(scene.folder, 'token');
-    if (kind === 'a large file') {
-      writeFileSync(path, '');
-      truncateSync(path, 5 * 1024 ** 3);
-    }
-    const { DOCMIRROR_TOKEN: _token, ...env } = scene.env;
-    const result = await runCli(['sync'], { env: { ...env, DOCMIRROR_TOKEN_FILE: path } });
-    expect(result.code).toBe(1);
-    expect(result.stdout).toMatch(/^collections: DOCMIRROR_TOKEN_FILE: /m);
   });
 });
 

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { labelledFigures, metricsText } from '../../src/serve/metrics.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { shareOf } from '../support/share.ts';
 import { documentExport } from '../support/stand-in.ts';
 
 const allFields = `SELECT resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count FROM unknown_fields
@@ -35,11 +34,6 @@ describe('fields that no column exists for', () => {
       ['collections', 'owner', 'string', 2, 2, 1],
       ['collections', 'tags', 'array', 2, 2, 2],
     ]);
-  });
-
-  test('are in the share', async () => {
-    const share = await shareOf(scene);
-    expect(sqlite(share, allFields)).toEqual(sqlite(scene.database, allFields));
   });
 
   test('are shown by status, in the report and as a metric', async () => {
@@ -116,17 +110,6 @@ test('a member of the answers beside the items is named once, and no value of it
   expect(readFileSync(other.database).includes('kept nowhere')).toBe(false);
 });
 
-describe('fields that are not yet, or not, without a column', () => {
-  test('are those whose value its column could not have', async () => {
-    await using other = await setScene({}, { exports: 1 });
-    Object.assign(other.service.lists.webhooks[0] as object, { events: null, connections: null });
-    await other.sync();
-    const [row] = sqlite(other.database, 'SELECT _extra FROM webhooks WHERE id = 1');
-    expect(row?._extra).toContain('connections');
-    expect(sqlite(other.database, allFields)).toEqual([]);
-  });
-});
-
 describe('a column that has become empty', () => {
   test('is named once, by the run that saw it first', async () => {
     await using other = await setScene({}, { exports: 3, collections: 4 });
@@ -136,17 +119,5 @@ describe('a column that has become empty', () => {
     expect(stdout).toContain('collections: name has become empty: each record had a value in it before.');
     (other.service.lists.collections[0] as Item).destinationConnection = { id: 999, name: 'Other' };
     expect((await other.sync()).of('collections').emptiedColumns).toEqual([]);
-  });
-
-  test('is not one that had been null before, or that a record still has', async () => {
-    await using other = await setScene({}, { exports: 3, collections: 4, webhooks: 3 });
-    const { collections, webhooks } = other.service.lists as unknown as Record<string, Item[]>;
-    (collections?.[0] as Item).name = null;
-    await other.sync();
-    for (const item of collections ?? []) item.name = null;
-    for (const item of webhooks?.slice(1) ?? []) item.description = null;
-    const synced = await other.sync();
-    expect(synced.of('collections').emptiedColumns).toEqual([]);
-    expect(synced.of('webhooks').emptiedColumns).toEqual([]);
   });
 });

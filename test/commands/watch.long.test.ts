@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { onSchedule, parseEndpoint } from '../../src/commands/watch.ts';
-import { UsageError } from '../../src/errors.ts';
+import { onSchedule } from '../../src/commands/watch.ts';
 import { type RunningCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -165,20 +164,6 @@ describe.concurrent('docmirror watch', () => {
     expect(new Set(logged.map(({ nextRunAt }) => nextRunAt).filter(Boolean))).toHaveProperty('size', 1);
   });
 
-  test('leaves a tick to a run of another process', async () => {
-    await using scene = await setScene({ latencyMs: 60_000 });
-    await using other = spawnCli(['sync'], { env: scene.env });
-    await until(() => scene.service.requests.length > 0, 'a request');
-    await using running = watch(scene);
-    await until(() => existsSync(`${scene.database}.watch`), 'the watch');
-    await wait(1_100);
-    running.child.kill('SIGTERM');
-    const logged = await running.logged();
-    expect(logged.some(({ error }) => error?.code === 'mirror_busy')).toBe(true);
-    other.child.kill('SIGTERM');
-    expect((await other.done).code).toBe(143);
-  });
-
   test('answers the status without a token', async () => {
     await using scene = await setScene();
     await using running = watch(scene, '--http', '127.0.0.1:0', '--max-age', '1h', '--schedule', '0 0 1 1 *');
@@ -258,19 +243,4 @@ describe('a schedule', () => {
     await kept;
     expect(done).toBe(1);
   });
-
-  test.each([
-    ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
-    ['[::1]:0', { host: '::1', port: 0 }],
-    ['localhost:80', { host: 'localhost', port: 80 }],
-  ])('reads the address %s', (text, endpoint) => {
-    expect(parseEndpoint('--http', text)).toEqual(endpoint);
-  });
-
-  test.each(['9464', ':9464', 'host', 'host:', 'host:70000', 'a b:1', '::1:80'])(
-    'refuses the address %j',
-    text => {
-      expect(() => parseEndpoint('--http', text)).toThrow(UsageError);
-    },
-  );
 });

@@ -29,18 +29,6 @@ describe('a record that would steer a terminal', () => {
     expect(JSON.parse(shown.stdout).records[0].record.name).toBe(hostile);
     for (const { stdout } of [data, shown]) expect(stdout).not.toMatch(steering);
   });
-
-  test('is made visible in the report', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    scene.service.lists.collections.push(collection(90, { name: hostile }));
-    await scene.sync();
-    const out = join(scene.folder, 'report.html');
-    expect(await scene.run('report', '--out', out)).toMatchObject({ code: 0 });
-    const report = readFileSync(out, 'utf8');
-    expect(report).toContain(visible);
-    expect(report).not.toContain('\u202e');
-  });
 });
 
 describe('the endpoint of a webhook', () => {
