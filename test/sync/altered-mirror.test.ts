@@ -12,7 +12,7 @@ import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Row, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
 
 const day = 86_400_000;
 const { signal } = new AbortController();
@@ -175,31 +175,6 @@ describe('a mirror that another program altered', () => {
     expect(await altered.cli('sync')).toMatchObject({ code: 0 });
   });
 
-  test.each([
-    [
-      'a version in the history',
-      `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`,
-    ],
-    ['who ended a version', "UPDATE record_history SET ended_by = 'removal' WHERE ended_by = 'update'"],
-    ['a version that is gone', "DELETE FROM record_history WHERE resource = 'document-exports'"],
-    ['the record of a run', "UPDATE sync_runs SET _actor = 'somebody else' WHERE id = 1"],
-    ['the record of a list', 'UPDATE sync_run_resources SET requests = 99 WHERE run_id = 1'],
-    ['the record of a list that is gone', "DELETE FROM sync_run_resources WHERE resource = 'webhooks'"],
-    ['a rejected record', "UPDATE rejected_records SET reason = 'a lie'"],
-    ['the run that wrote a record', 'UPDATE document_exports SET _changed_run_id = 2 WHERE id = 5'],
-    [
-      'an older receipt',
-      "UPDATE sync_receipts SET receipt = replace(receipt, 'test', 'other') WHERE run_id = 1",
-    ],
-  ])('is not found by a run, but by verify, if it is not in the lists: %s', async (_what, sql) => {
-    await using altered = copy();
-    expect(tamper(altered.database, sql)).toBe(true);
-    const foundBy = async () => (await verifyMirror(altered.database, { limit: 5, signal })).differenceCount;
-    expect(await foundBy()).toBeGreaterThan(0);
-    expect(await syncScene(altered, { fullEveryMs: day })).toMatchObject({ code: 0 });
-    expect(await foundBy()).toBeGreaterThan(0);
-  });
-
   test('has no state of before its rebuild to export', async () => {
     await using altered = copy();
     tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
@@ -234,18 +209,11 @@ describe('a mirror that another program altered', () => {
 
   test.each([
     ['the history is gone', 'DELETE FROM record_history'],
-    ['a version is gone', "DELETE FROM record_history WHERE resource = 'document-exports'"],
-    ['a text is gone', 'UPDATE record_history SET record = NULL'],
     ['a text is another', `UPDATE record_history SET record = '{"id":2}' WHERE resource = 'collections'`],
     [
       'records are said to be of another run',
       'UPDATE document_exports SET _first_seen_run_id = 2, _changed_run_id = 2 WHERE id = 5',
     ],
-    [
-      'a version is said to be of another run',
-      'UPDATE record_history SET valid_from_run_id = 0, first_seen_run_id = 0',
-    ],
-    ['a version ended with another run', 'UPDATE record_history SET valid_to_run_id = 3'],
     ['a version ended otherwise', "UPDATE record_history SET ended_by = 'removal'"],
   ])('is not as its receipts say if, after a rebuild, what it kept was altered: %s', async (_what, sql) => {
     if (rebuilt === undefined) {
@@ -258,75 +226,6 @@ describe('a mirror that another program altered', () => {
     expect(tamper(altered.database, sql)).toBe(true);
     expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).not.toEqual([]);
   });
-
-  test('is sound after a rebuild that read one list, until the others are read', async () => {
-    await using altered = copy();
-    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
-    const resources = ['webhooks'];
-    expect(await syncScene(altered, { mayRebuild: true, resources })).toMatchObject({ code: 0 });
-    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
-    expect((await syncScene(altered)).of('document-exports')).toMatchObject({ inserted: 1 });
-    expect(contents(altered.database)).toEqual(contents(base.database));
-    expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
-  });
-
-  test('is refused if the newest receipt says another sum of a list', async () => {
-    await using altered = copy();
-    const [last] = sqlite(
-      altered.database,
-      'SELECT receipt FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1',
-    );
-    const { checksum } = JSON.parse(String(last?.receipt)).lists[0];
-    const other = `${checksum.startsWith('0') ? '1' : '0'}${checksum.slice(1)}`;
-    tamper(
-      altered.database,
-      `UPDATE sync_receipts SET receipt = replace(receipt, '${checksum}', '${other}')`,
-    );
-    await expect(syncScene(altered)).rejects.toMatchObject({ code: 'mirror_altered' });
-    expect(altered.service.requests).toEqual([]);
-    expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({ code: 0 });
-    // The forged receipt stays in the log, and no rebuild makes it true.
-    expect((await verifyMirror(altered.database, { limit: 5, signal })).differenceCount).toBeGreaterThan(0);
-    expect(await syncScene(altered)).toMatchObject({ code: 0 });
-  });
-});
-
-describe('a mirror that another program alters while a run goes on', () => {
-  const alterations = {
-    collections: "UPDATE collections SET name = 'other' WHERE id = 3",
-    'document-exports': "UPDATE document_exports SET source_document_title = 'other' WHERE id = 5",
-    webhooks: 'DELETE FROM webhook_events WHERE position = 0',
-  };
-
-  test.each(Object.entries(alterations))(
-    'is refused by that run or the next one, and never repaired: %s',
-    async (resource, sql) => {
-      await using altered = copy();
-      const { service } = altered;
-      service.lists.collections.push(collection(90));
-      service.onRequest = request => {
-        if (request.resource !== resource) return;
-        service.onRequest = undefined;
-        tamper(altered.database, sql);
-      };
-      try {
-        const during = await syncScene(altered);
-        expect([0, 4]).toContain(during.code);
-        service.requests = [];
-        await expect(syncScene(altered)).rejects.toMatchObject({ code: 'mirror_altered' });
-        expect(service.requests).toEqual([]);
-        expect(await syncScene(altered, { mayRebuild: true })).toMatchObject({
-          code: 0,
-          status: 'completed',
-        });
-        expect((await verifyMirror(altered.database, { limit: 5, signal })).differences).toEqual([]);
-        expect(await syncScene(altered)).toMatchObject({ code: 0, status: 'completed' });
-      } finally {
-        service.onRequest = undefined;
-        service.lists.collections.pop();
-      }
-    },
-  );
 });
 
 test('a row that another program deletes while its list is read makes that run fail, and it writes nothing of the list', async () => {
@@ -347,28 +246,6 @@ test('a row that another program deletes while its list is read makes that run f
   } finally {
     service.onRequest = undefined;
     service.lists.collections.pop();
-  }
-});
-
-test('a row that another program deletes before its list is opened is not put back, and that run fails', async () => {
-  await using altered = copy();
-  const { service } = altered;
-  const at = service.lists['document-exports'];
-  const gone = at.splice(0, 1);
-  service.onRequest = ({ resource }) => {
-    if (resource === 'document-exports') return;
-    service.onRequest = undefined;
-    tamper(altered.database, 'DELETE FROM document_exports WHERE id = 5');
-  };
-  try {
-    const { code, summary } = await syncScene(altered);
-    expect(code).toBe(4);
-    const failed = summary.resources.filter(({ status }) => status === 'failed');
-    expect(failed).toMatchObject([{ resource: 'document-exports', error: { code: 'mirror_altered' } }]);
-    expect(sqlite(altered.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 28 }]);
-  } finally {
-    service.onRequest = undefined;
-    at.unshift(...gone);
   }
 });
 
@@ -409,32 +286,4 @@ test('a connection that another program deletes during a run makes it fail, beca
     service.onRequest = undefined;
     service.lists.webhooks.pop();
   }
-});
-
-test('tables, views and plain indexes of others disturb no run, before it or while it goes on', async () => {
-  await using own = copy();
-  const write = () => {
-    new Database(own.database)
-      .exec(
-        `CREATE TABLE IF NOT EXISTS notes (text); INSERT INTO notes VALUES (1);
-         CREATE VIEW IF NOT EXISTS titles AS SELECT source_document_title FROM document_exports;
-         CREATE INDEX IF NOT EXISTS mine ON document_exports (source_document_title);
-         CREATE TABLE IF NOT EXISTS _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
-         INSERT INTO _litestream_seq VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET seq = seq + 1`,
-      )
-      .close();
-  };
-  write();
-  expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
-  own.service.onRequest = write;
-  own.service.lists['document-exports'].push(documentExport(7_000));
-  own.service.lists.collections.push(collection(7_000));
-  own.service.lists.webhooks.push(webhook(7_000));
-  const synced = await syncScene(own);
-  expect(synced).toMatchObject({ code: 0, status: 'completed' });
-  for (const { completeness, walks, inserted } of synced.summary.resources)
-    expect({ completeness, walks, inserted }).toEqual({ completeness: 'proven', walks: 1, inserted: 1 });
-  own.service.onRequest = undefined;
-  expect((await verifyMirror(own.database, { limit: 5, signal })).differences).toEqual([]);
-  expect(await syncScene(own)).toMatchObject({ code: 0, status: 'completed' });
 });

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
-import { copyWithLog } from '../support/share.ts';
 import { collection, documentExport, webhook } from '../support/stand-in.ts';
 
 type Records = Partial<Record<ListDefinition['resource'], readonly object[]>>;
@@ -88,21 +86,6 @@ describe.concurrent('a connection', () => {
       ['A', '{"color":"blue"}'],
     ]);
   });
-
-  test('has the further fields that one of its records gives, in whatever order they come', async () => {
-    const plain = (id: number) => collected(id, { name: 'A' });
-    const marked = (id: number) => collected(id, { name: 'A', q: 1 });
-    const said = await saidOver(
-      { collections: [plain(1), marked(2), plain(3)] },
-      { collections: [plain(1), plain(3), marked(2)] },
-      { collections: [marked(2), plain(1), plain(3)] },
-    );
-    expect(said).toEqual([
-      ['A', '{"q":1}'],
-      ['A', '{"q":1}'],
-      ['A', '{"q":1}'],
-    ]);
-  });
 });
 
 test('of a name with half a surrogate pair, the rest is kept', async () => {
@@ -145,31 +128,6 @@ test('a connection that one list lets go and another one takes up in the same ru
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
-test('a connection that a run let go before it died is removed by the next run', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
-  await syncScene(scene);
-  scene.service.lists.collections.splice(0, 1, collection(1, refers({ id: 10, name: 'B' })) as never);
-  const died = { service: scene.service, database: join(scene.folder, 'died.sqlite') };
-  await syncScene(scene, {
-    resources: ['collections', 'webhooks'],
-    // The last list that is opened: what is copied is the file of a run that was killed there.
-    onList: () => copyWithLog(scene.database, died.database),
-  });
-  const left = 'SELECT id FROM connections WHERE id IN (9, 10) ORDER BY id';
-  expect(sqlite(died.database, left)).toEqual([{ id: 9 }, { id: 10 }]);
-  expect(await syncScene(died, { resources: ['document-exports'] })).toMatchObject({ code: 0 });
-  expect(sqlite(died.database, left)).toEqual([{ id: 10 }]);
-  expect(
-    sqlite(
-      died.database,
-      "SELECT run_id, operation FROM changes WHERE resource = 'connections' AND record_id = 9",
-    ),
-  ).toContainEqual({ run_id: 3, operation: 'removal' });
-  const verified = await scene.run('verify', '--database', died.database);
-  expect(verified).toMatchObject({ code: 0 });
-});
-
 test('a rebuild forgets what lists called connections, and the readings that follow say it again', async () => {
   await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
   scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
@@ -187,34 +145,6 @@ test('a rebuild forgets what lists called connections, and the readings that fol
   await syncScene(scene);
   expect(names()).toEqual([{ name: 'A' }]);
   expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
-});
-
-test('nulls among the further fields, and their order, take no name away from the list that counts', async () => {
-  for (const [one, other] of [
-    [{ y: null }, {}],
-    [{}, { y: null }],
-    [
-      { a: 1, b: 2 },
-      { b: 2, a: 1 },
-    ],
-  ]) {
-    const said = await saidOver(
-      { 'document-exports': [exported(1, { name: 'A', ...one })] },
-      {
-        'document-exports': [exported(1, { name: 'A', ...one })],
-        webhooks: [hooked(1, { name: 'B', ...other })],
-      },
-      {
-        'document-exports': [exported(1, { name: 'C', ...one })],
-        webhooks: [hooked(1, { name: 'B', ...other })],
-      },
-      { 'document-exports': [exported(1, { name: 'C', ...one })] },
-    );
-    expect(
-      said.map(each => (each as [string])[0]),
-      JSON.stringify([one, other]),
-    ).toEqual(['A', 'B', 'B', 'C']);
-  }
 });
 
 describe.concurrent('in a list of several pages, if one alone says otherwise,', () => {
@@ -239,25 +169,6 @@ describe.concurrent('in a list of several pages, if one alone says otherwise,', 
       expect(said, `at ${at}`).toEqual(['B', 'B', 'A', 'C'].map(name => [name, null]));
     }
   });
-
-  test('a connection has the further fields that are given now', async () => {
-    const said = await saidOnOnePage(70, { name: 'A', zone: 1 }, { name: 'A' }, { name: 'A', zone: 2 });
-    const now = [
-      ['A', '{"zone":1}'],
-      ['A', '{"zone":1}'],
-      ['A', '{"zone":2}'],
-    ];
-    expect(said).toEqual(now);
-  });
-});
-
-test('a connection keeps its name while what the list says of it can not be read', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
-  await syncScene(scene);
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 5 }) as never);
-  expect(await syncScene(scene)).toMatchObject({ code: 3 });
-  expect(sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9')).toEqual([{ name: 'A' }]);
 });
 
 test('a dry run names a connection that has another name now, once, and nothing else', async () => {

@@ -135,40 +135,6 @@ describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
   });
 });
 
-/** Kills a walk of 100 pages as it asks for page 70. */
-async function killAtPage70(scene: Scene, name: Resource = resource): Promise<void> {
-  const { service } = scene;
-  service.options.latencyMs = 4;
-  await using cli = spawnCli(['sync', '--full', '--resource', name], { env: scene.env });
-  service.onRequest = request => {
-    if (request.resource === name && request.pageNo === 70) cli.child.kill('SIGKILL');
-  };
-  await once(cli.child, 'exit');
-  service.onRequest = undefined;
-  service.options.latencyMs = 0;
-  service.requests = [];
-}
-
-describe.concurrent('a walk of 100 pages that is killed at page 70', () => {
-  const setLongScene = () => setScene({ maxPageSize: 10 }, { exports: 1_000 });
-
-  test('is begun again over a mirror with changes in every part of the list, and is exact', async () => {
-    await using scene = await setLongScene();
-    expect(await syncScene(scene)).toMatchObject({ code: 0 });
-    const before = mirrored(scene.database, resource);
-    const exports = scene.service.lists[resource];
-    for (const at of [15, 300, 650, 720, 950])
-      exports[at] = documentExport(at + 1, { sourceDocumentTitle: 'new' });
-    exports.push(...make(10, n => documentExport(2_000 + n)));
-    await killAtPage70(scene);
-    expect(mirrored(scene.database, resource)).toEqual(before);
-    const synced = await syncScene(scene);
-    expect(synced).toMatchObject({ code: 0, status: 'completed' });
-    expect(synced.of(resource)).toMatchObject({ inserted: 10, updated: 5, removed: 0 });
-    expectExactMirror(scene.database, scene.service);
-  });
-});
-
 describe.concurrent('a reader', () => {
   test('that counts during a run sees the old count or the new one, nothing between, and no error', async () => {
     await using scene = await setScene({ maxPageSize: 500 }, { exports: 500 });
@@ -194,25 +160,6 @@ describe.concurrent('a reader', () => {
     expect(polls).toBeGreaterThan(30);
     expect([...counts].sort()).toEqual([20_500, 500]);
     expectExactMirror(scene.database, scene.service);
-  });
-
-  test('that comes and goes while runs open and close the file never sees an error', async () => {
-    await using scene = await setScene({}, { exports: 30 });
-    expect(await syncScene(scene)).toMatchObject({ code: 0 });
-    let isOver = false;
-    const runs = (async () => {
-      for (let n = 0; n < 3; n++) {
-        scene.service.lists[resource].push(documentExport(500 + n));
-        expect(await runProcess(['sync'], { env: scene.env })).toMatchObject({ code: 0 });
-      }
-    })().finally(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')[0]?.n).toBeGreaterThan(29);
-      await wait(1);
-    }
-    await runs;
   });
 
   test('that keeps a read transaction open through whole runs neither fails them nor sees them', async () => {

@@ -79,15 +79,6 @@ test('a log of receipts that cannot be extended gives a clear message, by doctor
   expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
 });
 
-test('a run that has its receipt is not ended once more, whatever its row says', async () => {
-  await using scene = await setScene();
-  await scene.sync();
-  tamper(scene.database, "UPDATE sync_runs SET status = 'running'");
-  expect(await scene.run('doctor')).toMatchObject({ code: 0 });
-  expect(await scene.sync()).toMatchObject({ code: 0 });
-  expect(await scene.run('verify')).toMatchObject({ code: 4 });
-});
-
 test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
   'a mirror whose table %s is gone is refused in words, and is not taken for an older one',
   async table => {

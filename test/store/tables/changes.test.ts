@@ -29,20 +29,6 @@ test('a reader that asks for later runs during a run, and keeps the newest run i
   expect(inOrder(read)).toEqual(inOrder(all));
 });
 
-test('what a run has ended so far is in `changes` as the run before left it', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  await syncScene(scene);
-  const before = sqlite(scene.database, 'SELECT * FROM changes');
-  scene.service.lists['document-exports'] = [documentExport(1, { sourceDocumentTitle: 'Other' })];
-  scene.service.lists.collections = [
-    collection(1, { name: 'Other', sourceConnection: { id: 2, name: 'Renamed' } }),
-  ];
-  await using held = await holdRun(scene, 'webhooks');
-  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM record_history')).not.toEqual([{ n: 0 }]);
-  expect(inOrder(sqlite(scene.database, 'SELECT * FROM changes'))).toEqual(inOrder(before));
-  await held.release();
-});
-
 test('connections in a record have the names of the run that is asked for', async () => {
   await using scene = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
   const { lists } = scene.service;

@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeBigMirror } from '../../support/big-mirror.ts';
 import { holdRun } from '../../support/held-run.ts';
@@ -8,11 +7,6 @@ import { syncScene } from '../../support/in-process.ts';
 import { sqlite, temporaryFolder } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 import { collection, documentExport, webhook } from '../../support/stand-in.ts';
-
-const views = [
-  ...['changes', 'collections_named', 'document_exports_named', 'latest_versions', 'sync_status'],
-  'webhooks_named',
-];
 
 describe('the views', () => {
   let scene: Scene;
@@ -36,29 +30,6 @@ describe('the views', () => {
     expect(types.filter(({ type }) => type !== 'TEXT').map(({ name }) => name)).toEqual(
       types.filter(({ name }) => isNumber(name)).map(({ name }) => name),
     );
-  });
-
-  test('need no table of book-keeping', async () => {
-    await using folder = temporaryFolder();
-    const path = join(folder.path, 'copy.sqlite');
-    const mirror = new Database(scene.database, { readonly: true });
-    mirror.prepare('VACUUM INTO ?').run(path);
-    mirror.close();
-    const copy = new Database(path);
-    const internal = copy
-      .prepare<[], string>(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB '_*' AND name NOT GLOB '[a-z]*'",
-      )
-      .pluck()
-      .all();
-    expect(internal).toContain('__drizzle_migrations');
-    copy.exec(internal.map(name => `DROP TABLE ${name};`).join(' '));
-    copy.close();
-    for (const view of views) {
-      const all = `SELECT * FROM ${view}`;
-      expect(sqlite(path, all).length).toBeGreaterThan(0);
-      if (view !== 'sync_status') expect(sqlite(path, all)).toEqual(sqlite(scene.database, all));
-    }
   });
 
   test('have the times of the runs that first saw and last changed a record', () => {
