@@ -73,7 +73,6 @@ export class Reader {
   readonly #failed: PageAddress[] = [];
   #first: Page | null;
   #tick = 0;
-  #isSecondLook = false;
 
   /** @param first the list's first page, which is then the first answer; null if only the growing end is read. */
   constructor(task: ListTask, stage: Stage, progress: ListProgress, paging: Paging, first: Page | null) {
@@ -100,9 +99,6 @@ export class Reader {
       this.#progress.walks++;
       observer.walkAgain(list, again);
     }
-    const isSecondLook = pages.some(page => page.isSecondLook);
-    if (again !== null || (isSecondLook && !this.#isSecondLook)) this.#stage.names.beginRound();
-    this.#isSecondLook = isSecondLook;
     const reading = new AbortController();
     const either = AbortSignal.any([signal, reading.signal]);
     const left = [...pages];

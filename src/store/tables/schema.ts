@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { blob, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
+import { blob, index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 // drizzle-kit reads this file by itself: it must stay one file without relative imports.
 
@@ -10,8 +11,12 @@ export const provenance = () => ({
   extra: text('_extra'),
 });
 
-/** 16-byte hash of what the record says. */
-const content = () => blob('_content', { mode: 'buffer' });
+/** What a row has beside its fields; the content is a 16-byte hash of them. */
+const stored = () => ({ ...provenance(), content: blob('_content', { mode: 'buffer' }).notNull() });
+
+/** An index for each of some columns of a table, with its name. */
+const indexed = (table: string, ...columns: SQLiteColumn[]) =>
+  columns.map(column => index(`${table}_${column.name.replace(/^_/, '')}`).on(column));
 
 /** The systems that documents come from and go to, one row each, under the newest name. */
 export const connections = sqliteTable(
@@ -19,10 +24,9 @@ export const connections = sqliteTable(
   {
     id: integer('id').primaryKey(),
     name: text('name'),
-    ...provenance(),
-    content: content().notNull(),
+    ...stored(),
   },
-  table => [index('connections_changed_run_id').on(table.changedRunId)],
+  table => indexed('connections', table.changedRunId),
 );
 
 /** The name and further fields that each list gives to each connection; `connections` has those that count. */
@@ -59,13 +63,12 @@ export const documentExports = sqliteTable(
   {
     id: integer('id').primaryKey({ autoIncrement: true }),
     ...documentExportFields(),
-    ...provenance(),
-    content: content().notNull(),
+    ...stored(),
     exportedAtMs: integer('exported_at_ms'),
   },
   table => [
-    index('document_exports_source_connection_id').on(table.sourceConnectionId),
-    index('document_exports_destination_connection_id').on(table.destinationConnectionId),
+    ...indexed('document_exports', table.sourceConnectionId, table.destinationConnectionId),
+    ...indexed('document_exports', table.changedRunId),
     // Records arrive in time order, so neighbours share pages of the index that finds them. With its further columns, exports are
     // filtered and counted in the order of time without reading their rows.
     index('document_exports_exported_at_ms').on(
@@ -75,7 +78,6 @@ export const documentExports = sqliteTable(
       table.destinationConnectionId,
       table.sourceDocumentKind,
     ),
-    index('document_exports_changed_run_id').on(table.changedRunId),
   ],
 );
 
@@ -92,14 +94,10 @@ export const collections = sqliteTable(
   {
     id: integer('id').primaryKey(),
     ...collectionFields(),
-    ...provenance(),
-    content: content().notNull(),
+    ...stored(),
   },
-  table => [
-    index('collections_source_connection_id').on(table.sourceConnectionId),
-    index('collections_destination_connection_id').on(table.destinationConnectionId),
-    index('collections_changed_run_id').on(table.changedRunId),
-  ],
+  table =>
+    indexed('collections', table.sourceConnectionId, table.destinationConnectionId, table.changedRunId),
 );
 
 /** The fields of a webhook that are in its own table, also as a view's columns. */
@@ -114,38 +112,36 @@ export const webhooks = sqliteTable(
   {
     id: integer('id').primaryKey(),
     ...webhookFields(),
-    ...provenance(),
-    content: content().notNull(),
+    ...stored(),
   },
-  table => [index('webhooks_changed_run_id').on(table.changedRunId)],
+  table => indexed('webhooks', table.changedRunId),
 );
 
-const webhookId = () =>
-  integer('webhook_id')
+/** The place of an item in an array of a webhook. */
+const ofWebhook = () => ({
+  webhookId: integer('webhook_id')
     .notNull()
-    .references(() => webhooks.id, { onDelete: 'cascade' });
+    .references(() => webhooks.id, { onDelete: 'cascade' }),
+  position: integer('position').notNull(),
+});
 
 /** The events of each webhook, in the order in which the service sends them. */
 export const webhookEvents = sqliteTable(
   'webhook_events',
-  { webhookId: webhookId(), position: integer('position').notNull(), event: text('event').notNull() },
+  { ...ofWebhook(), event: text('event').notNull() },
   table => [
     primaryKey({ columns: [table.webhookId, table.position] }),
-    index('webhook_events_event').on(table.event),
+    ...indexed('webhook_events', table.event),
   ],
 );
 
 /** The connections of each webhook, in the order in which the service sends them. */
 export const webhookConnections = sqliteTable(
   'webhook_connections',
-  {
-    webhookId: webhookId(),
-    position: integer('position').notNull(),
-    connectionId: connectionId('connection_id'),
-  },
+  { ...ofWebhook(), connectionId: connectionId('connection_id') },
   table => [
     primaryKey({ columns: [table.webhookId, table.position] }),
-    index('webhook_connections_connection_id').on(table.connectionId),
+    ...indexed('webhook_connections', table.connectionId),
   ],
 );
 
@@ -166,8 +162,8 @@ export const syncRuns = sqliteTable('sync_runs', {
   labels: text('labels'),
 });
 
-const runId = () =>
-  integer('run_id')
+const runId = (name = 'run_id') =>
+  integer(name)
     .notNull()
     .references(() => syncRuns.id);
 
@@ -237,10 +233,7 @@ export const rejectedRecords = sqliteTable(
     /** 16 bytes: the first of the text's SHA-256. */
     content: blob('content', { mode: 'buffer' }).notNull(),
   },
-  table => [
-    index('rejected_records_run_id').on(table.runId),
-    index('rejected_records_last_run_id').on(table.lastRunId),
-  ],
+  table => indexed('rejected_records', table.runId, table.lastRunId),
 );
 
 /** Fields that the service sends and that have no column; their values are in `_extra`. */
@@ -260,20 +253,18 @@ export const unknownFields = sqliteTable(
 );
 
 /** The statement of each run at its end. It is permanent: triggers refuse to change or delete a receipt. */
-export const syncReceipts = sqliteTable(
-  'sync_receipts',
-  {
-    /** From 0, without a gap. */
-    leafIndex: integer('leaf_index').primaryKey(),
-    /** Null if the receipt is not of a run. */
-    runId: integer('run_id').references(() => syncRuns.id),
-    /** Canonical JSON (RFC 8785). */
-    receipt: text('receipt').notNull(),
-    /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes. */
-    leafHash: text('leaf_hash').notNull(),
-  },
-  table => [uniqueIndex('sync_receipts_run_id').on(table.runId)],
-);
+export const syncReceipts = sqliteTable('sync_receipts', {
+  /** From 0, without a gap. */
+  leafIndex: integer('leaf_index').primaryKey(),
+  /** Null if the receipt is not of a run. */
+  runId: integer('run_id')
+    .references(() => syncRuns.id)
+    .unique('sync_receipts_run_id'),
+  /** Canonical JSON (RFC 8785). */
+  receipt: text('receipt').notNull(),
+  /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes. */
+  leafHash: text('leaf_hash').notNull(),
+});
 
 /** Which mirror this is: one row, made with the file. A copy keeps it. */
 export const mirror = sqliteTable('_mirror', {
@@ -291,9 +282,7 @@ export const recordHistory = sqliteTable(
     /** The run that first saw the record in this life of it: if it equals `valid_from_run_id`, the version was an insert. */
     firstSeenRunId: integer('first_seen_run_id').notNull(),
     validFromRunId: integer('valid_from_run_id').notNull(),
-    validToRunId: integer('valid_to_run_id')
-      .notNull()
-      .references(() => syncRuns.id),
+    validToRunId: runId('valid_to_run_id'),
     endedBy: text('ended_by').notNull(),
     /** Null if the version was erased. */
     record: text('record'),
@@ -302,15 +291,11 @@ export const recordHistory = sqliteTable(
   },
   table => [
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
-    index('record_history_valid_from_run_id').on(table.validFromRunId),
-    index('record_history_valid_to_run_id').on(table.validToRunId),
+    ...indexed('record_history', table.validFromRunId, table.validToRunId),
   ],
 );
 
-/**
- * Pages that runs of the last days asked for. Those of the last proven full sync are summed up: a page whose items have the same
- * bytes has the same sum, so it need not be parsed. All rows can be deleted at any time; the next full sync then reads every page.
- */
+/** The pages of the last proven full sync, as they were parsed. All rows can be deleted at any time; the next full sync then parses every page. */
 export const pages = sqliteTable(
   '_pages',
   {
@@ -318,11 +303,11 @@ export const pages = sqliteTable(
     pageSize: integer('page_size').notNull(),
     /** The page's place among pages of that size, from 0. */
     pageIndex: integer('page_index').notNull(),
-    /** The start of reading in the last run that asked for the page. */
+    /** When the run began. */
     usedAt: text('used_at').notNull(),
-    /** 16 bytes over the items' bytes; null if the page is not known. */
+    /** 16 bytes over the items' bytes. */
     digest: blob('digest', { mode: 'buffer' }),
-    /** JSON: the keys and contents at the page's edges, and the sum of its contents. */
+    /** JSON: its rows, a hash over their contents, and the names of connections that it gave. */
     summary: text('summary'),
     /** 16-byte hash of the row. A row whose hash does not match is ignored. */
     check: blob('check', { mode: 'buffer' }).notNull(),
@@ -335,7 +320,7 @@ export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   /** The run that wrote it. */
   runId: integer('run_id').notNull(),
-  /** JSON: its order, its growing end, and the rows that wait for a second run that does not show them. */
+  /** JSON: its order, its growing end, and the names of connections that remembered pages gave. */
   state: text('state').notNull(),
   /** 16-byte hash of the row. A row whose hash does not match is ignored. */
   check: blob('check', { mode: 'buffer' }).notNull(),

@@ -14,33 +14,25 @@ import { connectionJson } from '../tables/view-sql.ts';
 /** What a record says of a connection: its id, its name and its further fields. */
 export type NameEntry = readonly [id: number, name: string | null, extra: string | null];
 
-/** A text of a connection, and how new it is. */
+/** A text of a connection, and the time of the record that gives it; minus infinity if it has none. */
 interface Said {
   readonly text: string;
-  /** The time of the record that gives it; minus infinity if it has none. */
   readonly time: number;
-  readonly round: number;
 }
 
 /**
- * What the records of a list say of connections. The newest name counts. Of equally new ones it is the one of the later reading, and
- * then the one that sorts last, so that the outcome does not depend on the order in which pages arrive. Further fields follow the same
- * rule.
+ * What the records of a list say of connections. The newest name counts. Of equally new ones it is the one that sorts last, so that the
+ * outcome does not depend on the order in which pages arrive. Further fields follow the same rule.
  */
 export class SaidNames {
   /** What records say, each once. Pages have the numbers of entries. */
   readonly entries: NameEntry[] = [];
   readonly #numbers = new Map<number, number[]>();
   readonly #newest = new Map<number, { name: Said | null; extra: Said | null }>();
-  #round = 0;
 
   /** @param entries those of remembered pages. */
   constructor(entries: readonly NameEntry[]) {
     for (const [id, name, extra] of entries) this.#numberOf({ id, name, extra });
-  }
-
-  beginRound(): void {
-    this.#round++;
   }
 
   /** The number of an entry; a new one gets the next number. */
@@ -86,8 +78,8 @@ export class SaidNames {
       const [id, name, extra] = this.entries[pairs[at] as number] as NameEntry;
       const time = timeAt(pairs[at + 1] as number);
       const newest = this.#newest.get(id) ?? { name: null, extra: null };
-      newest.name = newerOf(newest.name, name, time, this.#round);
-      newest.extra = newerOf(newest.extra, extra, time, this.#round);
+      newest.name = newerOf(newest.name, name, time);
+      newest.extra = newerOf(newest.extra, extra, time);
       this.#newest.set(id, newest);
     }
   }
@@ -119,11 +111,10 @@ export class SaidNames {
   }
 }
 
-function newerOf(known: Said | null, text: string | null, time: number, round: number): Said | null {
+function newerOf(known: Said | null, text: string | null, time: number): Said | null {
   if (text === null) return known;
-  if (known === null) return { text, time, round };
-  const isNewer = time - known.time || round - known.round || (text > known.text ? 1 : 0);
-  return isNewer > 0 ? { text, time, round } : known;
+  const isNewer = known === null || time > known.time || (time === known.time && text > known.text);
+  return isNewer ? { text, time } : known;
 }
 
 /** A time for comparing: minus infinity if it is none. */

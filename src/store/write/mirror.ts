@@ -82,7 +82,8 @@ export class SqliteMirror {
   readonly #open: OpenMirror;
   readonly #haveOthersWritten: () => boolean;
   readonly #records: RunRecords;
-  #run: CurrentRun | undefined;
+  /** Its id is 0 until a run begins. */
+  #run: CurrentRun = { id: 0, startedAt: '', baseUrl: '' };
 
   /**
    * Opens the mirror for a run, and makes the file if there is none.
@@ -156,7 +157,7 @@ export class SqliteMirror {
   async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
     const { file } = this.#open;
     const { sqlite } = file;
-    const [records, run] = [this.#records, this.#current];
+    const [records, run] = [this.#records, this.#run];
     await this.#write(() => records.beginList(run.id, list.resource, startedAt));
     return explaining(file.path, () => {
       const [table, memory] = [new ListTable(sqlite, list), new ListMemory(sqlite, list)];
@@ -166,18 +167,18 @@ export class SqliteMirror {
 
   /** Records how a list ended that was not written. */
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    return this.#write(() => this.#records.endUnwritten(this.#current.id, outcome));
+    return this.#write(() => this.#records.endUnwritten(this.#run.id, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
     const { file, signal, tell } = this.#open;
-    return tell !== null ? 0 : pruneHistory(file, { runId: this.#current.id, keepMs, at, signal });
+    return tell !== null ? 0 : pruneHistory(file, { runId: this.#run.id, keepMs, at, signal });
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
     const { file, tell } = this.#open;
-    const { id } = this.#current;
+    const { id } = this.#run;
     const head = await this.#write(() => {
       // All lists have said by now what they call their connections.
       settleConnections(file.sqlite, id);
@@ -224,7 +225,7 @@ export class SqliteMirror {
   /** How the file looks now; null if the next run must check every row, because others wrote to it or no run began. */
   #takeMark(): string | null {
     // A refused run must not make the next one trust the file.
-    if (this.#open.isSuspect && this.#run === undefined) return null;
+    if (this.#open.isSuspect && this.#run.id === 0) return null;
     const mark = markOf(this.#open.file.path);
     // This comes last: a program that writes after `markOf` changes how the file looks.
     return this.#haveOthersWritten() ? null : mark;
@@ -233,11 +234,6 @@ export class SqliteMirror {
   /** Writes a few rows. After a signal it tries once: if another program has a lock, the next run records the interruption. */
   #write<T>(work: () => T): Promise<T> {
     return transact(this.#open.file, this.#open.signal, work);
-  }
-
-  get #current(): CurrentRun {
-    if (this.#run === undefined) throw new Error('A run must begin before its lists are opened.');
-    return this.#run;
   }
 }
 

@@ -10,8 +10,8 @@ import { transact } from './transaction.ts';
 
 /** Versions deleted in one step, after which signals are handled. */
 const versionsPerStep = 5_000;
-/** Pages of the file given back to the disk in one step. */
-const pagesPerStep = 2_000;
+/** The most pages of the file that one run gives back to the disk, as that takes some time. */
+const pagesFreed = 20_000;
 
 interface PruneOptions {
   /** The run that goes on. */
@@ -25,7 +25,7 @@ interface PruneOptions {
 
 /**
  * Deletes the versions of records that ended too long before the start of the last run, all together with their receipt or none. It
- * then gives the free pages back to the disk, step by step.
+ * then gives free pages back to the disk.
  *
  * @returns how many versions were deleted.
  */
@@ -46,8 +46,8 @@ export async function pruneHistory(file: MirrorFile, options: PruneOptions): Pro
     return count;
   });
   // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
-  for (let freed = deleted > 0; freed && !signal.aborted; )
-    freed = await transact(file, signal, () => freeSome(file));
+  if (deleted > 0)
+    await transact(file, signal, () => file.sqlite.pragma(`incremental_vacuum(${pagesFreed})`));
   return deleted;
 }
 
@@ -86,12 +86,4 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;
-}
-
-/** Gives some free pages back; false if there are none left, or the file does not support it. */
-function freeSome({ sqlite }: MirrorFile): boolean {
-  const free = () => Number(sqlite.pragma('freelist_count', { simple: true }));
-  const before = free();
-  sqlite.pragma(`incremental_vacuum(${pagesPerStep})`);
-  return free() < before && free() > 0;
 }
