@@ -12,7 +12,6 @@ import { Service } from 'kubernetes-models/v1/Service';
 import { validate as isCron } from 'node-cron';
 import { expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { settings } from '../../src/config/settings.ts';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
 import { programPath } from '../support/program.ts';
 import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
@@ -36,25 +35,19 @@ interface Pod {
     readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
   }[];
   readonly securityContext: unknown;
-  readonly volumes: readonly {
-    readonly persistentVolumeClaim?: { readonly claimName: string };
-    readonly secret?: { readonly secretName: string };
-  }[];
 }
 
 interface Manifest {
-  readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels: Record<string, string> };
   readonly spec: Record<string, unknown>;
 }
 
-const manifestsIn = (yaml: string) => parseAllDocuments(yaml).map(document => document.toJS() as Manifest);
-const manifests = readdirSync(join(deploy, 'kubernetes'), { recursive: true, encoding: 'utf8' })
-  .filter(name => name.endsWith('.yaml') && !name.endsWith('kustomization.yaml'))
-  .flatMap(name =>
-    manifestsIn(read('kubernetes', name)).map(each => [`${name}: ${each.kind}`, each] as const),
-  );
+const manifests = readdirSync(join(deploy, 'kubernetes')).flatMap(name =>
+  parseAllDocuments(read('kubernetes', name)).map(document => {
+    const manifest = document.toJS() as Manifest;
+    return [`${name}: ${manifest.kind}`, manifest] as const;
+  }),
+);
 
 function podsOf({ kind, spec }: Manifest): Pod[] {
   type Template = { spec: Pod };
@@ -69,17 +62,6 @@ const compose = parse(read('compose.yaml'), { merge: true }) as {
     { readonly entrypoint?: readonly string[]; readonly command: readonly string[] }
   >;
 };
-
-test.each([
-  ...allFiles,
-  ...['running', 'backup'].map(
-    name => [`docs/${name}.md`, readFileSync(join(root, 'docs', `${name}.md`), 'utf8')] as const,
-  ),
-])('%s names only settings that there are', (_name, said) => {
-  const known = Object.values(settings).map(({ variable }): string => variable);
-  const named = said.match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
-  expect(named.filter(name => !known.includes(name))).toEqual([]);
-});
 
 test('every command line of docmirror in there has a command and flags that there are', async () => {
   const lines = [
@@ -104,21 +86,12 @@ test('every command line of docmirror in there has a command and flags that ther
   }
 });
 
-const models = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Service } as Record<
-  string,
-  new (
-    manifest: never,
-  ) => { validate(): void }
->;
-
-function expectFits(manifest: Manifest): void {
-  const Model = models[manifest.kind];
-  if (Model === undefined) throw new Error(`There is no schema of ${manifest.kind}.`);
-  expect(() => new Model(manifest as never).validate()).not.toThrow();
-}
+type Model = new (manifest: never) => { validate(): void };
+const models: Record<string, Model> = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Service };
 
 test.each(manifests)("fits Kubernetes' own schema, and its pods have no rights: %s", (_name, manifest) => {
-  expectFits(manifest);
+  const Model = models[manifest.kind] as Model;
+  expect(() => new Model(manifest as never).validate()).not.toThrow();
   for (const { securityContext: ofPod, containers } of podsOf(manifest)) {
     expect(ofPod).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     for (const { securityContext, volumeMounts } of containers) {
@@ -234,14 +207,8 @@ test.skipIf(!hasSystemd)('systemd takes the units, and rates their exposure at 1
   }
   const { stdout, stderr } = await run('systemd-analyze', ['verify', '--man=no', ...units.map(pathOf)]);
   expect(`${stdout}${stderr}`.split('\n').filter(line => line.includes(folder.path))).toEqual([]);
-  for (const name of services)
-    await run('systemd-analyze', [
-      'security',
-      '--offline=true',
-      '--threshold=15',
-      '--no-pager',
-      pathOf(name),
-    ]);
+  const rate = ['security', '--offline=true', '--threshold=15', '--no-pager'];
+  for (const name of services) await run('systemd-analyze', [...rate, pathOf(name)]);
 });
 
 test.each(services)('%s makes private files and leaves no core dump', name => {

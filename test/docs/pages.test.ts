@@ -1,0 +1,119 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
+import { exitStatus, manText } from '../../build/package-files.ts';
+import { referencePath, referenceText } from '../../docs/reference.ts';
+import { mismatches, tablesPath, tablesText } from '../../docs/tables.ts';
+import { flagsOf } from '../../src/commands/command.ts';
+import { loadCommands } from '../../src/commands/index.ts';
+import { settings } from '../../src/config/settings.ts';
+import { exitCodes } from '../../src/errors.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const inFolder = (folder: string, ending: RegExp) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => ending.test(name))
+    .map(name => `${folder}/${name}`);
+const pages = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs', /\.md$/)];
+const commands = new Map((await loadCommands()).map(({ name, command }) => [name, command]));
+
+test.each([...pages, ...inFolder('deploy', /\.\w+$|crontab$/)])(
+  '%s names only settings that there are',
+  path => {
+    const known = Object.values(settings).map(({ variable }): string => variable);
+    const named = read(path).match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+    expect(named.filter(name => !known.includes(name))).toEqual([]);
+  },
+);
+
+test.each(pages)('%s shows only commands, flags and scripts that there are', path => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const fences = /```([\w-]*)\n(.*?)```/gs;
+  const shells = [...read(path).matchAll(fences)].map(([, language, text]) =>
+    language === 'sh' ? text : '',
+  );
+  const inline = [
+    ...read(path)
+      .replace(fences, '')
+      .matchAll(/`([^`\n]+)`/g),
+  ].map(([, text]) => text);
+  const code = [...shells, ...inline].join('\n');
+  const scriptNames = [...code.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name);
+  expect(scriptNames.filter(name => !(name in scripts))).toEqual([]);
+  for (const [line, words = ''] of code.matchAll(
+    /(?:^ *|[|&(/] *|-s )docmirror(?: --)? ([a-z][^|>;&#'"\n]*)/gm,
+  )) {
+    const [first = '', second = ''] = words.trim().split(/\s+/);
+    if (first === 'help') continue;
+    const command = commands.get(`${first} ${second}`) ?? commands.get(first);
+    expect(command, line).toBeDefined();
+    const flags = command === undefined ? [] : flagsOf(command).map(({ name }): string => name);
+    expect(
+      (words.match(/--[a-z][\w-]*/g) ?? []).filter(flag => !flags.includes(flag)),
+      line,
+    ).toEqual([]);
+  }
+});
+
+test.each(pages)('%s links only to files and headings that there are', path => {
+  const targets = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  const missing = targets.filter(target => {
+    const [file = '', anchor] = target.split('#');
+    if (file.startsWith('https:')) return false;
+    const other = file === '' ? path : join(dirname(path), file);
+    return (
+      !existsSync(join(root, other)) || (anchor !== undefined && !anchorsOf(read(other)).includes(anchor))
+    );
+  });
+  expect(missing).toEqual([]);
+});
+
+/** The anchors of a page: of its headings, as GitHub makes them, and its own. */
+function anchorsOf(text: string): string[] {
+  const titles = [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) => title.toLowerCase());
+  const own = [...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return [...titles.map(title => title.replace(/[^\w\s-]/g, '').replaceAll(' ', '-')), ...own];
+}
+
+const promises = [...read('docs/promises.md').matchAll(/^- (.+)\n {2}`(test\/.+\.test\.ts)`: (.+)$/gm)];
+
+test('every promise has a test that there is', () => {
+  expect(promises.length).toBeGreaterThan(30);
+  const missing = promises.filter(([, , file = '', name = '']) => {
+    const text = existsSync(join(root, file)) ? read(file) : '';
+    return !["'", '"', '`'].some(quote => text.includes(`${quote}${name}${quote}`));
+  });
+  expect(missing.map(([row]) => row)).toEqual([]);
+});
+
+test('docs/reference.md is what "npm run docs:reference" writes', async () => {
+  const shown = readFileSync(referencePath, 'utf8');
+  expect(shown).toBe(await referenceText());
+  expect(shown).toContain('### `docmirror publish clickhouse`');
+  expect(shown).toContain('| `11` | another run is using this mirror |');
+});
+
+test('docs/tables.md is what "npm run docs:tables" writes, and has a meaning for every column', () => {
+  expect(readFileSync(tablesPath, 'utf8')).toBe(tablesText());
+  expect(mismatches()).toEqual([]);
+});
+
+const hasMan = spawnSync('man', ['--version']).status === 0;
+
+test('the manual page explains each exit code, and man shows it without a complaint', async () => {
+  const explained = exitStatus.flatMap(([codes]) => codes.split(', ').map(Number));
+  expect(explained).toEqual(Object.values(exitCodes));
+  if (!hasMan) return;
+  const env = { PATH: process.env.PATH, MANWIDTH: '100', LC_ALL: 'C.UTF-8' };
+  const input = await manText();
+  const shown = spawnSync('man', ['--warnings', '-l', '-'], { encoding: 'utf8', env, input });
+  expect(shown.stderr).toBe('');
+  expect(shown.stdout).toContain("docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin");
+});
+
+test('the changelog begins with the version of the package', () => {
+  const { version } = JSON.parse(read('package.json'));
+  expect(/^## (\S+) \(\d{4}-\d\d-\d\d\)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
+});
