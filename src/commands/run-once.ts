@@ -1,6 +1,5 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Trigger } from '../contract/run.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
@@ -21,7 +20,7 @@ interface RunRequest extends Opening {
   readonly config: Config;
   readonly service: ServiceConfig;
   readonly lists: readonly ListDefinition[];
-  readonly trigger: Trigger;
+  readonly trigger: string;
   /** Options that only a person chooses. */
   readonly flags?: RunFlags;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */

@@ -1,8 +1,5 @@
 import { type Field, fieldsOf, keptResources, lists } from './lists.ts';
 
-/** The filters of a list page, besides words. */
-export type FilterName = NonNullable<Field['filter']>;
-
 /** A list, or the connections, as people and programs search it. */
 export interface Browsable {
   readonly resource: (typeof keptResources)[number];
@@ -10,7 +7,7 @@ export interface Browsable {
   readonly table: string;
   readonly fields: readonly Field[];
   /** The field of each filter that this list has. */
-  readonly filters: Partial<Record<FilterName, Field>>;
+  readonly filters: { readonly [Name in NonNullable<Field['filter']>]?: Field };
   /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
   readonly texts: readonly Field[];
   /** The fields whose text is a reference: an exact match comes first. */
@@ -22,7 +19,23 @@ export interface Browsable {
 }
 
 /** The lists in their order, then the connections. */
-export const browsables: readonly Browsable[] = keptResources.map(browsableList);
+export const browsables: readonly Browsable[] = keptResources.map(resource => {
+  const list = lists.find(each => each.resource === resource);
+  const fields = fieldsOf(resource);
+  const texts = fields.filter(({ isSearched }) => isSearched);
+  const isTime = (field: Field) => Number(field.filter === 'time');
+  return {
+    resource,
+    title: list?.title ?? 'Connections',
+    table: list?.table ?? 'connections',
+    fields,
+    filters: Object.fromEntries(fields.flatMap(each => (each.filter ? [[each.filter, each]] : []))),
+    texts,
+    references: texts.filter(({ isReference }) => isReference),
+    sorts: fields.filter(({ isSorted }) => isSorted).sort((a, b) => isTime(b) - isTime(a)),
+    idName: list?.identity.by === 'content' ? '_id' : 'id',
+  };
+});
 
 /** The list of that name, or the connections. Throws if there is none: the caller checks names first. */
 export function browsableOf(resource: string): Browsable {
@@ -31,37 +44,10 @@ export function browsableOf(resource: string): Browsable {
   return found;
 }
 
-function browsableList(resource: Browsable['resource']): Browsable {
-  const list = lists.find(each => each.resource === resource);
-  const fields = fieldsOf(resource);
-  const texts = fields.filter(({ isSearched }) => isSearched);
-  const filters: Partial<Record<FilterName, Field>> = {};
-  for (const field of fields) if (field.filter !== undefined) filters[field.filter] = field;
-  return {
-    resource,
-    title: list?.title ?? 'Connections',
-    table: list?.table ?? 'connections',
-    fields,
-    filters,
-    texts,
-    references: texts.filter(({ isReference }) => isReference),
-    // The time comes first.
-    sorts: fields
-      .filter(({ isSorted }) => isSorted)
-      .sort((a, b) => Number(b.filter === 'time') - Number(a.filter === 'time')),
-    idName: list?.identity.by === 'content' ? '_id' : 'id',
-  };
-}
-
 /** Parameters by which a list, or the connections, can be filtered and sorted. */
 export function parametersOf({ filters }: Browsable): string[] {
-  return [
-    ...(['source', 'destination', 'kind'] as const).filter(filter => filters[filter] !== undefined),
-    ...(filters.time === undefined ? [] : ['from', 'to']),
-    'q',
-    'sort',
-    'order',
-  ];
+  const names = (['source', 'destination', 'kind'] as const).filter(name => filters[name] !== undefined);
+  return [...names, ...(filters.time === undefined ? [] : ['from', 'to']), 'q', 'sort', 'order'];
 }
 
 /** The names by which a list, or the connections, can be sorted. */
@@ -83,15 +69,9 @@ export interface RecordFilter {
   readonly q: string;
 }
 
+const none = { source: null, destination: null, kind: null, from: null, to: null };
 /** No condition at all. */
-export const noFilter: RecordFilter = {
-  source: null,
-  destination: null,
-  kind: null,
-  from: null,
-  to: null,
-  q: '',
-};
+export const noFilter: RecordFilter = { ...none, q: '' };
 
 /** The changes that are wanted. */
 export interface ChangeFilter extends RecordFilter {

@@ -1,5 +1,7 @@
 import type { RecordValues } from './content.ts';
+import { isObject } from './json.ts';
 import { type ListDefinition, scalarFields } from './lists.ts';
+import { readOne } from './record.ts';
 import { instantMs } from './time.ts';
 
 /** The parts of a rejected record that can still be read. */
@@ -29,8 +31,7 @@ export function keyOf(list: ListDefinition, { id, scalars }: RecordValues, timeA
 
 /** A time as a key: in milliseconds since 1970; NaN if it is none. */
 export function keyOfTime(time: unknown): number {
-  if (typeof time !== 'string') return Number.NaN;
-  return instantMs(time) ?? Number.NaN;
+  return (typeof time === 'string' ? instantMs(time) : null) ?? Number.NaN;
 }
 
 /**
@@ -40,28 +41,14 @@ export function keyOfTime(time: unknown): number {
  */
 export function keyOfRejected(list: ListDefinition, json: string): RejectedKey {
   const item: unknown = JSON.parse(json);
-  if (typeof item !== 'object' || item === null) return { key: Number.NaN, identity: null };
-  const values = item as { readonly [name: string]: unknown };
+  if (!isObject(item)) return { key: Number.NaN, identity: null };
   const { identity } = list;
-  if (identity.by === 'id') {
-    const { id } = values;
-    return Number.isSafeInteger(id)
-      ? { key: id as number, identity: String(id) }
-      : { key: Number.NaN, identity: null };
-  }
-  const fields = scalarFields(list);
-  const parts = identity.fields.map(name => {
-    const isConnection = fields.find(field => field.name === name)?.kind === 'connection';
-    return readScalar(values[name], isConnection);
+  // What is wrong with other fields, or with a connection's name, does not matter here.
+  const parts = (identity.by === 'id' ? ['id'] : identity.fields).map(name => {
+    const value = item[name];
+    return [name, isObject(value) ? { id: value.id ?? null } : value] as const;
   });
-  const key = keyOfTime(values[identity.timeField]);
-  return { key, identity: parts.includes(undefined) ? null : JSON.stringify(parts) };
-}
-
-/** A value as its column would have it; undefined if it can't be read. */
-function readScalar(value: unknown, isConnection: boolean): string | number | null | undefined {
-  if (value === null || value === undefined) return null;
-  if (!isConnection) return typeof value === 'string' ? value : undefined;
-  const id = typeof value === 'object' ? ((value as { id?: unknown }).id ?? null) : undefined;
-  return id === null || Number.isSafeInteger(id) ? (id as number | null) : undefined;
+  const record = readOne(list, JSON.stringify(Object.fromEntries(parts)));
+  const key = identity.by === 'id' ? record?.id : keyOfTime(item[identity.timeField]);
+  return { key: key ?? Number.NaN, identity: record === undefined ? null : identityOf(list, record) };
 }

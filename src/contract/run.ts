@@ -39,11 +39,6 @@ export interface FieldNews {
 
 /** The status of a run or of a list in it; `interrupted` is one whose process died. */
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
-/** How sure a run is of a list. */
-export type Completeness = 'proven' | 'incremental' | 'unproven';
-
-/** The start of a run was one of these: `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
-export type Trigger = string;
 
 /** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
 export interface RunError {
@@ -58,7 +53,8 @@ export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'che
   readonly completedAt: string;
   readonly status: RunStatus;
   readonly mode: 'full' | 'incremental' | null;
-  readonly completeness: Completeness | null;
+  /** How sure the run is of the list. */
+  readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
   readonly firstPageNo: number | null;
   readonly pageSize: number | null;
   readonly pageCount: number | null;
@@ -77,7 +73,8 @@ export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'che
 
 /** The record of a run at its start; `startedAt` is ISO 8601, UTC. */
 export interface RunStart {
-  readonly trigger: Trigger;
+  /** `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
+  readonly trigger: string;
   readonly startedAt: string;
   readonly baseUrl: string;
   readonly docmirrorVersion: string;
@@ -97,17 +94,6 @@ export interface ReceiptHead {
   readonly treeSize: number;
   readonly rootHash: string;
 }
-
-/** The facts about a run that has begun. */
-export interface RunBegun {
-  /** Null if nothing is recorded, in a dry run. */
-  readonly runId: number | null;
-  /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
-  readonly rowsDropped: number | null;
-}
-
-/** Tells the time; tests pass their own. */
-export type Clock = () => Date;
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {

@@ -22,19 +22,10 @@ export function instantMs(text: string): number | null {
     if (!Number.isNaN(ms)) return ms;
   }
   const [, date, time = '00:00', zone = 'Z'] = dateAndTime.exec(text) ?? [];
-  if (date === undefined || !isCalendarDay(date)) return null;
-  const ms = Date.parse(`${date}T${time}${withMinutes(zone)}`);
+  // JavaScript reads 30 February as 2 March.
+  if (date === undefined || new Date(`${date}T00:00Z`).getUTCDate() !== Number(date.slice(8))) return null;
+  // It reads no `+01` and no `+0100`.
+  const minutes = zone.length === 1 ? '' : `:${zone.slice(3).replace(':', '') || '00'}`;
+  const ms = Date.parse(`${date}T${time}${zone.slice(0, 3).toUpperCase()}${minutes}`);
   return ms >= firstMs && ms <= lastMs ? ms : null;
-}
-
-/** JavaScript reads 30 February as 2 March. */
-function isCalendarDay(date: string): boolean {
-  const day = Number(date.slice(8));
-  return day <= 28 || new Date(`${date}T00:00Z`).getUTCDate() === day;
-}
-
-/** Makes `+01:00` from `+01` and `+0100`, because JavaScript reads no shorter form. */
-function withMinutes(zone: string): string {
-  if (zone.length === 1) return 'Z';
-  return `${zone.slice(0, 3)}:${zone.slice(3).replace(':', '') || '00'}`;
 }

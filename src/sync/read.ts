@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
-import type { Clock, ListOutcome, PageSource } from '../contract/run.ts';
+import type { ListOutcome, PageSource } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
 import type { Asking, Batch } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
@@ -34,7 +34,7 @@ export interface ListOptions {
 export interface RunWorld {
   readonly source: PageSource;
   readonly mirror: SqliteMirror;
-  readonly clock: Clock;
+  readonly clock: () => Date;
   readonly observer: ListObserver;
   /** Aborted with a `CancelledError` to end the run early. */
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStatus, Trigger } from '../contract/run.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStatus } from '../contract/run.ts';
 import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
 import { runErrorOf, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './read.ts';
@@ -7,7 +7,7 @@ import type { ListOptions, RunWorld } from './read.ts';
 /** The task of a run. */
 export interface RunOptions extends ListOptions {
   readonly lists: readonly ListDefinition[];
-  readonly trigger: Trigger;
+  readonly trigger: string;
   readonly docmirrorVersion: string;
   /** The person or program that runs it, for the receipt; nobody is named if it is left out. */
   readonly actor?: string;
@@ -25,7 +25,7 @@ export interface RunSummary {
   /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
   readonly rowsDropped: number | null;
   readonly status: RunStatus;
-  readonly trigger: Trigger;
+  readonly trigger: string;
   readonly startedAt: string;
   readonly completedAt: string;
   readonly durationMs: number;

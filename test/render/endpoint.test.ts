@@ -13,9 +13,6 @@ describe('an endpoint', () => {
     ['\u00a0\thttps://user:pw@host.example/secret', 'https://host.example/…'],
     ['HTTPS://USER:PW@HOST.EXAMPLE/SECRET', 'https://host.example/…'],
     ['https://a@b@host.example/a@b', 'https://host.example/…'],
-    ['user:pw@host.example/a?x', 'host.example/…'],
-    ['host.example/a?x', 'host.example/…'],
-    ['//u:p@host/x', 'host/…'],
     ['http://intranet/hook', 'http://intranet/…'],
     ['http://[2001:db8::1]:8080/hook', 'http://[2001:db8::1]:8080/…'],
     ['HTTPS:\\\\u:p@host\\x?y', 'https://host/…'],
@@ -23,6 +20,7 @@ describe('an endpoint', () => {
     ['https://host.example;s3cr3t', '…'],
     ['s3cr3t-key', '…'],
     ['eyJhbGciOi.eyJzdWIiOi.sFlKxwRJ7w9', '…'],
+    ['host.example/a?x', '…'],
     ['', ''],
   ])('%j is shown as %j', (endpoint, shown) => {
     expect(shownEndpoint(endpoint)).toBe(shown);

@@ -1,13 +1,6 @@
 import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
-import type {
-  ListOutcome,
-  ReceiptHead,
-  RunBegun,
-  RunError,
-  RunStart,
-  RunStatus,
-} from '../../contract/run.ts';
+import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -126,7 +119,8 @@ export class SqliteMirror {
     this.#haveOthersWritten = otherWriters(open.file.sqlite);
   }
 
-  async beginRun(start: RunStart): Promise<RunBegun> {
+  /** @returns how many rows that another program altered were dropped; null if the mirror was not rebuilt. A dry run has no id. */
+  async beginRun(start: RunStart): Promise<{ runId: number | null; rowsDropped: number | null }> {
     const { id, dropped } = await this.#begin(start);
     this.#run = { id, startedAt: start.startedAt, baseUrl: start.baseUrl };
     return { runId: this.#open.tell === null ? id : null, rowsDropped: dropped };
