@@ -40,11 +40,6 @@ describe('the exports over time', () => {
       '4 exports from 15 Apr 2026 to 19 May 2026; the busiest day was 11 May 2026 with 2.',
     ],
     [
-      'are counted on the next day where a day ends at 24:00',
-      ['2026-05-10T24:00:00Z', '2026-05-11T12:00:00', '2026-05-11T12:00:00.123456Z'],
-      '3 exports from 15 Apr 2026 to 19 May 2026; the busiest day was 11 May 2026 with 3.',
-    ],
-    [
       'leave out what is no day of the calendar, and say so',
       [
         '2026-05-10T00:00:00Z',

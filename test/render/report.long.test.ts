@@ -1,15 +1,11 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import axe from 'axe-core';
-import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
-const chromiumPath = '/usr/bin/chromium';
 const evil = '<script>document.title = "owned"</script><img src=x onerror=alert(1)>"\'&';
 const secrets = /endpoint-secret|hunter2|tellnoone|signed-with/;
 
@@ -163,55 +159,3 @@ function fill(database: string, count: number): void {
     UPDATE document_exports SET exported_at_ms = unixepoch(exported_at) * 1000;`);
   close();
 }
-
-const reason = existsSync(chromiumPath) ? '' : ` (skipped: there is no ${chromiumPath})`;
-
-describe.skipIf(reason !== '')(`a report in Chromium${reason}`, () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath: chromiumPath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
-  });
-  afterAll(() => browser?.close());
-
-  test.each([
-    { width: 390, colorScheme: 'dark' as const, javaScriptEnabled: true },
-    { width: 1280, colorScheme: 'light' as const, javaScriptEnabled: false },
-  ])('is readable, quiet and accessible, and has its numbers on demand: %j', async look => {
-    const { width, ...more } = look;
-    const context = await browser.newContext({ viewport: { width, height: 900 }, ...more });
-    const page = await context.newPage();
-    const seen: string[] = [];
-    page.on('console', message => seen.push(`${message.type()}: ${message.text()}`));
-    page.on('request', request => seen.push(request.url()));
-    const url = pathToFileURL(file).href;
-    await page.goto(url);
-    expect(await page.title()).toBe('Document exports');
-    const numbers = page.locator('details').first();
-    expect(await numbers.locator('table').isVisible()).toBe(false);
-    await numbers.locator('summary').click();
-    expect(await numbers.locator('table').isVisible()).toBe(true);
-    const chart = page.locator('svg.chart');
-    expect(((await chart.getAttribute('aria-label')) ?? '').length).toBeGreaterThan(20);
-    expect((await chart.boundingBox())?.width).toBeGreaterThan(200);
-    expect(await page.locator('.pair table').count()).toBe(3);
-    if (look.javaScriptEnabled) {
-      const widths = await page.evaluate('[document.documentElement.scrollWidth, innerWidth]');
-      expect(widths).toEqual([width, width]);
-      await page.evaluate(axe.source);
-      const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
-    }
-    // Nothing but the file itself was asked for, and nothing was said on the console.
-    expect(seen).toEqual([url]);
-    await context.close();
-  });
-});

@@ -27,18 +27,3 @@ test('a message of SQLite about damage in several lines becomes one line', () =>
   const finding = { check: 'mirror', status: 'failed', found: multiline, todo: null, code: null } as const;
   expect(findingText(finding, Number.POSITIVE_INFINITY)).toContain(`${joined}\n`);
 });
-
-test('a finding is broken where the terminal ends, and keeps to its column', () => {
-  const finding = { check: 'pages', status: 'failed', found: 'as many words '.repeat(8).trim() } as const;
-  expect(findingText({ ...finding, todo: 'do this and do that again', code: null }, 40)).toBe(
-    `FAIL  pages         as many words as
-                    many words as many
-                    words as many words
-                    as many words as
-                    many words as many
-                    words as many words
-                    → do this and do
-                      that again
-`,
-  );
-});

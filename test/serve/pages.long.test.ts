@@ -21,6 +21,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       documentExport(900, {
         sourceDocumentTitle: 'w'.repeat(400),
         destinationReference: `s3://${'x'.repeat(900)}`,
+        exportedAt: new Date(Date.now() - 86_400_000).toISOString(),
       }),
     );
     await scene.sync();
@@ -159,6 +160,16 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       expect(await page.getByRole('link', { name: 'Previous page' }).count()).toBe(1);
       await page.locator('.list tbody td a').first().click();
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Connection/);
+    });
+  });
+
+  test('have the numbers of a chart on demand', async () => {
+    await withPage({ width: 1280, javaScriptEnabled: false }, '/', async page => {
+      const numbers = page.locator('details').first();
+      expect(await numbers.locator('table').isVisible()).toBe(false);
+      await numbers.locator('summary').click();
+      expect(await numbers.locator('table').isVisible()).toBe(true);
+      expect((await page.locator('svg.chart').boundingBox())?.width).toBeGreaterThan(200);
     });
   });
 });
