@@ -6,9 +6,8 @@ import { version } from '../../version.ts';
 import { keptNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { currentStates } from '../receipts/run-receipt.ts';
-import { completeMirror } from '../tables/initialise-mirror.ts';
 import { registerInstant } from '../tables/list-table.ts';
-import { createViews } from '../tables/views.ts';
+import { completeMirror } from '../tables/views.ts';
 import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
 import { applicationIds, busyTimeoutMs, isYetToMake, mirrorToWrite } from './mirror-path.ts';
 import {
@@ -111,7 +110,6 @@ function copyFirst(sqlite: Database.Database, path: string): void {
 
 /** Everything that is not in the migrations: views, triggers, times as numbers, and for an older mirror its receipt. */
 function complete(sqlite: Database.Database): void {
-  createViews(sqlite);
   completeMirror(sqlite);
   registerInstant(sqlite);
   sqlite.exec(`CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;

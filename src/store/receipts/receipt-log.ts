@@ -4,7 +4,7 @@ import { leafHash, MerkleTree, merkleHashBytes } from '../../audit/hashes.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorFileError } from '../../errors.ts';
-import { mirrorIds } from '../tables/initialise-mirror.ts';
+import { mirrorIds } from '../tables/views.ts';
 
 /** A receipt as it is stored. */
 export interface StoredReceipt {

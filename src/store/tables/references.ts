@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { is } from 'drizzle-orm';
-import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core';
+import { getTableName, is } from 'drizzle-orm';
+import { SQLiteTable } from 'drizzle-orm/sqlite-core';
 import * as schema from './schema.ts';
 
 /** A row that refers to a row that does not exist. */
@@ -10,19 +10,14 @@ export interface BrokenReference {
   readonly parent: string;
 }
 
-/** docmirror's tables that refer to others. */
-const referring = Object.values(schema)
-  .flatMap(table => (is(table, SQLiteTable) ? [getTableConfig(table)] : []))
-  .filter(({ foreignKeys }) => foreignKeys.length > 0)
-  .map(({ name }) => name);
-
 /** Finds broken references in docmirror's tables. Tables of other programs can refer to records that were removed. */
 export function brokenReferences(sqlite: Database.Database): IterableIterator<BrokenReference> {
+  const own = Object.values(schema).flatMap(table => (is(table, SQLiteTable) ? [getTableName(table)] : []));
   return sqlite
     .prepare<[string], BrokenReference>(
       `SELECT broken."table", broken."rowid", broken.parent
        FROM sqlite_schema own JOIN pragma_foreign_key_check(own.name) broken
        WHERE own.type = 'table' AND own.name IN (SELECT value FROM json_each(?))`,
     )
-    .iterate(JSON.stringify(referring));
+    .iterate(JSON.stringify(own));
 }

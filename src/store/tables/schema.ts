@@ -37,7 +37,7 @@ export const connectionNames = sqliteTable(
     connectionId: integer('connection_id').notNull(),
     name: text('name'),
     extra: text('_extra'),
-    /** The time of the record that gave the name, as the service sent it; null in lists without a time. */
+    /** The time of the record that gave the name; null in lists without a time. */
     namedAt: text('named_at'),
   },
   table => [primaryKey({ columns: [table.resource, table.connectionId] })],
@@ -156,7 +156,6 @@ export const syncRuns = sqliteTable('sync_runs', {
   errorMessage: text('error_message'),
   docmirrorVersion: text('docmirror_version').notNull(),
   baseUrl: text('base_url').notNull(),
-  /** The user who ran it, as its receipt says. */
   actor: text('_actor'),
   /** JSON: the labels that the settings gave it; null if they gave none. */
   labels: text('labels'),
@@ -189,7 +188,6 @@ export const syncRunResources = sqliteTable(
     unchanged: count('unchanged'),
     rejected: count('rejected'),
     removalsWithheld: count('removals_withheld'),
-    /** Known records that the run could not decide about; they stay as they were. */
     undecided: count('undecided'),
     walks: count('walks'),
     requests: count('requests'),
@@ -203,7 +201,6 @@ export const syncRunResources = sqliteTable(
     ),
     errorCode: text('error_code'),
     errorMessage: text('error_message'),
-    /** The contradiction, if completeness is not proven. */
     reason: text('reason'),
     /** Records in the mirror after the run; null if the run did not apply the list. */
     recordCount: integer('record_count'),
@@ -222,7 +219,7 @@ export const rejectedRecords = sqliteTable(
   {
     id: integer('id').primaryKey(),
     runId: runId(),
-    /** The last of the consecutive runs that rejected it with the same text. */
+    /** The last run that rejected it with the same text. */
     lastRunId: integer('last_run_id').notNull(),
     resource: text('resource').notNull(),
     pageNo: integer('page_no').notNull(),
@@ -254,13 +251,11 @@ export const unknownFields = sqliteTable(
 
 /** The statement of each run at its end. It is permanent: triggers refuse to change or delete a receipt. */
 export const syncReceipts = sqliteTable('sync_receipts', {
-  /** From 0, without a gap. */
   leafIndex: integer('leaf_index').primaryKey(),
   /** Null if the receipt is not of a run. */
   runId: integer('run_id')
     .references(() => syncRuns.id)
     .unique('sync_receipts_run_id'),
-  /** Canonical JSON (RFC 8785). */
   receipt: text('receipt').notNull(),
   /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes. */
   leafHash: text('leaf_hash').notNull(),
@@ -268,7 +263,6 @@ export const syncReceipts = sqliteTable('sync_receipts', {
 
 /** Which mirror this is: one row, made with the file. A copy keeps it. */
 export const mirror = sqliteTable('_mirror', {
-  /** A UUID. */
   mirrorId: text('mirror_id').primaryKey(),
 });
 
@@ -286,7 +280,6 @@ export const recordHistory = sqliteTable(
     endedBy: text('ended_by').notNull(),
     /** Null if the version was erased. */
     record: text('record'),
-    /** The content of the record, also if it was erased. */
     content: blob('content', { mode: 'buffer' }).notNull(),
   },
   table => [
@@ -303,7 +296,6 @@ export const pages = sqliteTable(
     pageSize: integer('page_size').notNull(),
     /** The page's place among pages of that size, from 0. */
     pageIndex: integer('page_index').notNull(),
-    /** When the run began. */
     usedAt: text('used_at').notNull(),
     /** 16 bytes over the items' bytes. */
     digest: blob('digest', { mode: 'buffer' }),
@@ -318,7 +310,6 @@ export const pages = sqliteTable(
 /** Facts about a list that save the next run work; they can be deleted at any time. */
 export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
-  /** The run that wrote it. */
   runId: integer('run_id').notNull(),
   /** JSON: its order, its growing end, and the names of connections that remembered pages gave. */
   state: text('state').notNull(),

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import {
   type ArrayField,
@@ -12,31 +13,46 @@ import { stateWords as words } from '../../list-state.ts';
 import { changesView } from './changes-view.ts';
 import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
-/** A view of the mirror: its name, and the query behind it. */
-interface View {
-  readonly name: string;
-  readonly query: string;
-}
-
 /**
  * All views, in the order in which they are made. This is their one definition: a new mirror and each upgrade use it. A mirror is
  * upgraded when there is a new migration, so a view that changes alone needs an empty one: `drizzle-kit generate --custom`. The
  * columns are declared for TypeScript in `view-columns.ts`.
  */
-function views(): View[] {
+function views(): { name: string; query: string }[] {
   return [
-    ...lists.map(list => ({ name: `${list.table}_named`, query: namedView(list) })),
+    ...lists.map(list => ({ name: `${list.table}_named`, query: selectNamed(list, list.table) })),
     { name: 'latest_versions', query: latestVersionsView(listOf('document-exports')) },
     { name: 'changes', query: changesView() },
     { name: 'sync_status', query: syncStatusView() },
   ];
 }
 
-/** Makes the views again. */
-export function createViews(sqlite: Database.Database): void {
+/** Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. */
+export function completeMirror(sqlite: Database.Database): void {
   for (const { name, query } of views())
     sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${query}`);
+  for (const [name, when] of Object.entries(triggers))
+    sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
+      CREATE TRIGGER ${name} ${when} BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`);
+  if (mirrorIds(sqlite).length === 0) sqlite.prepare('INSERT INTO _mirror VALUES (?)').run(randomUUID());
 }
+
+/** The ids of the mirror in a file: one, unless somebody changed the table. */
+export function mirrorIds(sqlite: Database.Database): string[] {
+  return sqlite.prepare<[], string>('SELECT mirror_id FROM _mirror').pluck().all();
+}
+
+const receiptsStand =
+  'A receipt never changes: the log and every checkpoint rest on it. docs/audit.md says why.';
+
+/** The condition of each trigger by its name: a receipt would be worth nothing if it could be changed by mistake. */
+const triggers = {
+  sync_receipts_stay: 'BEFORE UPDATE ON sync_receipts',
+  sync_receipts_are_kept: 'BEFORE DELETE ON sync_receipts',
+  // INSERT OR REPLACE fires no other trigger for the row that it replaces.
+  sync_receipts_are_new: `BEFORE INSERT ON sync_receipts
+    WHEN EXISTS (SELECT 1 FROM sync_receipts WHERE leaf_index = NEW.leaf_index OR run_id = NEW.run_id)`,
+};
 
 /** The names of docmirror's own views. */
 export function viewNames(): string[] {
@@ -44,11 +60,6 @@ export function viewNames(): string[] {
 }
 
 const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra'];
-
-/** A list with the names of its connections as well as the ids, and with times as well as the runs. */
-function namedView(list: ListDefinition): string {
-  return selectNamed(list, list.table);
-}
 
 /**
  * The newest export of each document. A source and a reference identify a document; an export without a reference is a document of
@@ -65,6 +76,7 @@ function latestVersionsView(list: ListDefinition): string {
   return `${selectNamed(list, numbered)} WHERE t.place = 1`;
 }
 
+/** A list with the names of its connections as well as the ids, and with times as well as the runs. */
 function selectNamed(list: ListDefinition, rows: string): string {
   const scalars = scalarFields(list);
   const time = timeColumnOf(list);

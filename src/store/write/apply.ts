@@ -91,8 +91,7 @@ async function write(context: ListContext, order: Order, plan: Plan): Promise<Li
     checksum: rows.toString(),
     ...fieldNews(context, stage, result),
   });
-  records.endList(run.id, outcome, rows.count);
-  return outcome;
+  return records.endList(run.id, outcome, rows);
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */

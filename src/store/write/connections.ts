@@ -67,12 +67,7 @@ export class SaidNames {
     return pairs;
   }
 
-  /**
-   * Enters what a page says.
-   *
-   * @param pairs each the number of an entry, and the place of its newest record.
-   * @param timeAt the time of the record at a place.
-   */
+  /** Enters what a page says: pairs of the number of an entry and the place of its newest record, which `timeAt` gives the time of. */
   enter(pairs: Int32Array, timeAt: (place: number) => number): void {
     for (let at = 0; at < pairs.length; at += 2) {
       const [id, name, extra] = this.entries[pairs[at] as number] as NameEntry;
@@ -84,11 +79,7 @@ export class SaidNames {
     }
   }
 
-  /**
-   * Writes what a list says of connections, and the rows of those that are new.
-   *
-   * @param isWhole whether it is all that the list says: it then replaces what is known. Otherwise newer texts are added.
-   */
+  /** Writes what a list says of connections, and the rows of those that are new. If it is all that the list says, it replaces what is known. */
   write(sqlite: Database.Database, resource: ResourceName, runId: number, isWhole: boolean): void {
     if (isWhole) sqlite.prepare('DELETE FROM _connection_names WHERE resource = ?').run(resource);
     const write = sqlite.prepare(
@@ -177,10 +168,8 @@ export function settleConnections(sqlite: Database.Database, runId: number): voi
 }
 
 /**
- * Prepares the connections for a run that reads all lists again after another program altered them. A row whose columns do not match
- * its content is removed, as is a row that no record refers to. Missing rows that records refer to are made again, without a name.
- *
- * @returns how many rows were removed or made.
+ * For a run that reads all lists again: removes the connections that another program altered or that no record refers to, and makes
+ * missing ones, without a name. Returns how many these are.
  */
 export function dropAlteredConnections(sqlite: Database.Database, runId: number): number {
   sqlite.exec('DELETE FROM _connection_names');

@@ -36,11 +36,8 @@ export interface Erased {
 
 /**
  * Removes the text of a record's ended versions and of its rejected records permanently, and writes receipts of it. The contents of
- * the versions stay, so that the receipts of the runs remain valid.
- *
- * The file is built again before, because SQLite leaves old text in free pages, and afterwards, because building it again copies text of
- * pages that were read before. If the process is killed, the next run folds the log back. It also compares every row with the receipts,
- * because the file is not as a run left it. The function has the mirror's lock until it ends.
+ * the versions stay, so that the receipts of the runs remain valid. The file is built again before, because SQLite leaves old text in
+ * free pages, and afterwards, because building it again copies text of pages that were read before.
  *
  * @throws MirrorBusyError if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be

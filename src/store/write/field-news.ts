@@ -7,11 +7,8 @@ import type { ListContext } from './mirror.ts';
 import type { Stage } from './stage.ts';
 
 /**
- * Brings `unknown_fields` up to date with a list's rows, inside the transaction that has written them, and returns what is new.
- *
- * A full sync counts the rows and not the records that it parsed, because known pages are not parsed. Nothing is counted if no
- * record has further fields and none had any before. An incremental sync reads only the rows that it wrote, so it leaves the counts
- * as they are.
+ * Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new. A full sync counts all rows,
+ * unless none has or had further fields. An incremental sync reads only the rows that it wrote, and leaves the counts as they are.
  */
 export function fieldNews(
   context: ListContext,

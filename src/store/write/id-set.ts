@@ -3,11 +3,7 @@ const wordBits = 32;
 /** A set of ids, 32 neighbours to a word: a million dense ones take about a megabyte. */
 export class IdSet {
   readonly #words = new Map<number, number>();
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  size = 0;
 
   has(id: number): boolean {
     const word = Math.floor(id / wordBits);
@@ -40,7 +36,7 @@ export class IdSet {
     const bit = 1 << (id - word * wordBits);
     if (((bits & bit) !== 0) === isIn) return false;
     this.#words.set(word, bits ^ bit);
-    this.#size += isIn ? 1 : -1;
+    this.size += isIn ? 1 : -1;
     return true;
   }
 }

@@ -95,9 +95,9 @@ export function listSql(list: ListDefinition) {
     rowsOfKey: `SELECT id FROM ${table} WHERE ${time ?? 'id'} = ? LIMIT ?`,
     idSpan: `SELECT min(id), max(id) FROM ${table}`,
     contents: `SELECT id, lower(hex(_content)) FROM ${table}`,
-    /** The contents and times of rows that follow each other, each as one text. */
-    known: `SELECT count(*), group_concat(hex(_content), ''), json_group_array(${time ?? 'id'})
-      FROM ${table} WHERE id BETWEEN ? AND ?`,
+    /** The contents, keys and ids of the rows of a remembered page, each as one text. */
+    known: `SELECT group_concat(hex(r._content), ''), json_group_array(r.${time ?? 'id'}), json_group_array(r.id)
+      FROM json_each(?, '$[0]') j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
 
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
     contentsOfEnds: `SELECT e.id, t._content FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { contentBytes, hash16Hex } from '../../contract/sum.ts';
+import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import { addressText, PageItems } from '../../proof/window.ts';
@@ -86,15 +86,13 @@ const newestRowsMax = 1_000;
 export class ListMemory {
   readonly #sqlite: Database.Database;
   readonly #list: ListDefinition;
-  readonly #known: Database.Statement<[from: number, to: number], [number, string | null, string]>;
+  readonly #known: Database.Statement<[summary: string], [string | null, string, string]>;
   #pages: ReadonlyMap<string, string> | null = null;
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
     this.#sqlite = sqlite;
     this.#list = list;
-    this.#known = sqlite
-      .prepare<[number, number], [number, string | null, string]>(listSql(list).known)
-      .raw();
+    this.#known = sqlite.prepare<[string], [string | null, string, string]>(listSql(list).known).raw();
   }
 
   readState(): ListState {
@@ -112,23 +110,15 @@ export class ListMemory {
     );
     const summary = this.#pages.get(digest);
     if (summary === undefined) return null;
-    const [ranges, hash, names] = JSON.parse(summary) as Summary;
-    const rows: number[] = [];
-    const keys: (number | null)[] = [];
-    let hex = '';
-    for (const [from, to] of ranges) {
-      const [found, contents, leads] = this.#known.get(from, to) as [number, string | null, string];
-      if (found !== to - from + 1) return null;
-      hex += contents;
-      keys.push(...(JSON.parse(leads) as (number | null)[]));
-      for (let id = from; id <= to; id++) rows.push(id);
-    }
-    const contents = Buffer.from(hex, 'hex');
-    const isSame = contents.length === rows.length * contentBytes && hash16Hex(contents) === hash; // guard: contents of known pages
+    const [, hash, names] = JSON.parse(summary) as Summary;
+    const [hex, keys, rows] = this.#known.get(summary) as [string | null, string, string];
+    const contents = Buffer.from(hex ?? '', 'hex');
+    const isSame = hash16Hex(contents) === hash; // guard: contents of known pages
     if (!isSame) return null;
-    const numbers = Float64Array.from(keys, key => key ?? Number.NaN);
+    const numbers = Float64Array.from(JSON.parse(keys) as (number | null)[], key => key ?? Number.NaN);
     const items = new PageItems(digest, numbers, contents, this.#list.identity.by);
-    return { items, rows: Float64Array.from(rows), names: Int32Array.from(names), first: 0, last: 0 };
+    const places = { rows: Float64Array.from(JSON.parse(rows)), names: Int32Array.from(names) };
+    return { items, ...places, first: 0, last: 0 };
   }
 
   /** Notes what the next run can know of a list that was written. */

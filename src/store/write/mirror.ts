@@ -45,11 +45,7 @@ export interface ListContext {
   readonly sum: Sum;
 }
 
-interface CurrentRun {
-  readonly id: number;
-  readonly startedAt: string;
-  readonly baseUrl: string;
-}
+type CurrentRun = { readonly id: number } & Pick<RunStart, 'startedAt' | 'baseUrl'>;
 
 /** The options of a run. */
 interface OpenOptions {
@@ -161,7 +157,7 @@ export class SqliteMirror {
 
   /** Records how a list ended that was not written. */
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    return this.#write(() => this.#records.endUnwritten(this.#run.id, outcome));
+    return this.#write(() => this.#records.endList(this.#run.id, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
@@ -188,11 +184,9 @@ export class SqliteMirror {
   }
 
   /**
-   * Folds the write-ahead log back, so that the one file is the whole mirror. It lets the next run in, even if something fails.
+   * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, even if that fails.
    *
-   * @returns false if another program is using the log: it then has the changes, and the last program that closes the file folds it
-   *   back.
-   * @throws MirrorFileError if the log can't be folded back; it then has all committed changes.
+   * @returns false if another program is using the log: the last program that closes the file then folds it back.
    */
   close(): boolean {
     const { file, lock, tell } = this.#open;

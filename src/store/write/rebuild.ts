@@ -12,10 +12,8 @@ import { ListMemory } from './memory.ts';
 
 /**
  * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
- * without a trace, and the other rows are accepted as they are. A receipt states the result. The run that follows must read all
- * lists.
+ * without a trace, and the other rows are accepted as they are. A receipt states the result. The run `runId` then reads all lists.
  *
- * @param runId the run that follows, whose row must exist.
  * @returns how many rows were dropped.
  */
 export function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {

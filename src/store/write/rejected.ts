@@ -24,12 +24,7 @@ export class RejectedRecords {
     this.#list = list;
   }
 
-  /**
-   * Notes the rejections of a page.
-   *
-   * @param begin how many records of the list come before the page.
-   * @returns them in the same order.
-   */
+  /** Notes the rejections of a page, before which `begin` records of the list come, and returns them in the same order. */
   add(rejections: readonly Rejection[], begin: number): RejectedRecord[] {
     const onPage = new Map<string, number>();
     return rejections.map(rejection => {
@@ -70,10 +65,7 @@ export class RejectedRecords {
   }
 }
 
-/**
- * Writes the records of a list that this run could not read. If an earlier run rejected the same text, it is not stored again: only its
- * `last_run_id` changes.
- */
+/** Writes the records that this run could not read. Of a text that an earlier run rejected, only `last_run_id` changes. */
 export function writeRejected(
   { list, run, file: { sqlite } }: ListContext,
   rejected: RejectedRecords,

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
-import { type ResourceName, resourceNames } from '../../contract/lists.ts';
+import { resourceNames } from '../../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -33,9 +33,7 @@ export class RunRecords {
     this.#sqlite = file.sqlite;
   }
 
-  /**
-   * Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt.
-   */
+  /** Records that runs which are still `running` died with their process, because this process has the lock; each gets its receipt. */
   interruptDead(): void {
     // A receipt is permanent: a run that has one has ended, whatever its row says.
     const running = this.#sqlite.prepare<[], number>(
@@ -69,7 +67,10 @@ export class RunRecords {
       `UPDATE sync_run_resources SET status = 'interrupted', record_count = @recordCount, checksum = @checksum
        WHERE run_id = @runId AND resource = @resource AND status = 'running'`,
     );
-    for (const resource of resourceNames) interrupt.run({ runId, resource, ...this.#stateOf(resource) });
+    for (const resource of resourceNames) {
+      const state = lastState(this.#sqlite, resource);
+      interrupt.run({ runId, resource, recordCount: state.count, checksum: state.toString() });
+    }
     writeRunReceipt(this.#sqlite, runId);
   }
 
@@ -77,29 +78,21 @@ export class RunRecords {
     this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
   }
 
-  /** Records how a list ended that was not written, with its unchanged state. Returns the outcome with the checksum. */
-  endUnwritten(runId: number, outcome: ListOutcome): ListOutcome {
-    const { recordCount, checksum } = this.#stateOf(outcome.resource);
-    this.endList(runId, { ...outcome, checksum }, recordCount);
-    return { ...outcome, checksum };
-  }
-
-  /** The state of a list that a run leaves unchanged; the run's receipt states it, too. */
-  #stateOf(resource: ResourceName): { recordCount: number; checksum: string } {
-    const state = lastState(this.#sqlite, resource);
-    return { recordCount: state.count, checksum: state.toString() };
-  }
-
-  /** Records how a list ended, and how many records it has. */
-  endList(runId: number, outcome: ListOutcome, recordCount: number): void {
+  /** Records how a list ended, and the sum of its rows, which is as before if it was not written. Returns the outcome with that. */
+  endList(
+    runId: number,
+    outcome: ListOutcome,
+    rows = lastState(this.#sqlite, outcome.resource),
+  ): ListOutcome {
     const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
-    const ended = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null, recordCount };
-    const row = { runId, ...rest, ...ended };
+    const state = { recordCount: rows.count, checksum: rows.toString() };
+    const row = { runId, ...rest, ...state, errorCode: error?.code, errorMessage: error?.message };
     this.#orm
       .insert(syncRunResources)
       .values(row)
       .onConflictDoUpdate({ target: [syncRunResources.runId, syncRunResources.resource], set: row })
       .run();
+    return { ...outcome, checksum: state.checksum };
   }
 
   /** The last run that wrote a list, of a kind; undefined if there is none. */

@@ -23,7 +23,7 @@ export async function transact<T>(
   try {
     // The wall clock can be changed meanwhile.
     const deadlineMs = performance.now() + lockWaitMsMax;
-    while (!begin(performance.now() > deadlineMs))
+    while (!begin(deadlineMs))
       await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     const result = await work();
     sqlite.exec(isKept(result) ? 'COMMIT' : 'ROLLBACK');
@@ -34,13 +34,12 @@ export async function transact<T>(
     throw explainSqliteError(error, path);
   }
 
-  function begin(isLastTry: boolean): boolean {
+  function begin(deadlineMs: number): boolean {
     try {
       sqlite.exec('BEGIN IMMEDIATE');
-      return true;
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_BUSY' || isLastTry) throw error;
-      return false;
+      if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadlineMs) throw error;
     }
+    return sqlite.inTransaction;
   }
 }
