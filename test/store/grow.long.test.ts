@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { growDocmirror } from '../support/grown-docmirror.ts';
@@ -87,18 +87,6 @@ test('a table that was built again keeps its rows, and those that refer to it', 
   expect(sqlite(database, "SELECT sql FROM sqlite_schema WHERE name = 'webhooks'")[0]?.sql).toContain(
     "DEFAULT ''",
   );
-});
-
-test('docmirror/schema reads the fields', async () => {
-  const program = `
-    import Database from 'better-sqlite3';
-    import { eq } from 'drizzle-orm';
-    import { drizzle } from 'drizzle-orm/better-sqlite3';
-    import { documentExportsNamed as named } from './src/schema.ts';
-    const [row] = drizzle(new Database(process.argv[2])).select().from(named).where(eq(named.sourceDocumentReference, 'DOC-600')).all();
-    console.log(row.language, row.pageTotal);`;
-  writeFileSync(join(grown, 'read.ts'), program);
-  expect(await runNode(grown, ['read.ts', database])).toMatchObject({ stdout: 'it 3\n' });
 });
 
 test('export, now and as of a run, report and changes have the fields', async () => {

@@ -3,76 +3,68 @@ import { MirrorAlteredError } from '../../errors.ts';
 import type { MirrorFile } from './open.ts';
 import { openInMemory } from './open-to-write.ts';
 
-/** A table, an index, a view or a trigger. */
-interface SchemaPart {
+/** A table, an index, a view or a trigger that is not as docmirror makes it, or that another program made. */
+interface OtherObject {
   readonly type: string;
   readonly name: string;
-  /** The name of its table, in lower case because SQLite ignores case. */
+  /** Its table, in lower case because SQLite ignores case. */
   readonly table: string;
-  /** The statement that creates it. */
+  /** The statement that creates it: docmirror's own, if it should be there. */
   readonly sql: string;
+  /** `intrusive` is a trigger or a unique index on a table of docmirror: it changes or refuses what a run writes. */
+  readonly state: 'missing' | 'changed' | 'intrusive' | 'foreign';
 }
 
-/** All objects of a file except SQLite's own, by their names. */
-function schemaParts(sqlite: Database.Database): Map<string, SchemaPart> {
-  const parts = sqlite.prepare<[], SchemaPart>(
-    `SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema
-     WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`,
-  );
-  return new Map(parts.all().map(part => [part.name, part]));
-}
+const parts = `SELECT type, name, lower(tbl_name) AS "table", sql FROM sqlite_schema
+  WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
-let fresh: ReadonlyMap<string, SchemaPart> | undefined;
+/** The objects of a new mirror, as JSON; they do not change while docmirror runs. */
+let own: string | undefined;
 
-/** The objects of a new mirror; they do not change while docmirror runs. */
-function ownObjects(): ReadonlyMap<string, SchemaPart> {
-  if (fresh !== undefined) return fresh;
-  using made = openInMemory();
-  fresh = schemaParts(made.sqlite);
-  return fresh;
-}
-
-/** Compares a file's tables, indexes, views and triggers with those of a new mirror. */
-export function compareObjects(sqlite: Database.Database) {
-  const [own, found] = [ownObjects(), schemaParts(sqlite)];
-  const foreign = [...found.values()].filter(({ name }) => !own.has(name));
-  const isIntrusive = ({ type, table, sql }: SchemaPart) =>
-    own.has(table) && (type === 'trigger' || (type === 'index' && /^CREATE UNIQUE/i.test(sql)));
-  return {
-    /** docmirror's own objects that are missing or changed, as they should be. */
-    wrong: [...own.values()]
-      .filter(({ name, sql }) => found.get(name)?.sql !== sql)
-      .map(part => ({ ...part, isMissing: !found.has(part.name) })),
-    /** Triggers and unique indexes of other programs on docmirror's tables: they change or refuse what a run writes. */
-    intrusive: foreign.filter(isIntrusive),
-    /** All other objects of other programs, which docmirror leaves alone. */
-    others: foreign.filter(part => !isIntrusive(part)),
-  };
+/** Compares a file's objects with those of a new mirror, and returns those that differ. */
+export function compareObjects(sqlite: Database.Database): OtherObject[] {
+  if (own === undefined) {
+    using made = openInMemory();
+    own = JSON.stringify(made.sqlite.prepare(parts).all());
+  }
+  return sqlite
+    .prepare<[string], OtherObject>(
+      `WITH found AS (${parts}), own AS (
+         SELECT value ->> 'type' AS type, value ->> 'name' AS name, value ->> 'table' AS "table", value ->> 'sql' AS sql FROM json_each(?))
+       SELECT own.*, iif(found.name IS NULL, 'missing', 'changed') AS state
+       FROM own LEFT JOIN found USING (name) WHERE found.sql IS NOT own.sql
+       UNION ALL
+       SELECT *, iif("table" IN (SELECT name FROM own) AND (type = 'trigger' OR sql LIKE 'CREATE UNIQUE%'), 'intrusive', 'foreign')
+       FROM found WHERE name NOT IN (SELECT name FROM own)`,
+    )
+    .all(own);
 }
 
 /** @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror. */
 export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
-  const { wrong, intrusive } = compareObjects(sqlite);
+  const objects = compareObjects(sqlite);
   // SQLite's own error names a missing table.
-  for (const { type, name } of wrong) if (type === 'table') sqlite.prepare(`SELECT 1 FROM "${name}"`);
-  const [first] = intrusive;
-  if (first === undefined) return;
-  const { type, name, table } = first;
+  for (const { type, name, state } of objects)
+    if (type === 'table' && state !== 'foreign') sqlite.prepare(`SELECT 1 FROM "${name}"`);
+  const intrusive = objects.find(({ state }) => state === 'intrusive');
+  if (intrusive === undefined) return;
+  const { type, name, table } = intrusive;
   throw new MirrorAlteredError(
     `Another program added the ${type} ${name} on ${table} to ${path}, which can change or refuse what a run writes`,
     'Nothing was written',
-    `Dropping it is enough: ${dropping(first)}. "docmirror sync --rebuild" does that, too, and reads all lists again.`,
+    `Dropping it is enough: ${dropping(intrusive)}. "docmirror sync --rebuild" does that, too, and reads all lists again.`,
   );
 }
 
 /** Drops other programs' triggers and unique indexes on docmirror's tables, and makes docmirror's own views, indexes and triggers again. */
 export function putObjectsRight(sqlite: Database.Database): void {
-  const { wrong, intrusive } = compareObjects(sqlite);
-  for (const part of intrusive) sqlite.exec(dropping(part));
-  for (const part of wrong.filter(({ type }) => type !== 'table'))
-    sqlite.exec(part.isMissing ? part.sql : `${dropping(part)}; ${part.sql}`);
+  for (const object of compareObjects(sqlite)) {
+    const { type, sql, state } = object;
+    if (state === 'intrusive' || (state === 'changed' && type !== 'table')) sqlite.exec(dropping(object));
+    if ((state === 'missing' || state === 'changed') && type !== 'table') sqlite.exec(sql);
+  }
 }
 
-function dropping({ type, name }: SchemaPart): string {
+function dropping({ type, name }: OtherObject): string {
   return `DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`;
 }

@@ -68,61 +68,54 @@ export interface VerifyOptions {
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
   const differences = new Differences(options.limit);
   // Damage to the file can be found at any place of the audit.
-  const found: Found = {
-    path,
-    lists: [],
-    connectionCount: 0,
-    versionCount: 0,
-    runCount: 0,
-    receiptCount: 0,
-    prunedBefore: null,
-    rebuiltAfterRunId: null,
-    erasedCount: 0,
-    otherObjects: [],
-  };
+  let found = nothing;
   try {
     const kind = kindOf(path);
     if (kind === 'no database') differences.add(null, null, 'the file is not an SQLite database');
     else if (kind === 'empty') differences.add(null, null, 'the file has no tables');
     else {
       using file = openMirrorForReading(path);
-      await audit(file.sqlite, differences, found, options);
+      found = await audit(file.sqlite, differences, options);
     }
   } catch (error) {
     const damage = damageIn(error, path);
     if (damage === null) throw explainSqliteError(error, path);
     differences.add(null, null, damage);
   }
-  return { ...found, differenceCount: differences.count, differences: differences.kept };
+  return { path, ...found, differenceCount: differences.count, differences: differences.kept };
 }
 
-type Found = {
-  -readonly [Name in Exclude<keyof Verification, 'differenceCount' | 'differences'>]: Verification[Name];
+type Found = Omit<Verification, 'path' | 'differenceCount' | 'differences'>;
+
+const nothing: Found = {
+  lists: [],
+  connectionCount: 0,
+  versionCount: 0,
+  runCount: 0,
+  receiptCount: 0,
+  prunedBefore: null,
+  rebuiltAfterRunId: null,
+  erasedCount: 0,
+  otherObjects: [],
 };
 
 async function audit(
   sqlite: Database.Database,
   differences: Differences,
-  found: Found,
   { signal, checkpoints = [] }: VerifyOptions,
-): Promise<void> {
+): Promise<Found> {
   const slice = new TimeSlice(signal);
   // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
   sqlite.exec('BEGIN');
   for (const { integrity_check: fault } of sqlite.pragma('integrity_check') as { integrity_check: string }[])
     if (fault !== 'ok') differences.add(null, null, `SQLite's integrity check: ${fault}`);
   // A damaged file can't be compared with anything.
-  if (differences.count > 0) return;
+  if (differences.count > 0) return nothing;
   for (const { table, rowid, parent } of brokenReferences(sqlite))
     differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
-  found.otherObjects = verifyObjects(sqlite, differences);
+  const otherObjects = verifyObjects(sqlite, differences);
   await slice.next();
 
-  const count = (query: string, ...values: string[]) =>
-    sqlite
-      .prepare<string[], number>(query)
-      .pluck()
-      .get(...values) ?? 0;
   const sums = new Map<(typeof keptResources)[number], Sum>();
   for (const resource of keptResources) {
     const table = tableOf(resource);
@@ -130,32 +123,36 @@ async function audit(
     const sum = await checkRows(sqlite, resource, slice, id => differences.add(table, id, fault));
     sums.set(resource, sum);
   }
-  found.connectionCount = sums.get('connections')?.count ?? 0;
-  found.lists = lists.map(({ resource }) => {
-    const sum = sums.get(resource) as Sum;
-    const versionCount = count('SELECT count(*) FROM record_history WHERE resource = ?', resource);
-    const runId = count(
-      `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND ${wroteListSql}`,
-      resource,
-    );
-    return { resource, recordCount: sum.count, versionCount, runId: runId || null, checksum: `${sum}` };
-  });
-  found.versionCount = count('SELECT count(*) FROM record_history');
-  found.runCount = count('SELECT count(*) FROM sync_runs');
-  found.erasedCount = count(
-    'SELECT (SELECT count(*) FROM record_history WHERE record IS NULL) + (SELECT count(*) FROM rejected_records WHERE record IS NULL)',
-  );
-  const { before, throughRunId: prunedThrough } = readPruned(sqlite);
+  const { before: prunedBefore, throughRunId: prunedThrough } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const summedAfter = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
-  found.prunedBefore = before;
-  found.rebuiltAfterRunId = rebuiltAfter || null;
   const cuts = { prunedThrough, summedAfter, knownAfter: Math.max(prunedThrough, summedAfter) };
   const all = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
   const log = verifyLog(all, checkpoints);
-  found.receiptCount = log.count;
   await verifyRuns(all, sums, log);
+
+  const number = (query: string) =>
+    sqlite.prepare<[], number | null>(`SELECT ${query}`).pluck().get() ?? null;
+  const count = (rows: string) => number(`count(*) FROM ${rows}`) ?? 0;
+  return {
+    otherObjects,
+    prunedBefore,
+    rebuiltAfterRunId: rebuiltAfter || null,
+    receiptCount: log.count,
+    connectionCount: sums.get('connections')?.count ?? 0,
+    lists: lists.map(({ resource }) => ({
+      resource,
+      recordCount: sums.get(resource)?.count ?? 0,
+      versionCount: count(`record_history WHERE resource = '${resource}'`),
+      runId: number(`max(run_id) FROM sync_run_resources WHERE resource = '${resource}' AND ${wroteListSql}`),
+      checksum: `${sums.get(resource)}`,
+    })),
+    versionCount: count('record_history'),
+    runCount: count('sync_runs'),
+    erasedCount:
+      count('record_history WHERE record IS NULL') + count('rejected_records WHERE record IS NULL'),
+  };
 }
 
 /**
@@ -164,18 +161,18 @@ async function audit(
  * @returns the objects of others that are no difference.
  */
 function verifyObjects(sqlite: Database.Database, differences: Differences): Verification['otherObjects'] {
-  const { wrong, intrusive, others } = compareObjects(sqlite);
-  for (const { type, name, table } of intrusive)
-    differences.add(name, null, `docmirror did not make this ${type} on ${table}`, 'content');
-  for (const { type, name, isMissing } of wrong) {
-    const fault = isMissing ? 'is missing' : 'is not as docmirror makes it';
-    differences.add(name, null, `the ${type} ${fault}`, 'content');
+  const objects = compareObjects(sqlite);
+  for (const { type, name, table, state } of objects) {
+    const fault = state === 'missing' ? 'is missing' : 'is not as docmirror makes it';
+    if (state === 'intrusive')
+      differences.add(name, null, `docmirror did not make this ${type} on ${table}`, 'content');
+    else if (state !== 'foreign') differences.add(name, null, `the ${type} ${fault}`, 'content');
   }
   using fresh = openInMemory();
   const migrations = migrationsOf(sqlite);
   if (migrations !== null && migrations !== migrationsOf(fresh.sqlite))
     differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
-  return others.map(({ type, name }) => ({ type, name }));
+  return objects.flatMap(({ type, name, state }) => (state === 'foreign' ? [{ type, name }] : []));
 }
 
 /** The migrations that a file lists, as a text; null if it has no list of them. That is reported as a missing table. */

@@ -4,11 +4,6 @@ import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'nod
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { createLogger } from '../../../src/commands/logging.ts';
-import { runOnce } from '../../../src/commands/run-once.ts';
-import { resolveConfig, resolveService } from '../../../src/config/resolve.ts';
-import { lists } from '../../../src/contract/lists.ts';
-import { Secrets } from '../../../src/service/secrets.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { onReadOnlyMount } from '../../support/mount.ts';
 import { programPath } from '../../support/program.ts';
@@ -23,9 +18,9 @@ const module = join(import.meta.dirname, 'readers.long.test.ts');
 const query = `SELECT count(*) AS n FROM document_exports_named WHERE source_connection_name IS NOT NULL
   UNION ALL SELECT count(*) FROM changes UNION ALL SELECT count(*) FROM sync_status`;
 
-const python = (address: string, isUri: boolean) => `
+const python = `
 import sqlite3, sys
-for row in sqlite3.connect(${address}, uri=${isUri ? 'True' : 'False'}).execute(sys.argv[2]): print(row[0])`;
+for row in sqlite3.connect('file:' + sys.argv[1] + '?mode=ro', uri=True).execute(sys.argv[2]): print(row[0])`;
 
 const node = (open: string) => `
 const Database = require('node:module').createRequire(${JSON.stringify(module)})('better-sqlite3');
@@ -35,16 +30,12 @@ for (const { n } of (${open}).prepare(process.argv[2]).all()) console.log(n);`;
 /** Common drivers. Each prints the first column of the query's rows. */
 const drivers: [name: string, program: string, args: string[]][] = [
   ['sqlite3', 'sqlite3', []],
-  ['sqlite3 -readonly', 'sqlite3', ['-readonly']],
-  ['Python', 'python3', ['-c', python('sys.argv[1]', false)]],
-  ['Python, mode=ro', 'python3', ['-c', python("'file:' + sys.argv[1] + '?mode=ro'", true)]],
-  ['better-sqlite3', process.execPath, ['-e', node('new Database(process.argv[1])')]],
+  ['Python, mode=ro', 'python3', ['-c', python]],
   [
     'better-sqlite3, readonly',
     process.execPath,
     ['-e', node('new Database(process.argv[1], { readonly: true })')],
   ],
-  ['node:sqlite', process.execPath, ['-e', node('new DatabaseSync(process.argv[1])')]],
   [
     'node:sqlite, readOnly',
     process.execPath,
@@ -185,14 +176,15 @@ test(`no reader sees an error, half a run, or a row that no ended run left, over
     for (const item of served.collections as SampleItem[]) item.name = `round ${round}`;
     for (const item of served.webhooks as SampleItem[]) item.description = `round ${round}`;
     (served['document-exports'][0] as SampleItem).sourceDocumentTitle = `round ${round}`;
-    return syncAndShare(scene, path);
+    return scene.sync('--full');
   };
+  scene.env.DOCMIRROR_SHARE = path;
   await sync(0);
   const names = ['better-sqlite3', 'better-sqlite3, readonly', 'node:sqlite', 'node:sqlite, readOnly'];
   const readers = Array.from({ length: 10 }, (_, at) => new Reader(names[at % names.length] as string, path));
   const cursor = new Reader('better-sqlite3', path, 'hold');
   for (let round = 1; round <= replacements; round++) {
-    expect(await sync(round)).toEqual({ path, error: null });
+    expect((await sync(round)).summary.share).toEqual({ path, error: null });
     if (readers.some(reader => reader.isOver)) break;
   }
   for (const reader of readers) {
@@ -203,32 +195,6 @@ test(`no reader sees an error, half a run, or a row that no ended run left, over
   expect(await cursor.end()).toEqual({ seen: 1, newest: 0 });
   expect(readdirSync(scene.open)).toEqual(['share.sqlite']);
 }, 900_000);
-
-/** One run with its share, as `sync` makes them, without a process of its own. */
-async function syncAndShare(scene: Scene, path: string) {
-  const secrets = new Secrets();
-  const environment = { ...scene.env, DOCMIRROR_SHARE: path };
-  const { share } = await runOnce({
-    config: resolveConfig({}, environment),
-    service: resolveService({}, environment),
-    lists,
-    trigger: 'manual',
-    flags: { full: true },
-    logger: createLogger({ logLevel: 'silent', labels: {} }, { stderr: process.stderr, secrets }),
-    secrets,
-    observer: {
-      listStarted() {},
-      walkStarted() {},
-      pageDone() {},
-      walkAgain() {},
-      listEnded() {},
-      waiting() {},
-      close() {},
-    },
-    signal: new AbortController().signal,
-  });
-  return share;
-}
 
 test('a share is made by watch, too', async () => {
   await using scene = await setScene({}, { exports: 3 });

@@ -7,7 +7,6 @@ import { MirrorBusyError } from '../../../src/errors.ts';
 import { MirrorLock } from '../../../src/store/file/lock-file.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
-import { SqliteMirror } from '../../../src/store/write/mirror.ts';
 import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
@@ -75,27 +74,6 @@ test('a reader that keeps the WAL open is named in the log, and costs a run no w
   expect(last?.msg).toContain('copy the mirror together with its -wal file');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
-});
-
-test('a run waits a moment at its end for who reads a page of the mirror', async () => {
-  await using folder = temporaryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  const mirror = SqliteMirror.open(path);
-  await mirror.beginRun({
-    trigger: 'manual',
-    startedAt: new Date().toISOString(),
-    baseUrl: 'https://x.example',
-    docmirrorVersion: '0',
-    actor: '',
-  });
-  const script = `
-    const database = new (require('node:sqlite').DatabaseSync)(${JSON.stringify(path)}, { readOnly: true });
-    database.exec('BEGIN; SELECT * FROM sync_runs');
-    console.log('reading');
-    setTimeout(() => database.close(), 100);`;
-  const reader = spawn(process.execPath, ['-e', script]);
-  await once(reader.stdout, 'data');
-  expect(mirror.close()).toBe(true);
 });
 
 test('a run that is stopped while the mirror is locked ends by the signal', async () => {

@@ -17,10 +17,8 @@ import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
 import { fileBehind } from '../../../src/store/file/mirror-path.ts';
 import { syncScene } from '../../support/in-process.ts';
-import { programPath } from '../../support/program.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
-import { asStranger, whyNoStrangerHere } from '../../support/share.ts';
 
 // What can be at a path, and what each command then does.
 
@@ -185,28 +183,6 @@ test('a symbolic link to a mirror has the lock of the mirror, and all is beside 
   expect(readdirSync(scene.folder).sort()).toEqual(['elsewhere', 'link.sqlite']);
   expect(readdirSync(target).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
 });
-
-const skipped = whyNoStrangerHere === null ? '' : ` (skipped: ${whyNoStrangerHere})`;
-
-test.skipIf(whyNoStrangerHere !== null)(
-  `who can read a mirror but not write is shown the way to a share${skipped}`,
-  async () => {
-    await using scene = await setSynced();
-    chmodSync(scene.database, 0o444);
-    chmodSync(scene.folder, 0o755);
-    const { status, stderr } = asStranger(process.execPath, [
-      '--',
-      programPath,
-      'status',
-      '--database',
-      scene.database,
-    ]);
-    expect({ status, stderr }).toEqual({
-      status: 1,
-      stderr: expect.stringMatching(/^docmirror: .*"docmirror share FILE" makes one, .*\n$/),
-    });
-  },
-);
 
 test.each([
   'export --out LONG',
