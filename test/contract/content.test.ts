@@ -2,19 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connectionContent } from '../../src/contract/content.ts';
-import { listOf } from '../../src/contract/lists.ts';
-import { readPage } from '../../src/contract/page.ts';
-import { readRecords } from '../../src/contract/record.ts';
-
-/** The content that docmirror finds in a record which the service sends as this text. */
-function contentOf(resource: string, record: string): string {
-  const pagination = '{"pageCount":1,"pageNo":1,"pageSize":50,"totalRecordCount":1}';
-  const { content } = readPage(Buffer.from(`{"items":[${record}],"pagination":${pagination}}`));
-  if (content === null) throw new Error('The page was not read.');
-  const { records, rejections } = readRecords(listOf(resource), content);
-  expect(rejections).toEqual([]);
-  return records[0]?.content.toString('hex') ?? '';
-}
+import { contentOfJson as contentOf } from '../../src/contract/record.ts';
 
 function first16(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 32);

@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest';
 import { listOf } from '../../src/contract/lists.ts';
-import { type PageContent, readContent, readPage } from '../../src/contract/page.ts';
+import { readContent } from '../../src/contract/page.ts';
 import { readRecords } from '../../src/contract/record.ts';
 
 const readItems = (text: string) => readRecords(listOf('collections'), readContent(Buffer.from(text)));
-
-test('a number beyond the digits of a double keeps them, however the page is written', () => {
-  const pagination = '"pagination":{"pageCount":1,"pageNo":1,"pageSize":2,"totalRecordCount":1}';
-  const gap = ' '.repeat(200);
-  for (const name of ['items', 'it\\u0065ms']) {
-    const text = `{"more":{"items":[2]},"${name}"${gap}:${gap}[ {"id":1,"n":12345678901234567890} ],${pagination}}`;
-    const content = readPage(Buffer.from(text)).content as PageContent;
-    const { records } = readRecords(listOf('collections'), content);
-    expect(records.map(({ extra }) => extra)).toEqual(['{"n":12345678901234567890}']);
-  }
-});
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
