@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { Random } from '../../src/sample/random.ts';
 import type { Change } from '../../src/store/read/change-cursor.ts';
@@ -31,8 +30,6 @@ const modulus = 1n << 128n;
 export class ModelMirror {
   readonly mirrorId: string;
   readonly runs: ModelRun[] = [];
-  /** Called before each row is read; a test slows or stops a publication by it. */
-  onRow: (() => void) | undefined;
   #nextStartMs: number;
 
   constructor(mirrorId = 'a5b0c1d2-0000-4000-8000-000000000001', startMs = Date.UTC(2026, 10, 20)) {
@@ -87,17 +84,11 @@ export class ModelMirror {
   readonly open = (): PublishSource => {
     const runs = this.runs.slice();
     const at = (runId: number) => runs[runId - 1];
-    const { onRow } = this;
     return {
       mirrorId: this.mirrorId,
       runs: () => runs,
       rowCountSince: runId => runs.slice(runId).reduce((sum, { changes }) => sum + changes.length, 0),
-      *rows(resource, runId) {
-        for (const row of at(runId)?.rows.get(resource) ?? []) {
-          onRow?.();
-          yield row;
-        }
-      },
+      rows: (resource, runId) => at(runId)?.rows.get(resource) ?? [],
       lastRunBeforeRebuild: 0,
       changes: runId => at(runId)?.changes ?? [],
       sumAfter: (resource, runId) => sumOf(at(runId)?.standing.get(resource) ?? new Map()),
@@ -196,11 +187,4 @@ export function sampleValue(type: string, n: number): Values[number] {
   if (type.startsWith('Array(')) return n % 3 === 0 ? [] : [n, null, -n];
   if (n % 7 === 0) return null;
   return type.includes('Int') ? n : `text ${n} “ü” '\\\n\u0000`;
-}
-
-/** Waits until a condition is true, and fails after `ms` milliseconds. */
-export async function until(holds: () => boolean, ms = 10_000): Promise<void> {
-  for (const endMs = Date.now() + ms; !holds(); await wait(5)) {
-    if (Date.now() > endMs) throw new Error('It did not come to hold in time.');
-  }
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
-import { ddlStatements, publishedTables, targetTables } from '../../src/publish/tables.ts';
+import { ddlStatements } from '../../src/publish/tables.ts';
 import { Engine } from './engine.ts';
 import { ModelMirror, randomMirror, type Step } from './model.ts';
 import { publishModel } from './oracle.ts';
@@ -50,16 +50,6 @@ test('the statements that make the tables can be run again, and change nothing',
   expect(await target.ask(shape, { database })).toEqual(before);
 });
 
-test('names of databases can have characters that must be quoted', async () => {
-  const database = 'a `strange\\ name';
-  for (const statement of ddlStatements(database)) await target.command(statement);
-  const found = await target.ask('SELECT name FROM system.tables WHERE database = {database:String}', {
-    database,
-  });
-  expect(found.length).toBe(targetTables.length + publishedTables.length);
-  await target.command('DROP DATABASE `a \\`strange\\\\ name`');
-});
-
 test('the engine reads what makes the tables of a cluster', async () => {
   const statements = ddlStatements('docmirror', 'main `1`');
   for (const statement of statements) {
@@ -76,11 +66,6 @@ const blocks = [...text.matchAll(/```sql-clickhouse\n(.*?)```/gs)].map(([, sql =
 const queries = blocks.map(sql => [/^-- (.*)$/m.exec(sql)?.[1] ?? sql.slice(0, 60), sql] as const);
 
 describe('the documentation', () => {
-  test('has statements, and each says what it asks', () => {
-    expect(queries.length).toBeGreaterThan(5);
-    expect(blocks.filter(sql => !sql.startsWith('-- '))).toEqual([]);
-  });
-
   test.each(queries)('%s', async (_name, sql) => {
     for (const statement of sql.split(/;\s*$/m).filter(part => part.trim() !== '')) {
       if (/^\s*(--.*\s)*(SELECT|WITH)/.test(statement))
