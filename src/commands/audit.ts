@@ -55,13 +55,13 @@ export const checkpoint = command({
         'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
       );
     }
-    const text =
-      unsigned || signingKeyFile === null
-        ? checkpointText(checkpointOf(database))
-        : signedCheckpointOf(database, signingKeyFile);
+    const isSigned = !unsigned && signingKeyFile !== null;
+    const text = isSigned
+      ? signedCheckpointOf(database, signingKeyFile)
+      : checkpointText(checkpointOf(database));
     if (out === null) return text;
     writeWhole(out, text);
-    return undefined;
+    return '';
   },
   text: text => text,
 });

@@ -159,9 +159,8 @@ export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): num
 
 /** A cursor says that all before it was delivered: it must not, if the output is lost. */
 async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
-  const { promise, resolve: taken } = Promise.withResolvers<unknown>();
-  stdout.write('', taken);
-  if ((await promise) instanceof Error || !isTaken)
+  const error = await new Promise(resolve => stdout.write('', resolve));
+  if (error instanceof Error || !isTaken)
     throw new DocmirrorError(
       'output_failed',
       'Standard output was closed before all changes were written, so --next was not written.',
@@ -173,6 +172,5 @@ function nothingChanged(sqlite: MirrorFile['sqlite'], { sinceRunId, untilRunId }
   if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
   if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;
   if (untilRunId === sinceRunId + 1) return `Run ${untilRunId} changed nothing.\n`;
-  const until = untilRunId === newest ? '' : ` up to run ${untilRunId}`;
-  return `Nothing changed since run ${sinceRunId}${until}.\n`;
+  return `Runs ${sinceRunId + 1} to ${untilRunId} changed nothing.\n`;
 }

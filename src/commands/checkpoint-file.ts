@@ -34,7 +34,8 @@ export async function verifyWithCheckpoints(
   database: string,
   { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
 ): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
-  const key = paths.length === 0 ? null : keyFrom(publicKey, signingKeyFile);
+  let key = publicKey === null ? null : readKey('', publicKey, readPublicKey);
+  if (key === null && signingKeyFile !== null && paths.length > 0) key = readSigningKey(signingKeyFile);
   const shown: ShownCheckpoint[] = [];
   const checkpoints = paths.flatMap(file => {
     const bytes = readSmallBytes('', file, bytesMax);
@@ -60,11 +61,7 @@ export async function verifyWithCheckpoints(
   };
 }
 
-/**
- * The key that signs.
- *
- * @throws UsageError if the setting names no usable key.
- */
+/** The key that signs. It throws a UsageError if the setting names no usable one. */
 export function readSigningKey(path: string): KeyObject {
   return readKey('DOCMIRROR_SIGNING_KEY_FILE: ', path, readPrivateKey);
 }
@@ -93,11 +90,6 @@ function withSignature(
   };
   const notes = [`${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`];
   return { file, size, signature, notes };
-}
-
-function keyFrom(publicKey: string | null, signingKeyFile: string | null): KeyObject | null {
-  if (publicKey !== null) return readKey('', publicKey, readPublicKey);
-  return signingKeyFile === null ? null : readSigningKey(signingKeyFile);
 }
 
 /** Far more than a key or a checkpoint takes, in bytes. */

@@ -34,24 +34,24 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
 
 /** All levels, the deepest first. */
 function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
-  const heads = [...new Set(all.map(({ name }) => name.split(' ')[0] ?? name))];
+  const names = all.map(({ name }) => name.split(' '));
+  const heads = [...new Set(names.map(([head = '']) => head))];
   const ofCommands = all.map(({ name, command }) => ({
     before: name,
     words: Object.values(command.arguments ?? {}).flatMap(({ choices = [] }) => choices),
     flags: [...flagsOf(command).map(flag => flag.name), '--help'],
   }));
-  const innerOf = (head: string) =>
-    all.flatMap(({ name }) => (name.startsWith(`${head} `) ? [name.slice(head.length + 1)] : []));
-  const ofGroups = heads.map(before => ({ before, words: innerOf(before), flags: [] }));
+  const ofGroups = heads.map(before => ({
+    before,
+    words: names.flatMap(([head, inner]) => (head === before && inner !== undefined ? [inner] : [])),
+    flags: [],
+  }));
+  const own = ['--database', '--env-file', '--help', '--version'];
   return [
     ...ofCommands,
     ...ofGroups.filter(({ words }) => words.length > 0),
     { before: 'help', words: heads, flags: [] },
-    {
-      before: '',
-      words: [...heads, 'help'],
-      flags: ['--database', '--env-file', '--help', '--version'],
-    },
+    { before: '', words: [...heads, 'help'], flags: own },
   ];
 }
 

@@ -111,8 +111,6 @@ export function tableFor(
   const arrays: readonly Field[] = list === undefined ? [] : arrayFields(list);
   const cells = [...scalars, ...arrays].flatMap(cellsOf).filter(({ isName }) => withNames || !isName);
   const nameOf = (id: unknown) => (typeof id === 'number' ? (state.connection(id)?.name ?? null) : null);
-  const isConnection = scalars.map(({ kind }) => withNames && kind === 'connection');
-  const areConnections = arrays.map(({ kind }) => withNames && kind === 'connections');
   return {
     columns: [
       { name: 'id', kind: 'integer' },
@@ -123,19 +121,18 @@ export function tableFor(
     ],
     rowOf({ id, firstSeenRunId, changedRunId, values }) {
       const row: CellValue[] = [id];
-      // This runs for every record. An iterator for each would take longer than the rest.
-      for (let at = 0; at < values.scalars.length; at++) {
+      for (const [at, { kind }] of scalars.entries()) {
         const value = values.scalars[at] ?? null;
         row.push(value);
-        if (isConnection[at]) row.push(nameOf(value));
+        if (withNames && kind === 'connection') row.push(nameOf(value));
       }
-      for (const [at, { name }] of arrays.entries()) {
-        const array = values.arrays[at] ?? [];
+      for (const [at, { name, kind }] of arrays.entries()) {
+        const found = values.arrays[at] ?? [];
         // An array that does not fit its rows, or is null, is among the further fields.
-        const isElsewhere =
-          array.length === 0 && values.extra !== null && Object.hasOwn(JSON.parse(values.extra), name);
-        row.push(isElsewhere ? null : array);
-        if (areConnections[at]) row.push(isElsewhere ? null : array.map(nameOf));
+        const isElsewhere = found.length === 0 && values.extra !== null && name in JSON.parse(values.extra);
+        const array = isElsewhere ? null : found;
+        row.push(array);
+        if (withNames && kind === 'connections') row.push(array?.map(nameOf) ?? null);
       }
       row.push(firstSeenRunId, changedRunId, values.extra);
       return row;
@@ -143,19 +140,13 @@ export function tableFor(
   };
 }
 
-/** The last run that had ended by a time. */
+/** The last run that had ended by a time. Times are shown to the second, so a second that is named means all of it. */
 function lastRunBy(asOf: string, runs: EndedRuns): number {
-  const runId = runs.newestBy(endOfSecond(asOf));
+  const instant = instantOf('--as-of', asOf);
+  const isSecond = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i.test(asOf.trim());
+  const runId = runs.newestBy(isSecond ? instant.replace('.000Z', '.999Z') : instant);
   if (runId !== null) return runId;
   throw new UsageError(`--as-of: no run had ended by ${asOf}. "docmirror runs" lists them.`);
-}
-
-const secondAlone = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i;
-
-/** Times are shown to the second, so a second that is named means all of it. */
-function endOfSecond(text: string): string {
-  const instant = instantOf('--as-of', text);
-  return secondAlone.test(text.trim()) ? instant.replace('.000Z', '.999Z') : instant;
 }
 
 /** What a reader should know if the run did not complete a list. */

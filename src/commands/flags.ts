@@ -22,10 +22,7 @@ export interface FlagHelp {
 
 /** A flag or an argument, and how the texts that were typed for it become a value of type `T`. */
 export interface Flag<T> extends FlagHelp {
-  /**
-   * @param name the flag or argument as the user knows it, for messages.
-   * @throws UsageError that names it.
-   */
+  /** Throws a UsageError that begins with the name, which is as the user knows it. */
   read(texts: readonly string[], name: string): T;
 }
 
@@ -167,11 +164,7 @@ export const runSettings = [
   ...notifierSettings,
 ] as const satisfies readonly SettingName[];
 
-/**
- * A point in time as docmirror records it; without a zone it is UTC.
- *
- * @throws UsageError that names the flag.
- */
+/** A point in time as docmirror records it; without a zone it is UTC. */
 export function instantOf(flag: string, text: string): string {
   const ms = instantMs(text.trim());
   if (ms !== null) return new Date(ms).toISOString();

@@ -10,10 +10,7 @@ import { commands, type Found, findCommand, groups, purpose, wordsIn } from './i
  * @throws UsageError if it asks about an unknown command.
  */
 export async function helpFor(words: readonly string[], width: number): Promise<string | null> {
-  const end = words.indexOf('--');
-  const flags = words.slice(0, end === -1 ? words.length : end);
-  const isAsked = words[0] === 'help' || flags.includes('--help') || flags.includes('-h');
-  if (!isAsked) return null;
+  if (words[0] !== 'help' && !hasFlag(words, '--help') && !hasFlag(words, '-h')) return null;
   const subject = (words[0] === 'help' ? words.slice(1) : words).filter(word => !word.startsWith('-'));
   const [head] = subject;
   if (head === undefined) return `${listHelp('', purpose, width)}\n${more}`;
@@ -24,6 +21,11 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   const about = groups[head];
   if (about === undefined || subject.length > 1) throw unknownCommand(subject);
   return listHelp(head, about, width);
+}
+
+/** Whether a flag is among words, before a `--`. */
+export function hasFlag(words: readonly string[], flag: string): boolean {
+  return [...words, '--'].slice(0, [...words, '--'].indexOf('--')).includes(flag);
 }
 
 /** Says that words name no command, and which one they might mean. */

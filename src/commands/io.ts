@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Environment, Given } from '../config/resolve.ts';
-import { DocmirrorError, type ErrorCode, exitCodes, MirrorFileError } from '../errors.ts';
+import { DocmirrorError, type ErrorCode, exitCodes } from '../errors.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
 /** A stream that docmirror writes to. On a terminal it has a width, in characters. */
@@ -55,13 +55,6 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   const explained = explainSqliteError(error, 'the mirror');
   if (explained instanceof DocmirrorError) return explained;
-  const isSpoilt =
-    (error instanceof SyntaxError && error.message.includes('JSON')) ||
-    (error instanceof RangeError && error.message === 'Invalid time value');
-  if (isSpoilt)
-    return new MirrorFileError(
-      `The mirror contains a value that docmirror did not write (${error.message}). "docmirror verify" shows where.`,
-    );
   const message = 'this is a fault of docmirror itself, please report it';
   return { code: 'internal', message, exitCode: exitCodes.failed };
 }

@@ -4,7 +4,8 @@ import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { type Command, Context, flagName, flagsOf } from './command.ts';
-import { helpFor, nearest, unknownCommand } from './help.ts';
+import { notifierSettings } from './flags.ts';
+import { hasFlag, helpFor, nearest, unknownCommand } from './help.ts';
 import { findCommand } from './index.ts';
 import { type Failure, failureOf, type Io, type Settings, widthOf } from './io.ts';
 
@@ -27,7 +28,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     chosen = await commandIn(words);
     const { name, command, rest } = chosen;
     const typed = parse(command, rest);
-    context = new Context(io, await settingsOf(command, typed, io));
+    context = new Context(io, settingsOf(command, typed, io));
     const values = valuesOf(command, typed);
     if (command.notifies?.(values)) context.notifier = await notifierFor(name, context);
     isBegun = true;
@@ -42,8 +43,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     if (!isBegun && chosen?.command.notifies !== undefined)
       context.notifier = await notifierFor(chosen.name, context);
     await context.notifier?.failed(failure);
-    const end = words.indexOf('--');
-    if (words.slice(0, end === -1 ? words.length : end).includes('--json')) {
+    if (hasFlag(words, '--json')) {
       const { code, message } = failure;
       io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
     }
@@ -76,6 +76,9 @@ interface Typed {
   readonly words: readonly string[];
 }
 
+/** Flags that name the object of a command. Of others, the last one counts. */
+const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
+
 /** @throws UsageError if a flag is unknown, lacks its value, or does not fit the others. */
 function parse(command: Command, given: readonly string[]): Typed {
   const known = new Map(flagsOf(command).map(({ name, flag }) => [name as string, flag]));
@@ -102,11 +105,11 @@ function parse(command: Command, given: readonly string[]): Typed {
     const text = isBare ? '' : (value ?? queue.shift());
     if (text === undefined) throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
     const texts = flags.get(name) ?? [];
-    if (texts.length > 0 && !isBare && !flag.isRepeatable)
+    if (texts.length > 0 && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
       throw new UsageError(
         `option ${name} is there twice. It can be given once; the other value would be ignored.`,
       );
-    flags.set(name, [...texts, text]);
+    flags.set(name, flag.isRepeatable ? [...texts, text] : [text]);
   }
   for (const name of flags.keys()) {
     const other = known.get(name)?.conflicts?.find(each => flags.has(each));
@@ -116,40 +119,35 @@ function parse(command: Command, given: readonly string[]): Typed {
 }
 
 /** The settings that were typed, and the variables below them. */
-async function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Promise<Settings> {
-  const typed = command.settings.flatMap(setting => {
+function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Settings {
+  const [envFile] = flags.get('--env-file') ?? [];
+  const given: Record<string, unknown> = envFile === undefined ? {} : { envFile };
+  for (const setting of command.settings) {
     const { flag, valueName } = settings[setting];
     const [text] = flags.get(flag) ?? [];
-    return text === undefined ? [] : [[flagKey(flag), valueName === null ? true : text] as const];
-  });
-  const [envFile] = flags.get('--env-file') ?? [];
-  const known = envFile === undefined ? null : withEnvFile(envFile, environment);
-  const below = known ?? { environment, inEnvFile: new Set<string>() };
-  return { ...below, flags: { ...Object.fromEntries(typed), ...(envFile !== undefined && { envFile }) } };
+    if (text !== undefined) given[flagKey(flag)] = valueName === null ? true : text;
+  }
+  const below = { environment, inEnvFile: new Set<string>() };
+  return { ...(envFile === undefined ? below : withEnvFile(envFile, environment)), flags: given };
 }
 
 /** The values of a command's arguments and flags. */
-function valuesOf(
-  command: Command,
-  { flags, words }: Typed,
-): Record<string, unknown> & { readonly json: boolean } {
-  const args = Object.entries(command.arguments ?? {}).map(([key, flag], at) => {
-    const texts = words.slice(at, flag.isRepeatable ? words.length : at + 1);
-    return [key, flag.read(texts, flag.valueName ?? key)] as const;
-  });
-  const values = Object.entries(command.flags).map(([key, flag]) => {
-    const name = flagName(key);
-    return [key, flag.read(flags.get(name) ?? [], name)] as const;
-  });
-  return { json: flags.has('--json'), ...Object.fromEntries([...args, ...values]) };
+function valuesOf(command: Command, { flags, words }: Typed): { readonly json: boolean } {
+  const values: Record<string, unknown> = {};
+  for (const [at, [key, flag]] of Object.entries(command.arguments ?? {}).entries())
+    values[key] = flag.read(
+      words.slice(at, flag.isRepeatable ? words.length : at + 1),
+      flag.valueName ?? key,
+    );
+  for (const [key, flag] of Object.entries(command.flags))
+    values[key] = flag.read(flags.get(flagName(key)) ?? [], flagName(key));
+  return { json: flags.has('--json'), ...values };
 }
 
 /** The notifier of a command; null if the settings name no address and no file of metrics. */
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
   const { flags, environment } = context.settings;
-  const isAsked = (['pingUrl', 'metricsFile'] as const).some(
-    setting => resolveOne(setting, flags, environment) !== null,
-  );
+  const isAsked = notifierSettings.some(setting => resolveOne(setting, flags, environment) !== null);
   if (!isAsked) return null;
   const { Notifier } = await import('./notifier.ts');
   return new Notifier(name, context);

@@ -15,12 +15,6 @@ import { signedCheckpointOf } from './checkpoint-file.ts';
 import type { Failure, Output, Settings } from './io.ts';
 import { createLogger } from './logging.ts';
 
-/** How long the ping of the start can continue after the command has ended, in milliseconds. */
-const startMsAfterEnd = 1_000;
-
-/** The longest body of a ping, in bytes. */
-const bodyBytesMax = 10_000;
-
 /** The parts of a command's context that a notifier needs. */
 interface Notified {
   readonly settings: Settings;
@@ -34,7 +28,6 @@ export class Notifier {
   readonly #context: Notified;
   readonly #pingUrl: string | null;
   #start: Promise<void> | undefined;
-  #starting = new AbortController();
   #summary = '';
   #backup: BackupFigures | null = null;
 
@@ -48,7 +41,7 @@ export class Notifier {
 
   /** The work has begun, and its lock is held if it has one. */
   begun(): void {
-    this.#start ??= this.#ping('/start', '', this.#starting.signal);
+    this.#start ??= this.#ping('/start', '');
   }
 
   /** The result as a person would read it. */
@@ -63,7 +56,8 @@ export class Notifier {
 
   /** The command, or its run, has ended. */
   async ended(exitCode: number): Promise<void> {
-    await this.#endStart();
+    await this.#start;
+    this.#start = undefined;
     this.#writeMetrics(exitCode);
     if (exitCode === exitCodes.done) await this.#ping('', this.#summary);
     else if (exitCode !== exitCodes.busy) await this.#ping('/fail', this.#summary);
@@ -83,36 +77,22 @@ export class Notifier {
     return resolveOne(name, flags, environment);
   }
 
-  /** If the ping of the start has not arrived, the ping of the end follows anyway. */
-  async #endStart(): Promise<void> {
-    if (this.#start === undefined) return;
-    const timer = setTimeout(() => this.#starting.abort(), startMsAfterEnd);
-    await this.#start.finally(() => clearTimeout(timer));
-    this.#start = undefined;
-    this.#starting = new AbortController();
-  }
-
-  async #ping(ending: string, summary: string, signal = new AbortController().signal): Promise<void> {
+  async #ping(ending: string, summary: string): Promise<void> {
     if (this.#pingUrl === null) return;
     const { secrets, settings } = this.#context;
     const url = new URL(this.#pingUrl.replaceAll('%c', encodeURIComponent(this.#name.split(' ')[0] ?? '')));
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
     const body = secrets.redact(this.#body(summary));
     const proxy = proxyFor(url, settings.environment);
-    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` }, signal);
+    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
     if (why !== null) this.#warn({ to: url.origin, why }, 'the ping could not be sent');
   }
 
-  /** The summary, cut so that all fits, the labels, and the checkpoint at the end. */
+  /** The summary, the labels, and the checkpoint at the end. */
   #body(summary: string): string {
     const labels = Object.entries(this.#setting('labels') ?? {}).map(([name, value]) => `${name}=${value}`);
-    const rest = [labels.length === 0 ? '' : `${labels.join(',')}\n`, this.#checkpoint()];
-    const tail = rest.filter(text => text !== '').join('\n');
-    const bytes = Buffer.from(summary);
-    const room = bodyBytesMax - Buffer.byteLength(tail) - 10;
-    const isCut = bytes.length > room;
-    const cut = isCut ? `${bytes.toString('utf8', 0, room).replace(/\uFFFD+$/, '')}…\n` : summary;
-    return [cut, tail].filter(text => text !== '').join('\n');
+    const parts = [summary, labels.length === 0 ? '' : `${labels.join(',')}\n`, this.#checkpoint()];
+    return parts.filter(text => text !== '').join('\n');
   }
 
   /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */

@@ -57,19 +57,15 @@ function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted:
     const alsoReferenceOf = matches.recordIds.filter(each => each !== id);
     return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story], alsoReferenceOf };
   }
-  if (matches.count === 0) throw unknown(resource, wanted, hasReferences);
+  if (matches.count === 0)
+    throw new DocmirrorError(
+      'not_found',
+      `The mirror has no record of ${resource} with the ${hasReferences ? 'id or sourceDocumentReference' : 'id'} ${JSON.stringify(wanted)}, and its history has none.`,
+    );
   const versionsOfEach = matches.count === 1 ? versionsMax : Math.ceil(versionsMax / matches.count);
   const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsOfEach) ?? []);
   const { count } = matches;
   return { resource, wanted, matchedBy: 'reference', matchCount: count, stories, alsoReferenceOf: [] };
-}
-
-function unknown(resource: string, wanted: string, hasReferences: boolean): DocmirrorError {
-  const what = hasReferences ? 'id or sourceDocumentReference' : 'id';
-  return new DocmirrorError(
-    'not_found',
-    `The mirror has no record of ${resource} with the ${what} ${JSON.stringify(wanted)}, and its history has none.`,
-  );
 }
 
 function textOf(found: FoundRecords, width: number): string {

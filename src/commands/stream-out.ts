@@ -24,26 +24,24 @@ export async function streamOut(stream: Writable, pieces: Iterable<string | Uint
   const lose = () => {
     isLost = true;
   };
-  stream.once('error', lose);
-  try {
-    for (const piece of pieces) {
-      const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
-      waiting.push(bytes);
-      length += bytes.length;
-      if (length < chunkLength) continue;
-      if (!stream.write(Buffer.concat(waiting))) await once(stream, 'drain').catch(lose);
-      else await nextTurn();
-      if (isLost) return false;
-      waiting = [];
-      length = 0;
-    }
-    if (length > 0) stream.write(Buffer.concat(waiting));
+  const flush = async () => {
+    if (!stream.write(Buffer.concat(waiting))) await once(stream, 'drain').catch(lose);
     // A write that failed is reported on the next turn.
-    await nextTurn();
-    return !isLost;
-  } finally {
-    stream.off('error', lose);
+    else await nextTurn();
+    waiting = [];
+    length = 0;
+  };
+  stream.once('error', lose);
+  for (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+    waiting.push(bytes);
+    length += bytes.length;
+    if (length >= chunkLength) await flush();
+    if (isLost) break;
   }
+  if (!isLost) await flush();
+  stream.off('error', lose);
+  return !isLost;
 }
 
 /** @throws UsageError if a format that is not text would go to a terminal. */

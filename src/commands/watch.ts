@@ -7,6 +7,7 @@ import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
+import type { RunningServer } from '../serve/server.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
@@ -66,20 +67,14 @@ export const watch = command({
       },
     ];
     const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
-    // The server is loaded only here: a watch that answers nobody does without it.
-    const monitor =
-      endpoint &&
-      (await (
-        await import('../serve/server.ts')
-      ).startMonitorServer({
-        ...config,
-        ...endpoint,
-        maxAgeMs: maxAge,
-        metrics,
-        onFault,
-      }));
-    if (monitor !== null) context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
-    const work = () => runAndLog(context, { config, service, logger, jitterMs: Math.min(jitter, dayMs) });
+    let monitor: RunningServer | null = null;
+    if (endpoint !== null) {
+      // A watch that answers nobody does without the server.
+      const { startMonitorServer } = await import('../serve/server.ts');
+      monitor = await startMonitorServer({ ...config, ...endpoint, maxAgeMs: maxAge, metrics, onFault });
+      context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
+    }
+    const work = () => runAndLog(context, Math.min(jitter, dayMs), logger);
     const logEnd = () => logger.info({ reason: String(signal.reason) }, 'watch is ending');
     signal.addEventListener('abort', logEnd, { once: true });
     const observer = {
@@ -122,27 +117,21 @@ async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig,
   });
 }
 
-interface Work {
-  readonly config: Config;
-  readonly service: ServiceConfig;
-  readonly logger: Logger;
-  readonly jitterMs: number;
-}
-
 /**
  * One run of the watch. Its result is logged, and no error is thrown.
  *
  * @returns whether it failed for a reason that can be gone after some minutes.
  */
-async function runAndLog(context: Context, { jitterMs, ...work }: Work): Promise<boolean> {
-  const { config, logger } = work;
-  const { secrets, signal, notifier } = context;
+async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {
+  const { config, service, secrets, signal, notifier } = context;
   try {
     const delayMs = randomInt(Math.floor(jitterMs) + 1);
     if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
     const summary = await runOnce({
-      ...work,
+      config,
+      service,
+      logger,
       secrets,
       signal,
       lists,

@@ -8,8 +8,6 @@ interface Setting<T, D extends string | null> {
   readonly valueName: string | null;
   readonly default: D;
   readonly help: string;
-  /** True if a second use of its flag is an error, because the flag names the object of the command. For other flags the last one counts. */
-  readonly isOnce: boolean;
   /** @throws Error whose message completes "NAME: …". */
   readonly parse: (text: string) => T;
 }
@@ -19,7 +17,7 @@ function setting<T, D extends string | null = null>(
   name: string,
   valueName: string | null,
   parser: (text: string) => T,
-  more: { help: string; default?: D; flag?: `--${string}`; isOnce?: true },
+  more: { help: string; default?: D; flag?: `--${string}` },
 ): Setting<T, D> {
   return {
     variable: `DOCMIRROR_${name}`,
@@ -27,7 +25,6 @@ function setting<T, D extends string | null = null>(
     valueName,
     default: (more.default ?? null) as D,
     help: more.help,
-    isOnce: more.isOnce ?? false,
     parse: parser,
   };
 }
@@ -35,7 +32,6 @@ function setting<T, D extends string | null = null>(
 /** All settings, in the order in which they are documented. Flags, help texts, checks and types are made from this table. */
 export const settings = {
   baseUrl: setting('BASE_URL', 'URL', parse.baseUrl, {
-    isOnce: true,
     help: "the service's base address; https, or http for a loopback address only",
   }),
   allowHttp: setting('ALLOW_HTTP', null, parse.boolean, {
@@ -53,7 +49,6 @@ export const settings = {
   }),
   database: setting('DATABASE', 'FILE', parse.text, {
     default: 'docmirror.sqlite',
-    isOnce: true,
     help: "the mirror's file",
   }),
   pageSize: setting(
@@ -163,7 +158,6 @@ export const settings = {
   ),
   clickhouseUrl: setting('CLICKHOUSE_URL', 'URL', parse.baseUrl, {
     flag: '--url',
-    isOnce: true,
     help: "publish: the ClickHouse server's HTTP address; https, or http for a loopback address only",
   }),
   clickhouseUser: setting('CLICKHOUSE_USER', 'USER', parse.text, {
@@ -184,7 +178,7 @@ export const settings = {
     flag: '--target-database',
     help: 'publish: the database in ClickHouse',
   }),
-  tenant: setting('TENANT', 'NAME', parse.name, { isOnce: true, help: 'publish: whose mirror this is' }),
+  tenant: setting('TENANT', 'NAME', parse.name, { help: 'publish: whose mirror this is' }),
 };
 
 /** The name of a setting in the code. */

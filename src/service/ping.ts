@@ -4,7 +4,6 @@ import { abortOf, connectTo, type ProxySetting } from './http-client.ts';
 
 /** The most time for a try, in milliseconds: both together 10 s. */
 const tryMsMax = 4_900;
-const triesMax = 2;
 
 /** Bytes of an answer that are read, so that its connection ends well. */
 const answerBytesMax = 10_000;
@@ -20,21 +19,15 @@ export interface Ping {
 /**
  * Sends a ping, at most twice and within 10 s in all.
  *
- * @param signal ends it early: the ping was given up, and nobody needs the reason.
- * @returns null if it was accepted or given up, otherwise the reason, without the address, which is secret.
+ * @returns null if it was accepted, otherwise the reason, without the address, which is secret.
  */
-export async function sendPing(ping: Ping, signal: AbortSignal): Promise<string | null> {
-  let why: string | null = null;
-  for (let tryNumber = 1; tryNumber <= triesMax; tryNumber++) {
-    why = await tryOnce(ping, signal);
-    if (why === null || signal.aborted) return null;
-  }
-  return why;
+export async function sendPing(ping: Ping): Promise<string | null> {
+  return (await tryOnce(ping)) === null ? null : tryOnce(ping);
 }
 
-async function tryOnce({ url, body, userAgent, proxy }: Ping, given: AbortSignal): Promise<string | null> {
+async function tryOnce({ url, body, userAgent, proxy }: Ping): Promise<string | null> {
   const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, concurrency: 1, proxy });
-  const signal = AbortSignal.any([given, AbortSignal.timeout(tryMsMax)]);
+  const signal = AbortSignal.timeout(tryMsMax);
   try {
     const asked = request.call(connection, {
       origin: url.origin,
