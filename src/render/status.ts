@@ -15,14 +15,11 @@ export interface NextRun {
   readonly timezone: string;
 }
 
+/** What else the status says; null if there is nothing: no watch keeps the mirror, any age is allowed, no run is recorded. */
 interface StatusOptions {
-  /** Null if no watch keeps the mirror. */
   readonly watch?: NextRun | null;
-  /** The greatest age of lists that is allowed, in milliseconds; null for any. */
   readonly maxAgeMs?: number | null;
-  /** The newest run; null if none is recorded. */
   readonly run?: RunRow | null;
-  /** The terminal's width. */
   readonly width?: number;
 }
 

@@ -103,10 +103,8 @@ describe('a report', () => {
   test('points out lists that are older than the age that is set', async () => {
     const old = join(scene.folder, 'old.html');
     await scene.run('report', '--out', old, '--max-age', '1ms');
-    expect(readFileSync(old, 'utf8')).toMatch(
-      /3 lists are too old.*Document exports: last completed .* ago; /,
-    );
-    expect(html).not.toContain('too old');
+    expect(readFileSync(old, 'utf8')).toMatch(/3 lists too old.*Document exports: last completed .* ago; /);
+    expect(html).not.toContain('lists too old');
   });
 
   test('is made of an empty mirror, too', async () => {

@@ -67,7 +67,7 @@ export const changesOutput = is.object({
   recordId: is.whole('the record'),
   operation: is.oneOf(['insert', 'update', 'removal'], 'what happened'),
   changedFields: is.orNull(
-    is.list(is.text('a field'), 'the fields that an update changed; a connection only if its id changed'),
+    is.list(is.text('a field'), 'the fields that an update changed; a connection by its id'),
   ),
   record: record('the record after the change or, if it was removed, before it; null if it was erased'),
   before: record('the record before an update; else null'),
@@ -114,7 +114,7 @@ const checkpoint = is.object({
   size: is.whole('receipts that it covers'),
   signature: is.oneOf(
     ['verified', 'forged', 'absent', 'unchecked'],
-    'whether the key that is known signed it; `unchecked` if none is known',
+    'whether the key signed it; `unchecked` without a key',
   ),
   notes: notes('what else there is to say'),
 });
@@ -143,10 +143,7 @@ const differingField = is.object({
 });
 
 const liveDifference = is.object({
-  kind: is.oneOf(
-    ['missing', 'extra', 'different'],
-    'missing from the mirror, not at the service, or in both',
-  ),
+  kind: is.oneOf(['missing', 'extra', 'different'], 'missing from the mirror, extra in it, or different'),
   resource: keptResource,
   id: is.orNull(is.whole('the row; null if there is none')),
   key: is.text('what identifies the record'),
@@ -169,14 +166,9 @@ const verify = is.object({
   runCount: is.whole('runs'),
   receiptCount: is.whole('receipts'),
   prunedBefore: is.orNull(is.time('ended versions before this were deleted, so they were not recomputed')),
-  rebuiltAfterRunId: is.orNull(
-    is.whole('the last run before a rebuild; what came before was not recomputed'),
-  ),
+  rebuiltAfterRunId: is.orNull(is.whole('the last run that a rebuild leaves unchecked')),
   erasedCount: is.whole('texts that were erased'),
-  otherObjects: is.list(
-    otherObject,
-    'objects that docmirror did not make in the file; they are not a difference',
-  ),
+  otherObjects: is.list(otherObject, 'made by others; no difference'),
   checkpoints: is.optional(is.list(checkpoint, 'those that `--checkpoint` names; left out without it')),
   differenceCount: is.whole('differences'),
   differences: is.list(difference, 'as many as `--limit` says'),

@@ -41,7 +41,7 @@ const statusWords = ['running', 'died', 'completed', 'partial', 'failed', 'cance
 const status = (description: string) =>
   is.oneOf<string>(
     statusWords,
-    `${description}; \`died\` if its process is gone, and \`interrupted\` once the next run has recorded that`,
+    `${description}; \`died\` if its process is gone, \`interrupted\` once that is recorded`,
   );
 const completedAt = is.orNull(is.time('when it ended; null while it goes on, and if its process died'));
 const field = is.text('its name');
@@ -53,10 +53,7 @@ const outcome = {
   status: status('how the list ended'),
   mode: is.orNull(is.oneOf<string>(['full', 'incremental'], 'how it was read; null if it was not read')),
   completeness: is.orNull(
-    is.oneOf<string>(
-      ['proven', 'incremental', 'unproven'],
-      'how sure the run is of it; null if it was not written',
-    ),
+    is.oneOf<string>(['proven', 'incremental', 'unproven'], 'how sure the run is; null if not written'),
   ),
   firstPageNo: is.orNull(is.whole('the number of the first page')),
   pageSize: is.orNull(is.whole('records a page')),
@@ -74,9 +71,7 @@ const outcome = {
   requests: is.whole('requests that were sent'),
   retries: is.whole('how many of them were further tries'),
   bytes: is.whole('bytes that were received'),
-  waitedMs: is.whole(
-    'time spent waiting because the service failed or asked docmirror to wait, in milliseconds',
-  ),
+  waitedMs: is.whole('time spent waiting because of the service, in milliseconds'),
   error: errorOrNull,
   reason: is.orNull(is.text('why it is not proven, or why removals were withheld')),
   checksum: is.orNull(is.hex(32, "the sum of the contents of the list's rows")),
@@ -102,16 +97,13 @@ const syncedList = is.object({
     is.object({
       field,
       jsonType,
-      isInAnswer: is.optional(is.yesOrNo('true for a member of the answers beside `items` and `pagination`')),
+      isInAnswer: is.optional(is.yesOrNo('true if it is beside `items` in an answer')),
     }),
-    'fields that no column exists for and that no run has met before',
+    'fields without a column that are new',
   ),
-  emptiedColumns: is.list(
-    is.text('a column'),
-    'columns that no record has a value in any more, though each had one after the last full sync',
-  ),
+  emptiedColumns: is.list(is.text('a column'), 'columns that lost all their values'),
   changedIdentity: is.orNull(
-    is.text('the one field in which withheld records differ from as many newer ones; null if there is none'),
+    is.text('the one field in which withheld records differ from new ones, or null'),
   ),
 });
 
@@ -124,14 +116,12 @@ const share = {
 export const syncOutput = is.object({
   ...runHead,
   runId: is.orNull(is.whole('the number of the run; null in a dry run')),
-  rowsDropped: is.orNull(
-    is.whole('altered rows that `--rebuild` dropped; null if the mirror was not rebuilt'),
-  ),
+  rowsDropped: is.orNull(is.whole('altered rows that `--rebuild` dropped; null without it')),
   completedAt: is.time('when it ended'),
   durationMs: is.whole('how long it took, in milliseconds'),
   error: is.orNull(error('the first error; null if there was none')),
   resources: is.list(syncedList, 'how each list ended, in the order of their definition'),
-  versionsPruned: is.whole('ended versions that were deleted from the history (`DOCMIRROR_KEEP_HISTORY`)'),
+  versionsPruned: is.whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
   receipt: receiptHead("the run's receipt; null in a dry run"),
   share: is.orNull(is.object(share, 'the copy for everybody; null if none is set')),
 });
@@ -154,9 +144,7 @@ const unknownField = is.object({
   jsonType,
   firstSeenRunId: is.whole('the run that first met it'),
   lastSeenRunId: is.whole('the last run that met it'),
-  recordCount: is.orNull(
-    is.whole('records that had it after the last full sync; null if no full sync has seen it yet'),
-  ),
+  recordCount: is.orNull(is.whole('records that had it after the last full sync, or null')),
 });
 
 const lastRun = {
@@ -168,9 +156,7 @@ const lastRun = {
 const listStatus = is.object({
   resource,
   recordCount: is.whole('records in the mirror'),
-  verdict: is.text(
-    'how the last run left it, in few words: `complete: proven`, `unproven`, `failed: timeout`',
-  ),
+  verdict: is.text('how the last run left it: `complete: proven`, `failed: timeout`'),
   lastCompletedAt: is.orNull(is.time('when its last completed run ended; null if none has')),
   lastFullAt: is.orNull(is.time('when its last completed full sync ended; null if none has')),
   ageMs: is.orNull(is.whole('time since `lastCompletedAt`, in milliseconds')),

@@ -60,89 +60,74 @@ function titleOf(resource: string): string {
 
 type Tone = 'good' | 'warn' | 'bad';
 
-/** Something that asks for attention, and what to do about it: a command has its own line. */
-interface Concern {
-  readonly tone: Tone;
-  readonly title: string;
-  readonly detail: string;
-  readonly advice: string;
-}
-
 /** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, options: ReportOptions, zone: Zone): Html {
   const { lists: all, lastMs } = data;
   const concerns = [...stopped(data, zone), ...stale(data, options), ...all.flatMap(ofList)];
-  if (concerns.length > 0)
-    return html`<section class="plain" aria-labelledby="attention">
-<h2 id="attention">${concerns.length === 1 ? '1 thing needs' : `${concerns.length} things need`} a look</h2>
-${concerns.map(concernCard)}</section>`;
-  if (all.some(({ lastEnded }) => lastEnded === null))
-    return html`<section class="plain" aria-labelledby="attention"><article class="concern warn">
-<h2 id="attention">Not everything has been synced yet</h2>
-<p>Lists that no run has worked on are empty here. To fill the mirror:</p>
-<pre tabindex="0"><code>docmirror sync</code></pre></article></section>`;
   const newest =
     lastMs === null ? 'There is no export yet.' : `The newest export is of ${zone.dayAndTime(lastMs)}.`;
-  return html`<section class="plain"><article class="concern good"><p><strong>All is well.</strong> ${newest} The last run of each list completed; nothing is withheld, rejected or unproven.</p></article></section>`;
+  const rest = all.some(({ lastEnded }) => lastEnded === null)
+    ? concern(
+        'warn',
+        'Not everything has been synced yet',
+        'Lists that no run has worked on are empty here. To fill the mirror:\n    docmirror sync',
+      )
+    : concern('good', 'All is well', `${newest} The last run of each list completed and left nothing open.`);
+  return html`<section class="plain" aria-labelledby="attention"><h2 id="attention">What needs a look</h2>
+${concerns.length > 0 ? concerns : rest}</section>`;
 }
 
-function concernCard({ tone, title, detail, advice }: Concern): Html {
-  const [words, ...commands] = advice.split('\n');
-  return html`<article class="concern ${tone}"><h3>${title}</h3><p>${detail}</p><p>${words}</p>${
-    commands.length > 0 &&
-    html`<pre tabindex="0"><code>${commands.map(line => line.trim()).join('\n')}</code></pre>`
+/** Something that asks for attention, and what to do about it, in lines of text; those with an indent are commands. */
+function concern(tone: Tone, title: string, text: string): Html {
+  const { words = [], commands } = Object.groupBy(text.split('\n'), line =>
+    line.startsWith(' ') ? 'commands' : 'words',
+  );
+  return html`<article class="concern ${tone}"><h3>${title}</h3>${words.map(line => html`<p>${line}</p>`)}${
+    commands && html`<pre tabindex="0"><code>${commands.map(line => line.trim()).join('\n')}</code></pre>`
   }</article>`;
 }
 
 /** The most quiet connections that are named. */
 const quietMax = 5;
 
-function stopped({ silence, quiet, knownMs, period }: ReportData, zone: Zone): Concern[] {
+function stopped({ silence, quiet, knownMs, period }: ReportData, zone: Zone): Html[] {
   if (silence !== null) {
     const until = knownMs === period.span.toMs ? 'the end of the period' : zone.dayAndTime(knownMs);
-    const title = `No document was exported for ${days(silence.silenceMs)}`;
-    const detail = `The last one before ${until} is of ${zone.dayAndTime(silence.lastMs)}.`;
-    const advice = 'Ask those who run the export service and the systems that documents come from.';
-    return [{ tone: 'bad', title, detail, advice }];
+    const text = `The last one before ${until} is of ${zone.dayAndTime(silence.lastMs)}.
+Ask those who run the export service and the systems that documents come from.`;
+    return [concern('bad', `No document was exported for ${days(silence.silenceMs)}`, text)];
   }
   if (quiet.length === 0) return [];
   const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
     return `${shortName(name)} as ${role} for ${days(silenceMs)}, since ${zone.day(lastMs)}`;
   });
   if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
-  const title = `${counted(quiet.length, 'connection')} went quiet`;
-  const detail = `${named.join('; ')}. That is at least five times as long as usual.`;
-  return [{ tone: 'warn', title, detail, advice: 'Ask those who run these systems.' }];
+  const text = `${named.join('; ')}. That is at least five times as long as usual.\nAsk those who run these systems.`;
+  return [concern('warn', `${counted(quiet.length, 'connection')} went quiet`, text)];
 }
 
 /** The age at which a list is too old if no other is set, in milliseconds. */
 const ageMsMax = 2 * dayMs;
 
-function stale({ lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Concern[] {
-  const isOld = ({ lastEnded, lastCompletedAt: at }: ReportList) =>
-    (lastEnded !== null || maxAgeMs !== null) && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
-  const old = all.filter(isOld);
+function stale({ lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Html[] {
+  const old = all.filter(({ lastEnded, lastCompletedAt: at }) => {
+    return (lastEnded !== null || maxAgeMs !== null) && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
+  });
   if (old.length === 0) return [];
   const ages = old.map(
     list => `${titleOf(list.resource)}: last completed ${ago(list.lastCompletedAt, nowMs)}`,
   );
-  return [
-    {
-      tone: 'bad',
-      title: `${counted(old.length, 'list')} ${old.length === 1 ? 'is' : 'are'} too old`,
-      detail: `${ages.join('; ')}. What the service listed since is not in this report.`,
-      advice: 'See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5',
-    },
-  ];
+  const text = `${ages.join('; ')}. What the service listed since is not in this report.
+See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5`;
+  return [concern('bad', `${counted(old.length, 'list')} too old`, text)];
 }
 
-function ofList({ resource, lastEnded, rejections }: ReportList): Concern[] {
-  return (lastEnded === null ? [] : notesOn(lastEnded, rejections)).map(({ text, advice }) => ({
-    tone: toneOf(lastEnded),
-    title: `${titleOf(resource)}: ${stateText(lastEnded)}`,
-    detail: `Run ${lastEnded?.runId}: ${printable(text)}`,
-    advice: advice?.replaceAll('{list}', `--resource ${resource}`) ?? '',
-  }));
+function ofList({ resource, lastEnded, rejections }: ReportList): Html[] {
+  return (lastEnded === null ? [] : notesOn(lastEnded, rejections)).map(({ text, advice }) => {
+    const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
+    const lines = `Run ${lastEnded?.runId}: ${printable(text)}\n${todo}`;
+    return concern(toneOf(lastEnded), `${titleOf(resource)}: ${stateText(lastEnded)}`, lines);
+  });
 }
 
 function toneOf(last: ReportList['lastEnded']): Tone {
