@@ -35,11 +35,8 @@ const tables = `
 export const folderFields = () => ({ name: text('name'), ownerConnectionId: connectionId('owner_connection_id') });
 export const folders = sqliteTable(
   'folders',
-  { id: integer('id').primaryKey(), ...folderFields(), ...provenance(), content: content().notNull() },
-  table => [
-    index('folders_owner_connection_id').on(table.ownerConnectionId),
-    index('folders_changed_run_id').on(table.changedRunId),
-  ],
+  { id: integer('id').primaryKey(), ...folderFields(), ...stored() },
+  table => indexed('folders', table.ownerConnectionId, table.changedRunId),
 );
 export const folderLabels = sqliteTable(
   'folder_labels',
@@ -99,11 +96,7 @@ beforeAll(async () => {
   edit('src/contract/lists.ts', "'document-exports' | 'collections' | 'webhooks'", " | 'folders'");
   edit('src/contract/lists.ts', '  hasSecrets: true,\n};\n', definition);
   edit('src/contract/lists.ts', '= [documentExports, collections, webhooks', ', folders');
-  edit(
-    'src/store/tables/schema.ts',
-    "table => [index('webhooks_changed_run_id').on(table.changedRunId)],\n);\n",
-    tables,
-  );
+  edit('src/store/tables/schema.ts', "table => indexed('webhooks', table.changedRunId),\n);\n", tables);
   edit(
     'src/store/tables/view-columns.ts',
     'import { collectionFields, documentExportFields,',
@@ -118,7 +111,7 @@ beforeAll(async () => {
   edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
   edit(
     'src/sample/sample.ts',
-    '  readonly webhooks: readonly Webhook[];\n',
+    '  readonly webhooks: readonly ReturnType<typeof toWebhook>[];\n',
     '  readonly folders: readonly { readonly id: number; readonly name: string }[];\n',
   );
   edit(

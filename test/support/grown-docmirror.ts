@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { addBehind, copyProgram, generateMigration } from './program-copy.ts';
 
 const inRegistry = `
-    textField('language', 'language', 'Language'),
+    text('language', 'Language'),
     { kind: 'integer', name: 'pageTotal', column: 'page_total', label: 'Pages' },`;
 const inSchema = `
     language: text('language'),
