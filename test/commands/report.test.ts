@@ -36,7 +36,7 @@ function someExports(): SampleItem[] {
       exportedAt: daysAgo(59 - at),
     }),
   );
-  return [...sap, ...mailroom];
+  return [...sap, ...mailroom, documentExport(990, { exportedAt: 'yesterday' })];
 }
 
 let scene: Scene;
@@ -69,6 +69,9 @@ describe('the report of a period', () => {
     // SAP: 29 days up to yesterday, and 30 before. Mailroom: 10 of the last 30 days, and 30 before.
     expect(words(html, 'numbers')).toMatch(/Exports 39 .*60 before/);
     expect(words(html, 'exports')).toContain('Exports per day');
+    expect(words(html, 'exports')).toContain(
+      'Without a date that can be read, and so in no period: 1 export.',
+    );
     expect(words(html, 'exports')).toMatch(/Legal 10 .* 30 /);
     expect(words(html, 'exports')).toMatch(/invoice 29 .* 30 /);
   });

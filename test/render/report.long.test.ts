@@ -66,12 +66,6 @@ describe('a report', () => {
     expect(readdirSync(scene.folder).filter(name => name.includes('.new'))).toEqual([]);
   });
 
-  test('says in one line that it can not be written', async () => {
-    const result = await scene.run('report', '--out', join(scene.folder, 'missing', 'report.html'));
-    expect(result.code).toBe(2);
-    expect(result.stderr).toMatch(/report\.html can't be written: ENOENT/);
-  });
-
   test('contains no script, no handler, no style attribute and no address to load from', () => {
     expect(html).not.toMatch(/<script|<img|<iframe|<object|<[^>]+\son\w+=|<[^>]+\sstyle=|@import|url\(/i);
     expect(html).not.toMatch(/\s(src|href)="(?!data:,")/);

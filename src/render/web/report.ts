@@ -190,16 +190,10 @@ ${ranking('By kind of document', 'kind', rankings.kind)}
 function overTime(data: ReportData, withoutDate: string, zone: Zone): Html {
   const { exports, period, knownMs, counts, countsBefore } = data;
   const { unit, span, stretches } = period;
-  const most = Math.max(...counts);
-  const busiest = stretches[counts.indexOf(most)];
-  const peak =
-    busiest === undefined || most === 0
-      ? ''
-      : `; the busiest ${unit} was ${zone.stretch(busiest, unit)[1]} with ${count(most)}`;
   const open =
     knownMs === span.toMs ? '' : ` The period is not over: this is known up to ${zone.dayAndTime(knownMs)}.`;
   const title = `Exports per ${unit}`;
-  const summary = `${counted(exports.now, 'export')} from ${zone.span(span)}${peak}.${open}${withoutDate}`;
+  const summary = `${counted(exports.now, 'export')} from ${zone.span(span)}.${open}${withoutDate}`;
   const bars = stretches.map((stretch, place) => {
     const [label, name] = zone.stretch(stretch, unit);
     return { label, name, value: counts[place] ?? 0, before: countsBefore[place] ?? 0 };

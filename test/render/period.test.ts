@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest';
+import { reportPeriod, Zone } from '../../src/render/web/period.ts';
+
+const nowMs = Date.parse('2026-11-22T08:30:00.000Z');
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+
+describe('a period', () => {
+  test.each([6, 24, 48])('of %i hours has as many whole ones, in every zone', hours => {
+    for (const timezone of ['UTC', 'Europe/Zurich', 'Asia/Kolkata']) {
+      const now = Date.parse('2026-11-25T13:30:00Z');
+      const asked = { untilMs: now, since: { lengthMs: hours * hourMs }, nowMs: now };
+      const { span, stretches } = reportPeriod(new Zone(timezone), asked);
+      expect((span.toMs - span.fromMs) / hourMs, timezone).toBe(hours);
+      expect(stretches).toHaveLength(hours);
+    }
+  });
+
+  test('has days of 23 and 25 hours when clocks are put forward and back, and as many days before', () => {
+    const zone = new Zone('Europe/Zurich');
+    for (const [day, hours] of [
+      ['2026-03-29', 23],
+      ['2026-10-25', 25],
+    ] as const) {
+      const from = zone.moment(Date.parse(day));
+      expect((zone.begin('day', from, 1) - from) / hourMs).toBe(hours);
+      const untilMs = zone.begin('day', from, 3);
+      const { stretches, spanBefore } = reportPeriod(zone, {
+        untilMs,
+        since: { ms: from - 2 * dayMs },
+        nowMs,
+      });
+      expect(stretches).toHaveLength(5);
+      expect(zone.span(spanBefore)).not.toContain(':');
+    }
+    // These clocks skip midnight: the day begins at 01:00.
+    const beirut = new Zone('Asia/Beirut');
+    expect(beirut.dayAndTime(beirut.begin('day', Date.parse('2026-03-29T12:00Z')))).toBe('29 Mar 2026 01:00');
+  });
+});
