@@ -29,13 +29,11 @@ beforeAll(async () => {
   scene = await setScene({}, { exports: 12, collections: 12, webhooks: 3 });
   const { lists } = scene.service;
   const keep = (name: string) => copyFileSync(scene.database, copyNamed(name));
-  const rename = (id: number, name: string) => {
-    lists.collections = lists.collections.map(item =>
-      (item as SampleItem).id === id ? { ...(item as SampleItem), name } : item,
-    );
-  };
+  const idOf = (item: unknown) => (item as SampleItem).id;
+  const rename = (id: number, name: string) =>
+    Object.assign(lists.collections.find(item => idOf(item) === id) as SampleItem, { name });
   const remove = (id: number) => {
-    lists.collections = lists.collections.filter(item => (item as SampleItem).id !== id);
+    lists.collections = lists.collections.filter(item => idOf(item) !== id);
   };
   await syncScene(scene, at(0));
   rename(2, 'tab\t, newline\n, "quotes", \u0001 and \u2028');

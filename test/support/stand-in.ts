@@ -146,31 +146,21 @@ export class StandIn implements AsyncDisposable {
   [Symbol.asyncDispose] = () => this.close();
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    const leave = this.#enter(response);
+    this.maxInFlight = Math.max(this.maxInFlight, ++this.#inFlight);
     try {
       const request = this.#record(incoming);
       await this.onRequest?.(request);
       const fault = this.options.faults?.(request);
       const answer = this.#compress(request, faultAnswer(fault) ?? this.#answer(request));
       if (this.options.latencyMs > 0) await this.#pause(this.options.latencyMs);
-      await this.#send(response, answer, fault, leave);
+      await this.#send(response, answer, fault);
     } catch (error) {
       this.#hookErrors.push(error);
       response.destroy();
+    } finally {
+      // Before the client can have the whole answer, and ask again.
+      this.#inFlight--;
     }
-  }
-
-  /** Counts a request in; the returned function counts it out, once. */
-  #enter(response: ServerResponse): () => void {
-    this.#inFlight += 1;
-    this.maxInFlight = Math.max(this.maxInFlight, this.#inFlight);
-    let inside = true;
-    const leave = () => {
-      if (inside) this.#inFlight -= 1;
-      inside = false;
-    };
-    response.once('close', leave);
-    return leave;
   }
 
   #record(incoming: IncomingMessage): RecordedRequest {
@@ -222,7 +212,7 @@ export class StandIn implements AsyncDisposable {
     return { ...answer, headers: { ...answer.headers, 'content-encoding': 'gzip' }, body };
   }
 
-  async #send(response: ServerResponse, answer: Answer, fault: Fault | undefined, leave: () => void) {
+  async #send(response: ServerResponse, answer: Answer, fault: Fault | undefined) {
     if (response.destroyed) return;
     if (fault?.kind === 'reset') {
       response.socket?.resetAndDestroy();
@@ -234,8 +224,6 @@ export class StandIn implements AsyncDisposable {
       await this.#pause(fault.ms);
       response.destroy();
     } else {
-      // A client can ask again before this side knows that the answer went out, so count it out first.
-      leave();
       response.writeHead(answer.status, withLength(answer)).end(answer.body);
     }
   }
