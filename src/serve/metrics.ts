@@ -29,9 +29,6 @@ export interface LabelledFigures extends MirrorFigures {
   readonly trigger: string | null;
 }
 
-/** The type of an answer with metrics. */
-export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
-
 /**
  * The numbers of a mirror for its metrics.
  *
@@ -59,9 +56,9 @@ const completenesses = ['proven', 'incremental', 'unproven'];
 
 type MirrorFamily = Family<LabelledFigures>;
 
-function countOf({ runs }: LabelledFigures, status: string): readonly Sample[] {
-  return [[runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)]];
-}
+const countOf = ({ runs }: LabelledFigures, status: string): readonly Sample[] => [
+  [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
+];
 
 const families: readonly MirrorFamily[] = [
   {
@@ -114,10 +111,11 @@ const families: readonly MirrorFamily[] = [
       ),
   },
   ...listNumbers.map(
-    ([name, help], at): MirrorFamily => ({
+    ([name, help, , isUnknownAtFirst], at): MirrorFamily => ({
       name: `docmirror_list_${name}`,
       help,
-      samples: ({ lists }) => lists.map(({ resource, numbers }) => [numbers[at] ?? null, { resource }]),
+      samples: ({ lists }) =>
+        lists.map(({ resource, numbers }) => [numbers[at] ?? (isUnknownAtFirst ? null : 0), { resource }]),
     }),
   ),
 ];
@@ -132,6 +130,7 @@ export function textOf<Of extends { readonly labels: Labels }>(
   all: readonly Family<Of>[],
   subjects: readonly Of[],
 ): string {
+  const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
   const lineOf = (name: string, own: Labels, [value, labels = {}]: Sample) => {
     if (value === null) return '';
     const pairs = Object.entries({ ...own, ...labels }).map(([label, text]) => `${label}="${escaped(text)}"`);
@@ -146,8 +145,4 @@ export function textOf<Of extends { readonly labels: Labels }>(
       return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
     })
     .join('\n');
-}
-
-function escaped(text: string): string {
-  return text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
 }

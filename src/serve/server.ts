@@ -5,7 +5,7 @@ import { ageMs, isFresh } from '../freshness.ts';
 import { addApi } from './api.ts';
 import { type TokenOptions, tokenCheck } from './auth.ts';
 import { HttpError, sendError, toHttpError } from './http.ts';
-import { type Family, type LabelledFigures, labelledFigures, metricsText, metricsType } from './metrics.ts';
+import { type Family, type LabelledFigures, labelledFigures, metricsText } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
 import { addPages } from './pages.ts';
 
@@ -139,7 +139,7 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     return answer;
   });
   app.get('/metrics', async (_request, reply) => {
-    reply.type(metricsType);
+    reply.type('text/plain; version=0.0.4; charset=utf-8');
     return metricsText([labelledFigures(database, labels, trigger)], metrics);
   });
   return app;

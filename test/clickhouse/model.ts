@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { publishedTables } from '../../src/publish/tables.ts';
 import { Random } from '../../src/sample/random.ts';
 import type { Change } from '../../src/store/read/change-cursor.ts';
-import type { EndedRun, PublishSource, RowSum, SourceRow } from '../../src/store/read/publish-rows.ts';
+import type { EndedRun, PublishSource, SourceRow } from '../../src/store/read/publish-rows.ts';
 
 /** The values of a record, in the order of the table's fields. */
 export type Values = SourceRow['values'];
@@ -137,7 +137,7 @@ function changeOf(
   return { runId, changedAt, resource, recordId: id, operation, record: JSON.stringify({ id, values }) };
 }
 
-function sumOf(rows: ReadonlyMap<number, SourceRow>): RowSum {
+function sumOf(rows: ReadonlyMap<number, SourceRow>): ReturnType<PublishSource['sumAfter']> {
   const sum = [...rows.values()].reduce(
     (total, { content }) => (total + BigInt(`0x${content}`)) % modulus,
     0n,

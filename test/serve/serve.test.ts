@@ -232,7 +232,7 @@ describe('a server', () => {
     const health = await fetch(`${url}/healthz`);
     expect(health.status).toBe(503);
     expect(await health.json()).toMatchObject({ status: 'stale', lists: [{}, {}, {}] });
-    expect(await (await get(`${url}/`)).text()).toContain('older than allowed');
+    expect(await (await get(`${url}/`)).text()).toContain('too old');
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 

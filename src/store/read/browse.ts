@@ -42,7 +42,7 @@ export interface FoundRecords {
 }
 
 /** A condition in SQL, and the values that it binds. */
-export interface Condition {
+interface Condition {
   readonly sql: string;
   readonly values: readonly (string | number)[];
 }

@@ -4,7 +4,7 @@ import { resourceNames } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { diedRun } from './run-reader.ts';
 
-/** A number of a list: the name of its metric without `docmirror_list_`, what it is, and its value in SQL. */
+/** A number of a list: the name of its metric without `docmirror_list_`, what it is, and its value in SQL. Without one it is 0. */
 type ListNumber = readonly [name: string, help: string, sql: string, isUnknownAtFirst?: true];
 
 const newest = (value: string, condition: string) =>
@@ -28,20 +28,12 @@ export const listNumbers: readonly ListNumber[] = [
     ofLast('coalesce(page_count, 0) * max(walks, 1) / nullif(seconds, 0)'),
     true,
   ],
-  [
-    'last_run_rejected',
-    "Records that the list's last run could not read.",
-    `coalesce(${ofLast('rejected')}, 0)`,
-  ],
-  [
-    'last_run_removals_withheld',
-    "Removals that the list's last run withheld.",
-    `coalesce(${ofLast('removals_withheld')}, 0)`,
-  ],
+  ['last_run_rejected', "Records that the list's last run could not read.", ofLast('rejected')],
+  ['last_run_removals_withheld', "Removals that the list's last run withheld.", ofLast('removals_withheld')],
   [
     'last_run_undecided',
     "Known records whose presence the list's last run could not decide.",
-    `coalesce(${ofLast('undecided')}, 0)`,
+    ofLast('undecided'),
   ],
   ['inserted_total', 'Records inserted by all runs.', 'total(inserted)'],
   ['updated_total', 'Records updated by all runs.', 'total(updated)'],
@@ -61,7 +53,7 @@ export interface ListFigures {
   readonly completeness: string | null;
   /** Fields that the service sends and that have no column. Each name counts once. */
   readonly unknownFields: number;
-  /** In the order of `listNumbers`; null if it is not known yet. */
+  /** In the order of `listNumbers`; null if there is none. */
   readonly numbers: readonly (number | null)[];
 }
 
@@ -82,7 +74,7 @@ export const figuresBeforeFirstRun: MirrorFigures = {
     lastCompletedAt: null,
     completeness: null,
     unknownFields: 0,
-    numbers: listNumbers.map(([, , , isUnknownAtFirst]) => (isUnknownAtFirst ? null : 0)),
+    numbers: [],
   })),
 };
 

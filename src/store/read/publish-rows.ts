@@ -22,12 +22,6 @@ export interface SourceRow extends Omit<StoredVersion, 'values'> {
   readonly isRemoved: boolean;
 }
 
-/** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
-export interface RowSum {
-  readonly recordCount: number;
-  readonly contentSum: string;
-}
-
 /** A mirror for a publication. Later runs do not change the rows and changes of a run, so they can be sent again. */
 export type PublishSource = ReturnType<typeof openPublishSource>;
 
@@ -62,7 +56,8 @@ export function openPublishSource(path: string) {
       /** The versions that a run wrote, and those that it removed, in any order. */
       rows: (resource: string, runId: number): Iterable<SourceRow> => rowsOf(sqlite, resource, runId),
       changes: (runId: number): Iterable<Omit<Change, 'before'>> => changes.iterate(runId),
-      sumAfter: (resource: string, runId: number): RowSum => sumAfter(sqlite, resource, runId),
+      /** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
+      sumAfter: (resource: string, runId: number) => sumAfter(sqlite, resource, runId),
       [Symbol.dispose]: () => file.close(),
     };
   } catch (error) {
@@ -105,9 +100,9 @@ function* rowsOf(sqlite: Database.Database, resource: string, run: number): Gene
 }
 
 /** As the run recorded it. No run records connections, so these are added up from their versions. */
-function sumAfter(sqlite: Database.Database, resource: string, runId: number): RowSum {
+function sumAfter(sqlite: Database.Database, resource: string, runId: number) {
   if (resource !== 'connections') {
-    const recorded = sqlite.prepare<[string, number], RowSum>(
+    const recorded = sqlite.prepare<[string, number], { recordCount: number; contentSum: string }>(
       `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
        WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
     );

@@ -38,13 +38,6 @@ export interface RecordStory {
   readonly versionCount: number;
 }
 
-/** Records with a reference, the newest in the mirror first. */
-export interface ReferenceMatches {
-  readonly recordIds: readonly number[];
-  /** How many there are. Not all of them might be listed. */
-  readonly count: number;
-}
-
 interface Row {
   readonly historyId: number | null;
   readonly fromRunId: number;
@@ -118,16 +111,15 @@ export function readStory(
   };
 }
 
-/** The document exports that have, or ever had, a reference. It reads the whole list, because there is no index for this. */
-export function findByReference(
-  sqlite: Database.Database,
-  reference: string,
-  matchesMax: number,
-): ReferenceMatches {
+/**
+ * The document exports that have, or ever had, a reference, the newest in the mirror first. It reads the whole list, because there is no
+ * index for this.
+ */
+export function findByReference(sqlite: Database.Database, reference: string, matchesMax: number) {
   // The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
   const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;
   const ids = sqlite
-    .prepare<{ reference: string; member: string }, number>(
+    .prepare<object, number>(
       `SELECT id FROM document_exports WHERE source_document_reference = @reference
        UNION SELECT record_id FROM record_history
        WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)

@@ -44,16 +44,11 @@ export interface Ranking {
   readonly count: Numbers;
 }
 
-/** Exports that came regularly and stopped. */
+/** Exports, or those of one connection, that came regularly and stopped. */
 export interface Silence {
+  readonly name: string;
   readonly lastMs: number;
   readonly silenceMs: number;
-}
-
-/** A connection that has stopped exporting or receiving. */
-export interface QuietConnection extends Silence {
-  readonly role: 'source' | 'destination';
-  readonly name: string;
 }
 
 /** Changes of one kind in one list that the runs of a period found. */
@@ -73,9 +68,6 @@ export interface ReportList extends ListStatus {
     readonly count: number;
   }[];
 }
-
-/** The rankings of a report. */
-export type RankingName = 'destination' | 'source' | 'kind';
 
 /** All data of the report. */
 export interface ReportData {
@@ -104,8 +96,8 @@ export interface ReportData {
   /** How long nothing was exported at all, if that is longer than usual. */
   readonly silence: Silence | null;
   /** The connections that went quiet in the period or shortly before, the latest first. */
-  readonly quiet: readonly QuietConnection[];
-  readonly rankings: Readonly<Record<RankingName, Ranking>>;
+  readonly quiet: readonly (Silence & { readonly role: 'source' | 'destination' })[];
+  readonly rankings: Readonly<Record<keyof typeof groups, Ranking>>;
   /** The kinds of document that were exported for the first time. */
   readonly newKinds: readonly string[];
   readonly changes: readonly ChangesOfKind[];
@@ -145,7 +137,7 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
         fromMs,
         toMs,
       ) ?? 0;
-    const rankingOf = (name: RankingName) => readRanking(sqlite, name, span, compared);
+    const rankingOf = (name: keyof typeof groups) => readRanking(sqlite, groups[name], span, compared);
     return {
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
@@ -189,16 +181,20 @@ const connectionName = (id: string) =>
   `iif(${id} IS NULL, 'no connection', coalesce((SELECT name FROM connections WHERE id = ${id}), 'connection ' || ${id}))`;
 
 /** The column by which a ranking groups, and the label of a group. */
-const groups: Readonly<Record<RankingName, readonly [column: string, label: string]>> = {
+const groups = {
   source: ['source_connection_id', connectionName('source_connection_id')],
   destination: ['destination_connection_id', connectionName('destination_connection_id')],
   kind: ['source_document_kind', "coalesce(source_document_kind, 'no kind')"],
-};
+} as const;
 
 const entriesMax = 50;
 
-function readRanking(sqlite: Database.Database, name: RankingName, span: Span, compared: Span): Ranking {
-  const [by, label] = groups[name];
+function readRanking(
+  sqlite: Database.Database,
+  [by, label]: readonly [column: string, label: string],
+  span: Span,
+  compared: Span,
+): Ranking {
   const all = sqlite
     .prepare<object, Ranking['entries'][number]>(
       `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
@@ -249,7 +245,7 @@ function readSilence(
 ): Pick<ReportData, 'silence' | 'quiet'> {
   const silent = (column: string, fromMs: number) =>
     sqlite
-      .prepare<object, Silence & { readonly id: number | null; readonly name: string }>(
+      .prepare<object, Silence & { readonly id: number | null }>(
         `WITH ended AS MATERIALIZED (
            SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
            WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs ${column === 'NULL' ? '' : 'GROUP BY 1'} HAVING lastMs <= @knownMs - ${silenceMsMin})

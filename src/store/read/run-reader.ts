@@ -4,7 +4,7 @@ import { lists } from '../../contract/lists.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
-import { type rejectedRecords, syncRunResources, syncRuns } from '../tables/schema.ts';
+import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
 /** A row of `sync_runs`, with the field names of Drizzle. */
 export type RunRow = typeof syncRuns.$inferSelect;
@@ -17,15 +17,7 @@ export interface RecordedRun extends RunRow {
   readonly resources: readonly RunResourceRow[];
 }
 
-/** A row of `unknown_fields`, without its list. */
-export interface SeenField {
-  readonly field: string;
-  readonly jsonType: string;
-  readonly firstSeenRunId: number;
-  readonly lastSeenRunId: number;
-  /** Null if no full sync has seen it yet. */
-  readonly recordCount: number | null;
-}
+type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;
 
 /** The state of one list of the mirror. */
 export interface ListStatus {
@@ -101,7 +93,7 @@ export class RunReader implements Disposable {
           lastCompletedAt: this.#newest(resource, isCompleted)?.completedAt ?? null,
           lastFullAt:
             this.#newest(resource, and(isCompleted, eq(syncRunResources.mode, 'full')))?.completedAt ?? null,
-          unknownFields: sqlite.prepare<[string], SeenField>(unknownFields).all(resource),
+          unknownFields: sqlite.prepare<[string], SeenField>(seenFields).all(resource),
         };
       });
     return sqlite.transaction(states)();
@@ -120,7 +112,7 @@ export class RunReader implements Disposable {
   }
 }
 
-const unknownFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
+const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
     last_seen_run_id AS lastSeenRunId, record_count AS recordCount
   FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0 ORDER BY field, json_type`;
 
