@@ -9,13 +9,6 @@ import { readSmallFile } from './small-file.ts';
 /** Far more than settings need, in bytes. */
 const bytesMax = 256 * 1024;
 
-/** The environment together with a file of settings, and what came from the file. */
-export interface SettingsWithFile {
-  readonly environment: Environment;
-  /** The variables that the file sets. */
-  readonly inEnvFile: ReadonlySet<string>;
-}
-
 /** Variables of one group set the same thing: `DOCMIRROR_TOKEN` and `DOCMIRROR_TOKEN_FILE`, `http_proxy` and `HTTP_PROXY`. */
 const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/, '');
 
@@ -24,9 +17,13 @@ const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/,
  * environment. If the file sets one variable of a group, the environment's others are ignored. Quotes work as in Node's own
  * `--env-file`, and relative paths go by the file's folder.
  *
+ * @returns `inEnvFile`, too: the variables that the file sets.
  * @throws UsageError that names the file if it can't be read.
  */
-export function withEnvFile(path: string, environment: Environment): SettingsWithFile {
+export function withEnvFile(
+  path: string,
+  environment: Environment,
+): { readonly environment: Environment; readonly inEnvFile: ReadonlySet<string> } {
   const text = readSmallFile('--env-file: ', path, bytesMax).replace(/^\uFEFF/, '');
   const isPipe = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
   // Otherwise the settings of the environment would count, and those might belong to another tenant.

@@ -83,19 +83,16 @@ export function addressOf(baseUrl: URL): string {
 
 /** A flag overrides every variable. If several are set, the one that gives the freshest token counts. */
 function tokenSetting(flags: Given, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
-  for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const]) {
-    const fromOf = (name: SettingName): string => {
+  for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const])
+    for (const name of ['tokenCommand', 'tokenFile', 'token'] as const) {
+      const value = resolve(name, given, variables);
+      if (value === null) continue;
       const { flag, variable } = settings[name];
-      if (given === flags) return `the flag ${flag}`;
-      return `${variable} in ${inEnvFile.has(variable) ? flags.envFile : 'the environment'}`;
-    };
-    const command = resolve('tokenCommand', given, variables);
-    if (command !== null) return { command, environment, from: fromOf('tokenCommand') };
-    const file = resolve('tokenFile', given, variables);
-    if (file !== null) return { file, from: fromOf('tokenFile') };
-    const text = resolve('token', given, variables);
-    if (text !== null) return { text, from: fromOf('token') };
-  }
+      const place = inEnvFile.has(variable) ? flags.envFile : 'the environment';
+      const from = given === flags ? `the flag ${flag}` : `${variable} in ${place}`;
+      if (name === 'tokenCommand') return { command: value, environment, from };
+      return name === 'tokenFile' ? { file: value, from } : { text: value, from };
+    }
   throw new UsageError(
     'DOCMIRROR_TOKEN is not set. Set it, or DOCMIRROR_TOKEN_FILE, or DOCMIRROR_TOKEN_COMMAND.',
   );

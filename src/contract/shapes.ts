@@ -50,15 +50,12 @@ export const anyObject = <Value extends object = object>(description: string) =>
 /** Any value. */
 export const anything = (description: string) => Type.Unknown({ description });
 
-/** A field that can be left out. */
-export const optional = Type.Optional;
-
 /** Fields that can all be left out. */
 export const partial = <Fields extends Type.TProperties>(fields: Fields) =>
   Type.Partial(Type.Object(fields)).properties;
 
-/** One of some shapes. */
-export const anyOf = Type.Union;
+// A field that can be left out, and one of some shapes.
+export const { Optional: optional, Union: anyOf } = Type;
 
 /** The same, or null. */
 export function orNull<S extends Shape>(shape: S) {

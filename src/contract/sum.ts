@@ -54,12 +54,20 @@ export class Sum {
   }
 
   /** Adds a content: 16 bytes at an offset, or 32 hexadecimal digits. */
-  add(content: Uint8Array | string, offset = 0): void {
-    this.#accumulate(content, offset, 1);
+  add(content: Uint8Array | string, offset = 0, sign: 1 | -1 = 1): void {
+    const bytes = typeof content === 'string' ? bytesOf(content) : content;
+    this.count += sign;
+    for (let lane = 0; lane < lanes; lane++) {
+      const at = offset + lane * 4;
+      const high = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
+      const low = ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
+      this.#lanes[lane] = (this.#lanes[lane] as number) + sign * (high * 65_536 + low);
+    }
+    if (++this.#additions >= additionsMax) this.#carry();
   }
 
-  subtract(content: Uint8Array | string, offset = 0): void {
-    this.#accumulate(content, offset, -1);
+  subtract(content: Uint8Array | string): void {
+    this.add(content, 0, -1);
   }
 
   /** Adds the multiset of another sum. */
@@ -87,18 +95,6 @@ export class Sum {
   toString(): string {
     this.#carry();
     return Array.from(this.#lanes, lane => lane.toString(16).padStart(8, '0')).join('');
-  }
-
-  #accumulate(content: Uint8Array | string, offset: number, sign: 1 | -1): void {
-    const bytes = typeof content === 'string' ? bytesOf(content) : content;
-    this.count += sign;
-    for (let lane = 0; lane < lanes; lane++) {
-      const at = offset + lane * 4;
-      const high = ((bytes[at] as number) << 8) | (bytes[at + 1] as number);
-      const low = ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
-      this.#lanes[lane] = (this.#lanes[lane] as number) + sign * (high * 65_536 + low);
-    }
-    if (++this.#additions >= additionsMax) this.#carry();
   }
 
   #join(other: Sum, sign: 1 | -1): this {

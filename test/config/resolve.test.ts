@@ -37,34 +37,14 @@ const samples: {
   tenant: ['acme', 'acme'],
 };
 
+// docs/reference.md has the texts of all defaults.
 const defaults = {
   database: 'docmirror.sqlite',
   pageSize: null,
-  concurrency: 4,
-  timeoutMs: 30_000,
   giveUpAfterMs: 600_000,
-  maxRequestsPerSecond: null,
-  deadlineMs: null,
-  waitMs: 0,
-  trigger: null,
-  maxPages: 1_000_000,
-  fullEveryMs: 86_400_000,
   maxRemovals: 0.5,
   keepHistoryMs: null,
-  signingKeyFile: null,
-  share: null,
-  shareSql: null,
-  schedule: '0 * * * *',
-  timezone: 'UTC',
-  pingUrl: null,
-  metricsFile: null,
   labels: {},
-  logLevel: 'info',
-  clickhouseUrl: null,
-  clickhouseUser: 'default',
-  clickhousePassword: null,
-  clickhousePasswordFile: null,
-  clickhouseDatabase: 'docmirror',
   tenant: null,
 };
 
