@@ -6,13 +6,6 @@ import type Database from 'better-sqlite3';
  */
 export const wroteListSql = "status IN ('completed', 'partial')";
 
-/** How a run dealt with one list; `status` is null if the run left the list alone. */
-export interface ListInRun {
-  readonly status: string | null;
-  /** The last run up to this one that wrote the list; null if there is none. */
-  readonly writtenByRunId: number | null;
-}
-
 const hasEnded = "status <> 'running'";
 // A run whose process died has no end of its own: it counts as ended when the next run began.
 const endOfRun = `coalesce(completed_at,
@@ -40,10 +33,7 @@ export class EndedRuns {
     return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded} AND ${endOfRun} <= ?`, instant);
   }
 
-  /**
-   * The last run up to which all runs had ended by an instant; 0 if there is none. If a wrong clock gave a run too early a time,
-   * that does not count for the runs before it.
-   */
+  /** The last run up to which all runs had ended by an instant; 0 if there is none. So a run with a wrong clock does not count for others. */
   lastOfAllBy(instant: string): number {
     const later = `SELECT min(id) - 1 FROM sync_runs WHERE status = 'running' OR ${endOfRun} > ?`;
     return this.#value(later, instant) ?? this.newest() ?? 0;
@@ -59,8 +49,8 @@ export class EndedRuns {
     return this.#value(`SELECT ${endOfRun} FROM sync_runs WHERE id = ?`, runId);
   }
 
-  /** How a run dealt with a list. */
-  list(runId: number, resource: string): ListInRun {
+  /** How a run dealt with a list, null if it left that alone; and the last run up to it that wrote the list, null if there is none. */
+  list(runId: number, resource: string): { status: string | null; writtenByRunId: number | null } {
     const ofList = (what: string, runs: string) =>
       `SELECT ${what} FROM sync_run_resources WHERE run_id ${runs} ? AND resource = ?`;
     return {

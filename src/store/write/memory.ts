@@ -3,7 +3,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
-import { addressText, PageItems } from '../../proof/window.ts';
+import { PageItems } from '../../proof/window.ts';
 import type { NameEntry } from './connections.ts';
 import { listSql } from './list-sql.ts';
 
@@ -74,6 +74,12 @@ interface Seen {
   rowOf(n: number): number | null;
 }
 
+/** The values of a row that its hash covers, besides the list. */
+const values = {
+  _pages: 'page_size, page_index, used_at, lower(hex(digest)), summary',
+  _list_states: 'run_id, state',
+} as const;
+
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
 const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
@@ -96,7 +102,7 @@ export class ListMemory {
   }
 
   readState(): ListState {
-    const [row] = this.#states();
+    const [row] = this.#rows<[runId: number, state: string, check: string]>('_list_states');
     if (row === undefined || !this.#isAsWritten(row)) return nothingLearnt;
     const state = JSON.parse(row[1]) as ListState;
     const newest = state.growth && this.#newest(state.order);
@@ -106,7 +112,9 @@ export class ListMemory {
   /** A page as if it had been parsed now; null if it is not remembered, or if its rows have other contents. */
   recall(digest: string): ParsedPage | null {
     this.#pages ??= new Map(
-      this.#pageRows().flatMap(row => (this.#isAsWritten(row) ? [[row[3], row[4]] as const] : [])),
+      this.#rows<[number, number, string, string, string, string]>('_pages')
+        .filter(row => this.#isAsWritten(row))
+        .map(([, , , pageDigest, page]) => [pageDigest, page]),
     );
     const summary = this.#pages.get(digest);
     if (summary === undefined) return null;
@@ -149,43 +157,40 @@ export class ListMemory {
       written.set(number, known);
       return known;
     };
-    const done = new Set<string>();
     const write = this.#sqlite.prepare(
-      'INSERT INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, unhex(?), ?, unhex(?))',
+      'INSERT OR REPLACE INTO _pages (resource, page_size, page_index, used_at, digest, summary, "check") VALUES (?, ?, ?, ?, unhex(?), ?, unhex(?))',
     );
     for (const { index, size, page, isSecondLook } of isSure && proof !== null ? proof.answers : []) {
       const { digest, contents, count } = page;
       const parsed = pages.get(digest);
-      const address = addressText({ index, size });
       const isKept = !isSecondLook && (proof?.verdict.rule === 'key' || size === pageSize);
-      if (!isKept || count === 0 || parsed === undefined || done.has(address)) continue;
+      if (!isKept || count === 0 || parsed === undefined) continue;
       const rows = rangesOf(parsed, rowOf);
       if (rows === null) continue;
-      done.add(address);
       const said = [...parsed.names].map((value, at) => (at % 2 === 0 ? numberOf(value) : value));
       const summary = JSON.stringify([rows, hash16Hex(contents), said] satisfies Summary);
-      const values = [size, index, usedAt, digest, summary];
-      write.run(this.#list.resource, ...values, this.#checkOf(values));
+      const row = [size, index, usedAt, digest, summary];
+      write.run(this.#list.resource, ...row, this.#checkOf(row));
     }
     return [...written.keys()].map(number => names[number] as NameEntry);
   }
 
   #writeState(runId: number, state: object): void {
-    const values = [runId, JSON.stringify(state)];
+    const row = [runId, JSON.stringify(state)];
     this.#sqlite
       .prepare(
         'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))',
       )
-      .run(this.#list.resource, ...values, this.#checkOf(values));
+      .run(this.#list.resource, ...row, this.#checkOf(row));
   }
 
   /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
   #newest(order: LearntOrder): Pick<GrowingEnd, 'newestKey' | 'newestRows'> | null {
     const sql = listSql(this.#list);
-    const values = (query: string) => this.#sqlite.prepare<number[], number>(query).pluck();
-    const newestKey = values(sql.newestKey).get(order === null || order === 'none' ? 0 : order.strays);
+    const find = (query: string) => this.#sqlite.prepare<number[], number>(query).pluck();
+    const newestKey = find(sql.newestKey).get(order === null || order === 'none' ? 0 : order.strays);
     if (newestKey === undefined) return null;
-    const newestRows = values(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
+    const newestRows = find(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
     return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
   }
 
@@ -200,35 +205,15 @@ export class ListMemory {
 
   /** The tables with rows that another program changed. */
   misfits(): { readonly table: string; readonly what: string }[] {
-    const tables = [
-      { table: '_pages', what: 'a page', rows: this.#pageRows() },
-      { table: '_list_states', what: 'the row', rows: this.#states() },
-    ];
-    return tables
-      .filter(({ rows }) => rows.some(row => !this.#isAsWritten(row)))
-      .map(({ table, what }) => ({
-        table,
-        what: `${this.#list.resource}: ${what} was changed after docmirror wrote it`,
-      }));
+    const what = `${this.#list.resource}: a row was changed after docmirror wrote it`;
+    return (['_pages', '_list_states'] as const)
+      .filter(table => this.#rows(table).some(row => !this.#isAsWritten(row)))
+      .map(table => ({ table, what }));
   }
 
-  #pageRows() {
-    type Row = [size: number, index: number, usedAt: string, digest: string, summary: string, check: string];
-    return this.#sqlite
-      .prepare<[string], Row>(
-        `SELECT page_size, page_index, used_at, lower(hex(digest)), summary, lower(hex("check")) FROM _pages WHERE resource = ?`,
-      )
-      .raw()
-      .all(this.#list.resource);
-  }
-
-  #states() {
-    return this.#sqlite
-      .prepare<[string], [runId: number, state: string, check: string]>(
-        'SELECT run_id, state, lower(hex("check")) FROM _list_states WHERE resource = ?',
-      )
-      .raw()
-      .all(this.#list.resource);
+  #rows<Row extends unknown[]>(table: keyof typeof values): Row[] {
+    const rows = `SELECT ${values[table]}, lower(hex("check")) FROM ${table} WHERE resource = ?`;
+    return this.#sqlite.prepare<[string], Row>(rows).raw().all(this.#list.resource);
   }
 
   /** Whether a row has the hash of its values, which is its last one. */

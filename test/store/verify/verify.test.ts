@@ -141,7 +141,7 @@ describe('what others changed is found and named', () => {
     ],
     'a page that was asked for': [
       "UPDATE _pages SET used_at = '2020-01-01T00:00:00.000Z' WHERE resource = 'collections'",
-      '_pages null: collections: a page was changed',
+      '_pages null: collections: a row was changed',
     ],
     'the list of changes of shape': [
       'DELETE FROM __drizzle_migrations',
