@@ -18,7 +18,7 @@ import { type Context, command } from './command.ts';
 import { defaulting, moment, number } from './flags.ts';
 import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
-import { Progress, showProgress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
@@ -93,7 +93,7 @@ export const demo = command({
           trigger: 'manual',
           logger,
           secrets,
-          observer: records > longList ? showProgress(context, logger) : new Progress(logger),
+          observer: new Progress(logger, records > longList ? context.stderr : null),
           signal,
           clock: () => new Date(Date.now() + aheadMs),
         });

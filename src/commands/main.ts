@@ -61,7 +61,7 @@ interface Chosen {
 /** The command that the words name. Without words, or with flags alone, it is the one that shows the state of the mirror. */
 async function commandIn(words: readonly string[]): Promise<Chosen> {
   if (words[0] === undefined || words[0].startsWith('-')) {
-    const { defaultCommand } = await import('./default-command.ts');
+    const { defaultCommand } = await import('./status.ts');
     return { name: '', command: defaultCommand, rest: words };
   }
   const found = findCommand(words);

@@ -2,7 +2,6 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { count } from '../render/numbers.ts';
 import type { ListObserver } from '../sync/read.ts';
-import type { Context } from './command.ts';
 import type { Output } from './io.ts';
 import type { Logger } from './logging.ts';
 
@@ -36,37 +35,24 @@ export class StatusLine {
   }
 }
 
-/** Shows the progress of a run: a line on a terminal, log lines elsewhere. In CI it logs no progress, because that log is kept. */
-export function showProgress(
-  { stderr, settings }: Pick<Context, 'stderr' | 'settings'>,
-  logger: Logger,
-): Progress {
-  const isCi = !['', '0', 'false'].includes(settings.environment.CI?.toLowerCase() ?? '');
-  const isSeen = !isCi && stderr.isTTY === true && logger.isLevelEnabled('info');
-  return new Progress(logger, isSeen ? new StatusLine(stderr) : null, !isCi && !isSeen);
-}
-
-/** Logs the progress of a run, and shows it on a line until it is closed. */
+/** Shows the progress of a run: on a line if there is a terminal and it logs that much, otherwise in the log every ten seconds. */
 export class Progress implements ListObserver {
   readonly #logger: Logger;
   readonly #line: StatusLine | null;
-  readonly #isLogged: boolean;
   #timer: NodeJS.Timeout | undefined;
   #reading = { resource: '', reading: 1, pages: 0, pageCount: 0 };
   #waitsUntilMs = 0;
 
-  /** @param isLogged whether the log says every ten seconds how far a list is. */
-  constructor(logger: Logger, line: StatusLine | null = null, isLogged = true) {
+  constructor(logger: Logger, stream: Output | null = null) {
     this.#logger = logger;
-    this.#line = line;
-    this.#isLogged = isLogged;
+    this.#line = stream?.isTTY && logger.isLevelEnabled('info') ? new StatusLine(stream) : null;
   }
 
   listStarted({ resource }: ListDefinition): void {
     this.#logger.debug({ resource }, 'list started');
     this.close();
     this.#reading = { resource, reading: 1, pages: 0, pageCount: 0 };
-    if (this.#isLogged) this.#timer = setInterval(() => this.#log(), logEveryMs).unref();
+    if (this.#line === null) this.#timer = setInterval(() => this.#log(), logEveryMs).unref();
   }
 
   walkStarted({ resource }: ListDefinition, reading: number, pageCount: number): void {

@@ -1,20 +1,23 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { resolveService } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { isFresh } from '../freshness.ts';
+import { printable } from '../printable.ts';
 import {
   isFault,
   labelsOf,
   type MirrorStatus,
   mirrorStatusOf,
+  type NextRun,
   overviewOutputOf,
   overviewText,
   statusOutputOf,
   statusText,
 } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import { command, type Shown } from './command.ts';
+import { type Context, command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
-import { failureOf } from './io.ts';
-import { readWatchNote } from './watch-note.ts';
+import { failureOf, widthOf } from './io.ts';
 
 /** `docmirror status` */
 export const status = command({
@@ -94,4 +97,55 @@ function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null):
     if (code === 'internal') throw error;
     return { database, facts: null, state: 'unreadable', why: code };
   }
+}
+
+/** The note of the watch that keeps this mirror; null if there is none. */
+function readWatchNote(database: string): NextRun | null {
+  try {
+    const note = JSON.parse(readFileSync(`${database}.watch`, 'utf8')) as NextRun;
+    return Number.isNaN(Date.parse(note.nextRunAt)) ? null : note;
+  } catch {
+    return null;
+  }
+}
+
+/** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
+export const defaultCommand = command({
+  flags: {},
+  settings: ['database'],
+  examples: {},
+  run(_given, context) {
+    const { stdout, config } = context;
+    const { database } = config;
+    if (!existsSync(database)) return howToBegin(database, whatIsMissing(context));
+    using reader = new RunReader(database);
+    const lists = reader.status();
+    const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
+    const head = printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`);
+    const shown = { run: reader.newestRun(), width: widthOf(stdout) };
+    return `${head}\n${statusText(lists, Date.now(), shown)}`;
+  },
+  text: said => said,
+});
+
+/** The first setting that a run still needs, in words; null if the settings are complete. */
+function whatIsMissing({ settings: { environment } }: Context): string | null {
+  try {
+    resolveService({}, environment);
+    return null;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
+  }
+}
+
+function howToBegin(database: string, missing: string | null): string {
+  const next = '"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.';
+  const needs = `A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
+${printable(missing ?? '')}
+Then ${next}`;
+  return `There is no mirror here yet: ${printable(database)} does not exist.
+${missing === null ? `The settings are complete.\n${next}` : needs}
+With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
+`;
 }

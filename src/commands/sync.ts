@@ -7,7 +7,7 @@ import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
 import { createLogger } from './logging.ts';
-import { showProgress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
@@ -59,7 +59,7 @@ export const sync = command({
       ...(given.dryRun && { onPlannedChange }),
       logger,
       secrets,
-      observer: showProgress(context, logger),
+      observer: new Progress(logger, context.stderr),
       signal,
       onLocked: () => context.notifier?.begun(),
     });

@@ -27,7 +27,7 @@ import {
   yes,
 } from './flags.ts';
 import { createLogger } from './logging.ts';
-import { showProgress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { runOnce } from './run-once.ts';
 
 /** `docmirror verify` */
@@ -104,7 +104,7 @@ export async function verifyLive(
       differenceCount++;
       if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));
     },
-    observer: showProgress(context, logger),
+    observer: new Progress(logger, context.stderr),
     logger,
     secrets,
     signal,

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTask, validateDetailed } from 'node-cron';
 import { integer } from '../config/parse.ts';
@@ -7,7 +8,9 @@ import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
+import type { NextRun } from '../render/status.ts';
 import type { RunningServer } from '../serve/server.ts';
+import { writeWhole } from '../store/file/atomic-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
@@ -17,7 +20,6 @@ import { Progress } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { readToken } from './token.ts';
-import { removeWatchNote, writeWatchNote } from './watch-note.ts';
 
 const dayMs = 86_400_000;
 
@@ -93,12 +95,21 @@ export const watch = command({
     try {
       await onSchedule({ expression: schedule, timezone }, work, { startNow: runNow, signal, observer });
     } finally {
-      removeWatchNote(database);
+      rmSync(`${database}.watch`, { force: true });
       await monitor?.close();
     }
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
   },
 });
+
+/** The note of a watch, beside its mirror. It is only a hint for `status`: if it can't be written or read, all goes on without it. */
+function writeWatchNote(database: string, note: NextRun): void {
+  try {
+    writeWhole(`${database}.watch`, `${JSON.stringify(note)}\n`);
+  } catch {
+    // Then status shows no next run.
+  }
+}
 
 /**
  * Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail.

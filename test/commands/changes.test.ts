@@ -78,27 +78,6 @@ test('shows the changes of the last run, with the record before and after', asyn
   });
 });
 
-test('a record that comes back is inserted again, and unchanged lists add nothing', async () => {
-  await using scene = await twoRuns();
-  const { lists } = scene.service;
-  const gone = lists.collections.pop() as SampleItem;
-  await scene.sync();
-  lists.collections.push(gone);
-  await scene.sync();
-  await scene.sync();
-  const all = linesOf((await scene.run('changes', '--since-run', '1', '--format', 'ndjson')).stdout);
-  const of90 = all.filter(({ resource, recordId }) => resource === 'collections' && recordId === 90);
-  expect(of90.map(({ runId, operation }) => [runId, operation])).toEqual([
-    [2, 'insert'],
-    [3, 'removal'],
-    [4, 'insert'],
-  ]);
-  expect(all.filter(({ runId }) => runId === 5)).toEqual([]);
-  expect((await scene.run('changes')).stdout).toBe('Run 5 changed nothing.\n');
-  expect((await scene.run('changes', '--since-run', '4')).stdout).toBe('Run 5 changed nothing.\n');
-  expect((await scene.run('changes', '--since-run', '5')).stdout).toBe('No run has ended since run 5.\n');
-});
-
 test('the table fits a narrow terminal and shows no secret of an endpoint; the data formats are whole', async () => {
   await using scene = await twoRuns();
   const table = await scene.run('changes', '--since-run', '0');

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 // What flags do at the command line. Others are tested with their command.
@@ -79,27 +78,6 @@ describe('sync', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('− document-exports 2 ') });
     expect(readFileSync(scene.database).equals(before)).toBe(true);
     expect((await scene.sync()).of('document-exports')).toMatchObject({ removed: 2 });
-  });
-
-  test('--actor is whom the receipt names', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    await scene.sync('--actor', 'night shift');
-    await scene.sync();
-    const [first, second] = sqlite(
-      scene.database,
-      "SELECT receipt ->> '$.actor' AS actor FROM sync_receipts",
-    );
-    expect(first).toEqual({ actor: 'night shift' });
-    expect(second).not.toEqual(first);
-  });
-
-  test('--rebuild rebuilds a mirror that is sound, too', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    await scene.sync();
-    expect(await scene.run('sync', '--rebuild')).toMatchObject({ code: 0 });
-    const kinds = sqlite(scene.database, "SELECT receipt ->> '$.kind' AS kind FROM sync_receipts");
-    expect(kinds).toEqual([{ kind: 'run' }, { kind: 'rebuild' }, { kind: 'run' }]);
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 });
 

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { exact } from '../../src/contract/validate.ts';
-import type { Publication } from '../../src/publish/publish.ts';
-import { type OutputOf, outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
+import { outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -183,19 +182,4 @@ test('the output of a comparison with a checkpoint and with a service that has o
     code: 4,
     values: [found],
   });
-});
-
-test('the output of what is published', () => {
-  const sent: Publication & OutputOf['publish clickhouse'] = {
-    tenant: 'acme',
-    mirrorId: 'b3a6…',
-    fromRunId: null,
-    throughRunId: 3,
-    runs: 0,
-    rows: 0,
-    changes: 0,
-    verified: true,
-    durationMs: 5,
-  };
-  expectDeclared('publish clickhouse', JSON.stringify(sent));
 });

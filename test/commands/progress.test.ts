@@ -2,12 +2,11 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Logger } from '../../src/commands/logging.ts';
-import { Progress, showProgress } from '../../src/commands/progress.ts';
+import { Progress } from '../../src/commands/progress.ts';
 import { listOf } from '../../src/contract/lists.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
-const settings = { environment: {}, inEnvFile: new Set<string>(), flags: {} };
 const startedAtMs = Date.parse('2026-11-20T14:00:00Z');
 
 interface Line {
@@ -48,22 +47,6 @@ describe('the log', () => {
     vi.advanceTimersByTime(60_000);
     expect(lines).toHaveLength(2);
   });
-
-  test.each([
-    [{ CI: 'true' }, 'info', 0],
-    [{}, 'warn', 0],
-    [{ CI: 'false' }, 'info', 6],
-  ])('with %j and level %s has %i of these lines a minute', (environment, level, count) => {
-    const lines: Line[] = [];
-    const observer = showProgress(
-      { stderr: new Writable(), settings: { ...settings, environment } },
-      loggerInto(lines, level),
-    );
-    observer.listStarted(list);
-    vi.advanceTimersByTime(60_000);
-    observer.close();
-    expect(lines).toHaveLength(count);
-  });
 });
 
 test('is one line on a terminal, no wider than that, which is gone in the end', () => {
@@ -73,7 +56,7 @@ test('is one line on a terminal, no wider than that, which is gone in the end', 
     done();
   };
   const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
-  const observer = showProgress({ stderr, settings }, loggerInto([]));
+  const observer = new Progress(loggerInto([]), stderr);
   observer.listStarted(list);
   observer.walkStarted(list, 1, 5_000);
   observer.pageDone(list, 1, 5_000);

@@ -1,23 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { holdRun } from '../support/held-run.ts';
-import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const runsOf = ({ database }: Scene) =>
   sqlite(database, 'SELECT id, status, "trigger", error_code, completed_at FROM sync_runs ORDER BY id');
-
-/** Starts a sync whose service never answers, and waits until it was asked. */
-async function startHanging(scene: Scene, ...args: string[]) {
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
-  scene.service.onRequest = async () => {
-    resolve();
-    await wait(20_000, undefined, { ref: false });
-  };
-  const cli = spawnCli(['sync', ...args], { env: scene.env });
-  await Promise.race([asked, cli.done]);
-  return cli;
-}
 
 describe('a run', () => {
   test('that takes longer than --deadline ends as a signal would end it, with exit code 1', async () => {
@@ -55,14 +43,6 @@ describe('a run', () => {
     expect(runsOf(scene)).toMatchObject([{ trigger: 'manual' }, { trigger: 'cron' }]);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
     expect((await scene.run('audit', 'receipts', '--json')).stdout).toContain('"trigger":"cron"');
-  });
-
-  test('is ended by SIGHUP as by SIGTERM, with exit code 129', async () => {
-    await using scene = await setScene();
-    await using cli = await startHanging(scene);
-    cli.child.kill('SIGHUP');
-    expect(await cli.done).toMatchObject({ code: 129, signal: null });
-    expect(runsOf(scene)).toMatchObject([{ status: 'cancelled', error_code: 'cancelled' }]);
   });
 
   test('whose token is in a file that is gone is recorded with its code', async () => {

@@ -72,7 +72,7 @@ test('--help loads no package', () => {
   expect(packagesWith('cli.ts', 'commands/main.ts')).toEqual([]);
 });
 
-test.each(['status', 'runs', 'default-command', 'completion'])('%s loads no HTTP and no logger', name => {
+test.each(['status', 'runs', 'completion'])('%s loads no HTTP and no logger', name => {
   const loaded = packagesWith('cli.ts', 'commands/main.ts', `commands/${name}.ts`);
   const allowed = ['better-sqlite3', 'canonicalize', 'drizzle-orm', 'get-east-asian-width'];
   const ofDrizzle = ['drizzle-orm/better-sqlite3', 'drizzle-orm/sqlite-core'];

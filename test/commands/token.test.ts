@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readSigningKey } from '../../src/commands/checkpoint-file.ts';
 import { readTokenFile, runTokenCommand } from '../../src/commands/token.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** A scene whose token comes from what a file says when it is asked. */
@@ -45,17 +43,6 @@ describe.concurrent('a token from a command', () => {
     await expect(runTokenCommand(order, signal, 300)).rejects.toThrow(
       'DOCMIRROR_TOKEN_COMMAND: the command did not end within 0.3 s.',
     );
-  });
-
-  test('does not delay a signal', async () => {
-    const { scene } = await commandScene();
-    await using _scene = scene;
-    const started = join(scene.folder, 'started');
-    scene.env.DOCMIRROR_TOKEN_COMMAND = `touch '${started}'; sleep 60`;
-    await using cli = spawnCli(['sync'], { env: scene.env });
-    while (!existsSync(started)) await wait(20);
-    cli.child.kill('SIGTERM');
-    expect(await cli.done).toMatchObject({ code: 143 });
   });
 });
 

@@ -69,28 +69,6 @@ describe('the endpoint of a webhook', () => {
     expect(table).toMatch(/\+ webhooks 52 {2}hooks\.example\.com\/…/);
     expect(table).toContain('https://hooks.example.com/… (a part that is not shown has changed)');
   });
-
-  test('is complete in the formats for programs', async () => {
-    await using scene = await setScene();
-    scene.service.lists.webhooks = endpoints.map((endpoint, at) => webhook(1 + at, { endpoint }));
-    await scene.sync();
-    for (const format of ['ndjson', 'csv']) {
-      const feed = await scene.run(
-        'changes',
-        '--format',
-        format,
-        '--resource',
-        'webhooks',
-        '--since-run',
-        '0',
-      );
-      const out = join(scene.folder, format);
-      expect(await scene.run('export', '--format', format, '--out', out)).toMatchObject({ code: 0 });
-      const file = readFileSync(join(out, `webhooks.${format}`), 'utf8');
-      for (const endpoint of endpoints) expect(file).toContain(endpoint);
-      for (const endpoint of endpoints) expect(feed.stdout).toContain(endpoint);
-    }
-  });
 });
 
 describe('a run that ended in the future', () => {

@@ -8,7 +8,8 @@ import { make, type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type RecordedRequest, type StandIn } from '../support/stand-in.ts';
 
 const resource = 'document-exports';
-const signals: [signal: 'SIGINT' | 'SIGTERM', code: number][] = [
+const signals: [signal: 'SIGHUP' | 'SIGINT' | 'SIGTERM', code: number][] = [
+  ['SIGHUP', 129],
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ];
