@@ -1,6 +1,6 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ import { expect, test, vi } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
 import { programPath } from '../support/program.ts';
-import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
+import { sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -23,14 +23,8 @@ const run = promisify(execFile);
 const read = (...path: string[]): string => readFileSync(join(deploy, ...path), 'utf8');
 const words = (said = ''): string[] => said.trim().split(/\s+/);
 
-const allFiles = readdirSync(deploy, { recursive: true, encoding: 'utf8' })
-  .filter(name => statSync(join(deploy, name)).isFile())
-  .map(name => [name, read(name)] as const);
-
 interface Pod {
   readonly containers: readonly {
-    readonly command?: readonly string[];
-    readonly args: readonly string[];
     readonly securityContext: unknown;
     readonly volumeMounts: readonly { readonly mountPath: string; readonly readOnly?: boolean }[];
   }[];
@@ -57,31 +51,8 @@ function podsOf({ kind, spec }: Manifest): Pod[] {
 }
 
 const compose = parse(read('compose.yaml'), { merge: true }) as {
-  readonly services: Record<string, { entrypoint?: readonly string[]; command: readonly string[] }>;
+  readonly services: Record<string, { command: readonly string[] }>;
 };
-
-test('every command line of docmirror in there has a command and flags that there are', async () => {
-  const lines = [
-    ...Object.values(compose.services)
-      .filter(({ entrypoint }) => entrypoint === undefined)
-      .map(({ command }) => command),
-    ...manifests
-      .flatMap(([, each]) => podsOf(each))
-      .flatMap(({ containers }) => containers)
-      .filter(({ command }) => command === undefined)
-      .map(({ args }) => args),
-    ...allFiles.flatMap(([, said]) =>
-      [...said.matchAll(/(?:bin\/docmirror|app\/dist\/cli\.js) ([^>|;\n]+)/g)].map(match => words(match[1])),
-    ),
-  ];
-  expect(lines.length).toBeGreaterThan(7);
-  for (const line of lines) {
-    const command = line[0] === 'publish' ? line.slice(0, 2) : line.slice(0, 1);
-    const { stdout } = await runCli([...command, '--help']);
-    expect(stdout).toContain(`Usage: docmirror ${command.join(' ')}`);
-    for (const flag of line.filter(word => word.startsWith('--'))) expect(stdout).toContain(flag);
-  }
-});
 
 type Model = new (manifest: never) => { validate(): void };
 const models: Record<string, Model> = { ConfigMap, CronJob, Deployment, PersistentVolumeClaim, Service };

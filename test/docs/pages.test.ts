@@ -19,27 +19,37 @@ const inFolder = (folder: string, ending: RegExp) =>
 const pages = ['README.md', 'CONTRIBUTING.md', ...inFolder('docs', /\.md$/)];
 const commands = new Map((await loadCommands()).map(({ name, command }) => [name, command]));
 
-test.each([...pages, ...inFolder('deploy', /\.\w+$|crontab$/)])(
-  '%s names only settings that there are',
-  path => {
-    const known = Object.values(settings).map(({ variable }): string => variable);
-    const named = read(path).match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
-    expect(named.filter(name => !known.includes(name))).toEqual([]);
-  },
-);
+const deployed = inFolder('deploy', /\.\w+$|crontab$/);
 
-test.each(pages)('%s shows only commands, flags and scripts that there are', path => {
-  const { scripts } = JSON.parse(read('package.json'));
+test.each([...pages, ...deployed])('%s names only settings that there are', path => {
+  const known = Object.values(settings).map(({ variable }): string => variable);
+  const named = read(path).match(/DOCMIRROR_[A-Z_]*[A-Z]/g) ?? [];
+  expect(named.filter(name => !known.includes(name))).toEqual([]);
+});
+
+/** The code of a page, or a file whose command lines can be lists. */
+function codeOf(path: string): string {
+  const text = read(path);
+  if (!path.endsWith('.md'))
+    return text
+      .replaceAll('app/dist/cli.js', '/docmirror')
+      .replace(
+        /(?:command|args): \[([^\]]+)\]/g,
+        (_, words: string) => `\ndocmirror ${words.replaceAll(',', '')}`,
+      );
   const fences = /```([\w-]*)\n(.*?)```/gs;
-  const shells = [...read(path).matchAll(fences)].map(([, language, text]) =>
-    language === 'sh' ? text : '',
-  );
-  const inline = [
-    ...read(path)
-      .replace(fences, '')
-      .matchAll(/`([^`\n]+)`/g),
-  ].map(([, text]) => text);
-  const code = [...shells, ...inline].join('\n');
+  const shells = [...text.matchAll(fences)].map(([, language, code]) => (language === 'sh' ? code : ''));
+  const inline = [...text.replace(fences, '').matchAll(/`([^`\n]+)`/g)].map(([, code]) => code);
+  return [...shells, ...inline].join('\n');
+}
+
+test('the command lines of manifests are read', () => {
+  expect(codeOf('deploy/kubernetes/watch.yaml')).toContain('\ndocmirror serve --host');
+});
+
+test.each([...pages, ...deployed])('%s has only commands, flags and scripts that there are', path => {
+  const { scripts } = JSON.parse(read('package.json'));
+  const code = codeOf(path);
   const scriptNames = [...code.matchAll(/npm run (?:-s )?([\w:]+)/g)].map(([, name = '']) => name);
   expect(scriptNames.filter(name => !(name in scripts))).toEqual([]);
   for (const [line, words = ''] of code.matchAll(
