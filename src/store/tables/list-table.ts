@@ -20,24 +20,13 @@ export interface StoredRow {
   readonly content: string;
 }
 
-/** A row's key: its id, or its time in milliseconds; NaN if it has none. */
-export interface RowKey {
-  readonly id: number;
-  readonly key: number;
-}
-
 /** A record that was read. */
 export interface NewRecord extends RecordValues {
   readonly content: Buffer;
 }
 
-/** A row that docmirror can't have written, though its content does not show it. */
-interface Malformed {
-  readonly table: string;
-  /** Of the record. */
-  readonly id: number;
-  readonly what: string;
-}
+/** A row that docmirror can't have written, though its content does not show it, by the id of its record. */
+type Malformed = { readonly table: string; readonly id: number; readonly what: string };
 
 type RawRow = [
   id: number,
@@ -144,8 +133,8 @@ export class ListTable {
     } while (rows.length === rowsPerStep);
   }
 
-  /** The keys of the rows from one id to another, in the order of their ids; of all rows if both are left out. */
-  keys(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): RowKey[] {
+  /** The keys of the rows from one id to another in the order of their ids, or of all rows: the id, or the time; NaN if there is none. */
+  keys(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): { id: number; key: number }[] {
     return this.#sqlite
       .prepare<[number, number], [id: number, lead: number | null]>(
         `SELECT id, ${this.#lead} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,

@@ -1,13 +1,7 @@
 import { codeOf, MirrorFileError } from '../../errors.ts';
 
-/** A value that was read, or why it could not be read. */
-export type Readable<T> = { readonly value: T } | { readonly problem: string };
-
-/**
- * Reads data that another program can have damaged. It returns the problem of text that is no JSON, or JSON of another kind, and
- * does not throw.
- */
-export function tryToRead<T>(read: () => T): Readable<T> {
+/** Reads data that another program can have damaged. It returns the problem of text that is no JSON, or JSON of another kind. */
+export function tryToRead<T>(read: () => T): { readonly value: T } | { readonly problem: string } {
   try {
     return { value: read() };
   } catch (error) {

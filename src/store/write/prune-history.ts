@@ -13,21 +13,17 @@ const versionsPerStep = 5_000;
 /** The most pages of the file that one run gives back to the disk, as that takes some time. */
 const pagesFreed = 20_000;
 
+/** The run that goes on, how long a version is kept after its end, in milliseconds, and the current time. */
 interface PruneOptions {
-  /** The run that goes on. */
   readonly runId: number;
-  /** How long a version is kept after its end, in milliseconds. */
   readonly keepMs: number;
-  /** The current time, for the receipt. */
   readonly at: string;
   readonly signal: AbortSignal;
 }
 
 /**
  * Deletes the versions of records that ended too long before the start of the last run, all together with their receipt or none. It
- * then gives free pages back to the disk.
- *
- * @returns how many versions were deleted.
+ * then gives free pages back to the disk. Returns how many versions were deleted.
  */
 export async function pruneHistory(file: MirrorFile, options: PruneOptions): Promise<number> {
   const { signal } = options;

@@ -16,10 +16,7 @@ import { type ListMemory, type ListState, nothingLearnt, type ParsedPage } from 
 import type { ListContext } from './mirror.ts';
 import { RejectedRecords } from './rejected.ts';
 
-/**
- * What a run reads of a list, beside the list's own table: the rows that answers have shown and, in a TEMP table, the records that the
- * list does not have. No write transaction of the mirror is open meanwhile.
- */
+/** What a run reads of a list: the rows that answers have shown and, in a TEMP table, the records that the list does not have. */
 export class Stage {
   readonly table: ListTable;
   readonly list: ListDefinition;
