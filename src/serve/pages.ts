@@ -109,13 +109,11 @@ export function addPages(app: FastifyInstance, served: Served): void {
   get('/search', ['q', 'page'], searchBody);
   get('/changes', [...changeParameters, 'after', 'before'], changesBody);
   file('changes', changeParameters, query => {
-    const request = {
-      filter: readChangeFilter(query),
-      sinceRunId: 0,
-      isDescending: isNewestFirst(query, true),
-    };
+    const [filter, isDescending] = [readChangeFilter(query), isNewestFirst(query, true)];
     const { columns, rowOf } = flatChanges();
-    return sqlite => ({ columns, rows: changesThatFit(sqlite, request).map(rowOf) });
+    return sqlite => {
+      return { columns, rows: changesThatFit(sqlite, { filter, sinceRunId: 0, isDescending }).map(rowOf) };
+    };
   });
   for (const browsable of browsables) {
     const names = parametersOf(browsable);
@@ -136,33 +134,24 @@ function addRefusals(app: FastifyInstance): void {
     const depth = (request.url.split('?')[0] ?? '').split('/').length - 2;
     const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
     const above = (['./', '../', '../../'] as const)[depth] ?? './';
-    return reply
-      .code(statusCode)
-      .headers(headers)
-      .type(htmlType)
-      .send(refusalPage(heading, message, above));
+    reply.code(statusCode).headers(headers).type(htmlType);
+    return reply.send(refusalPage(heading, message, above));
   });
 }
 
-/**
- * Makes the report of the last 30 days when it is first asked for after a run. It is kept until the next run, the next day, or until
- * a list becomes too old.
- */
+/** Makes the report of the last 30 days once for each run, each day, and each list that becomes too old. */
 function reportKeeper({ database, maxAgeMs }: Served): () => { revision: string; body: string } {
   let kept = { revision: '', body: '' };
   return () => {
     const nowMs = Date.now();
-    const isStale = ({ lastCompletedAt }: { readonly lastCompletedAt: string | null }) =>
-      maxAgeMs !== null && !isFresh(lastCompletedAt, nowMs, maxAgeMs);
-    const stale = readFigures(database).lists.map(isStale).map(Number);
+    const isFreshNow = readFigures(database).lists.map(
+      ({ lastCompletedAt }) => maxAgeMs === null || isFresh(lastCompletedAt, nowMs, maxAgeMs),
+    );
     const day = new Date(nowMs).toISOString().slice(0, 10);
-    const revision = [readMirror(database, revisionOf), day, ...stale].join('-');
+    const revision = [readMirror(database, revisionOf), day, ...isFreshNow].join('-');
     if (kept.revision === revision) return kept;
-    const period = reportPeriod(new Zone('UTC'), {
-      untilMs: nowMs,
-      since: { lengthMs: usualLengthMs },
-      nowMs,
-    });
+    const since = { lengthMs: usualLengthMs };
+    const period = reportPeriod(new Zone('UTC'), { untilMs: nowMs, since, nowMs });
     const options = { nowMs, maxAgeMs, version, root: './', title: null } as const;
     kept = { revision, body: reportPage(readReport(database, period), options) };
     return kept;
@@ -181,13 +170,8 @@ function recordView(sqlite: Sqlite, resource: string, id: string) {
     );
   if (resource === 'document-exports') {
     const items = otherVersions(sqlite, recordId, belongingMax);
-    const others = {
-      title: 'Other versions of this document',
-      resource,
-      items,
-      count: items.length,
-      path: null,
-    };
+    const title = 'Other versions of this document';
+    const others = { title, resource, items, count: items.length, path: null };
     return { story, belonging: items.length === 0 ? [] : [others] };
   }
   if (resource !== 'connections') return { story, belonging: [] };

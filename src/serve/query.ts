@@ -144,10 +144,10 @@ export function isNewestFirst(query: Query, usually: boolean): boolean {
 
 /** The order in which a list is shown to people: newest first, or by name. */
 export function usualOrder({ resource, filters, idName }: Browsable): ListOrder {
-  if (filters.time !== undefined) return { sort: filters.time.name, isDescending: true };
-  return resource === 'webhooks'
-    ? { sort: idName, isDescending: true }
-    : { sort: 'name', isDescending: false };
+  const [sort, isDescending] = resource === 'webhooks' ? [idName, true] : ['name', false];
+  return filters.time === undefined
+    ? { sort, isDescending }
+    : { sort: filters.time.name, isDescending: true };
 }
 
 /** The parameters with one text each, as a form or a link gave them. */
@@ -171,9 +171,6 @@ function moment(query: Query, name: string): string | null {
   if (text === null) return null;
   const ms = instantMs(text);
   if (ms === null)
-    throw new HttpError(
-      400,
-      `${name} must be a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, given at most once.`,
-    );
+    throw new HttpError(400, `${name} must be a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z.`);
   return /[T ]/i.test(text) ? new Date(ms).toISOString().slice(0, 19) : text;
 }

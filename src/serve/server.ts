@@ -25,18 +25,10 @@ export interface ServerOptions {
   readonly port: number;
   /** Called with each error that was answered with status 500 or higher. The client does not see its details. */
   readonly onFault?: (error: unknown) => void;
-  /** Called for each request after it was answered. */
-  readonly onAnswer?: (answer: Answered) => void;
-}
-
-/** A request that was answered. Its path has no query, because that can contain what a person searched for. */
-interface Answered {
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly durationMs: number;
-  /** An IP address. */
-  readonly client: string;
+  /** Called for each request after it was answered. Its path has no query, because that can contain what a person searched for. */
+  readonly onAnswer?: (
+    answer: Readonly<Record<'method' | 'path' | 'client', string> & Record<'status' | 'durationMs', number>>,
+  ) => void;
 }
 
 /** A server that takes requests until it is closed. */
@@ -114,10 +106,7 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     if (method !== 'GET' && method !== 'HEAD')
       throw new HttpError(405, 'Only GET and HEAD are served here.', { allow: 'GET, HEAD' });
     if (!isWellFormed(raw.url ?? ''))
-      throw new HttpError(
-        400,
-        'The address contains a percent-encoding that is not well-formed UTF-8, or a null character.',
-      );
+      throw new HttpError(400, 'The address has a percent-encoding that is not UTF-8, or a null character.');
   });
   if (onAnswer !== undefined)
     app.addHook('onResponse', async ({ method, url, ip }, { statusCode, elapsedTime }) => {
@@ -160,10 +149,7 @@ export function healthOf(
 ): HealthAnswer {
   const { isReadable, error, lists: all } = labelledFigures(database, {});
   if (error !== null)
-    return {
-      status: 'unreadable',
-      ...(error instanceof OtherShapeError && { message: error.withoutPath }),
-    };
+    return { status: 'unreadable', ...(error instanceof OtherShapeError && { message: error.withoutPath }) };
   const lists = all.map(({ resource, lastCompletedAt }) => {
     const age = ageMs(lastCompletedAt, nowMs);
     return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };
