@@ -142,15 +142,9 @@ export type ListSum = ValueOf<typeof listSum>;
 /** A sum over versions of runs whose hashes can no longer be computed. */
 export type KeptSum = ValueOf<typeof keptSum>;
 
-/**
- * A text is no receipt, no signed note, no checkpoint or no key, although it should be one. The message says what is wrong in a
- * sentence. It does not name the file, because only the caller knows its name.
- */
+/** A text is no receipt, note, checkpoint or key, although it should be one. Only the caller knows the name of its file. */
 export class MalformedError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = new.target.name;
-  }
+  override readonly name = 'MalformedError';
 }
 
 /**
@@ -165,32 +159,15 @@ export function receiptText(receipt: Receipt): string {
 const exactShapes = new Map(Object.entries(receiptShapes).map(([kind, shape]) => [kind, exact(shape)]));
 
 /**
- * Reads a stored receipt. It must have exactly the fields of its kind, and every byte as `receiptText` writes it. This refuses
- * everything that a parser would ignore: spaces, another order, a repeated name, `1.0`.
- *
- * @throws MalformedError if it is not so.
+ * Reads a stored receipt; null if somebody altered it. It must have exactly the fields of its kind, and every byte as `receiptText`
+ * writes it. This refuses everything that a parser would ignore: spaces, another order, a repeated name, `1.0`.
  */
-export function readReceipt(text: string): Receipt {
-  let cause: unknown;
-  try {
-    const receipt: unknown = JSON.parse(text);
-    if (isReceipt(receipt) && receiptText(receipt) === text) return receipt;
-  } catch (error) {
-    cause = error;
-  }
-  throw new MalformedError(
-    'A receipt is of kind run, upgrade, prune, rebuild or erase, with exactly the fields of its kind, and canonical JSON (RFC 8785).',
-    { cause },
-  );
-}
-
-/** Reads a stored receipt; null if somebody altered it, which an audit reports. */
 export function receiptOrNull(text: string): Receipt | null {
   try {
-    return readReceipt(text);
-  } catch (error) {
-    if (error instanceof MalformedError) return null;
-    throw error;
+    const receipt: unknown = JSON.parse(text);
+    return isReceipt(receipt) && receiptText(receipt) === text ? receipt : null;
+  } catch {
+    return null;
   }
 }
 

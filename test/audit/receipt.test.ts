@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MalformedError, type Receipt, readReceipt, receiptText } from '../../src/audit/receipt.ts';
+import { type Receipt, receiptOrNull, receiptText } from '../../src/audit/receipt.ts';
 
 const mirrorId = '0198c0de-5a11-7e57-8000-00c0ffee0042';
 const sum = '00112233445566778899aabbccddeeff';
@@ -30,11 +30,11 @@ describe('a receipt', () => {
         .replace('"proven"', 'null'),
     }),
   )('of a %s is read, and written as it was', (_kind, text) => {
-    expect(receiptText(readReceipt(text))).toBe(text);
+    expect(receiptText(receiptOrNull(text) as Receipt)).toBe(text);
   });
 
   test('is one line, whoever ran it, and has no half surrogate pair', () => {
-    const by = (actor: string): Receipt => ({ ...readReceipt(texts.rebuild), actor }) as Receipt;
+    const by = (actor: string): Receipt => ({ ...receiptOrNull(texts.rebuild), actor }) as Receipt;
     expect(receiptText(by('a\nb\u2028"c\\'))).not.toContain('\n');
     expect(() => receiptText(by('\ud800'))).toThrow();
   });
@@ -60,5 +60,5 @@ test.each([
   ['books of 32 digits', run.replace(hash, sum)],
   ['another completeness', run.replace('proven', 'count_matched')],
 ])('a text with %s is no receipt', (_what, written) => {
-  expect(() => readReceipt(written)).toThrow(MalformedError);
+  expect(receiptOrNull(written)).toBeNull();
 });

@@ -1,10 +1,6 @@
 import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
 
-/** How a user without write permission on the mirror can get at the records. */
-export const readersWay =
-  'A share needs only read permission: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.';
-
 const restoreIt =
   'Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync again.';
 
@@ -20,7 +16,7 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
   [/^SQLITE_(CORRUPT|NOTADB)/, `is damaged. ${restoreIt}`],
   [
     /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS)/,
-    `can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, on a file system that can be written, even to read it. ${readersWay}`,
+    `can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, on a file system that can be written, even to read it. A share needs only read permission: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.`,
   ],
   [
     /^(SQLITE_IOERR|EIO|ENOENT|ENOTDIR|EISDIR|ERR_FS_EISDIR|ENAMETOOLONG|ELOOP|EMFILE|ENFILE)/,

@@ -43,16 +43,6 @@ export class ReceiptLog {
     );
   }
 
-  /**
-   * Makes sure that a receipt can be added: a run without a receipt would look as if it had never ended.
-   *
-   * @throws MirrorFileError if the file has lost its id, or the log contains a hash that is not valid.
-   */
-  assertReady(): void {
-    this.mirrorId();
-    this.head();
-  }
-
   /** Appends a receipt, in the transaction that ends the run or the change that it is about. */
   append(receipt: Receipt): void {
     const text = receiptText(receipt);

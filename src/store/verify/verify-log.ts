@@ -1,6 +1,6 @@
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MerkleTree } from '../../audit/hashes.ts';
-import { MalformedError, type Receipt, type ReceiptOf, readReceipt } from '../../audit/receipt.ts';
+import { type ReceiptOf, receiptOrNull } from '../../audit/receipt.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import type { Audit } from './differences.ts';
 
@@ -41,8 +41,13 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
     seen.add(leafHash);
     tree.append(hash);
     if (sizes.has(tree.size)) roots.set(tree.size, tree.root());
-    const receipt = readOrNull(text, add);
-    if (receipt === null) continue;
+    const receipt = receiptOrNull(text);
+    if (receipt === null) {
+      add(
+        'it is no receipt of kind run, upgrade, prune, rebuild or erase, in canonical JSON with the fields of its kind',
+      );
+      continue;
+    }
     // If the mirror has lost its id, that was already reported.
     if (mirrorIds.length > 0 && receipt.mirrorId !== mirrorIds[0])
       add(`it is of mirror ${receipt.mirrorId}, and this one is ${mirrorIds[0]}`);
@@ -63,14 +68,4 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
       add(`one of the first ${size} receipts is not what the checkpoint pins`);
   }
   return { count: tree.size, states };
-}
-
-function readOrNull(receipt: string, add: (what: string) => void): Receipt | null {
-  try {
-    return readReceipt(receipt);
-  } catch (error) {
-    if (!(error instanceof MalformedError)) throw error;
-    add(error.message);
-    return null;
-  }
 }

@@ -251,7 +251,10 @@ function locked(path: string, open: (lock: MirrorLock) => SqliteMirror): SqliteM
  */
 function assertUsable(file: MirrorFile): void {
   assertWhole(file.path, file.sqlite);
-  new ReceiptLog(file.sqlite).assertReady();
+  // A run without a receipt would look as if it had never ended.
+  const log = new ReceiptLog(file.sqlite);
+  log.mirrorId();
+  log.head();
 }
 
 function describeHolder(path: string): string {
