@@ -64,10 +64,7 @@ export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'che
   readonly error: RunError | null;
   /** Why completeness is not better than it is, in words; null if there is nothing to say. */
   readonly reason: string | null;
-  /**
-   * 32 hexadecimal digits: the sum of the contents of the list's rows; null if the list failed in a run that records
-   * nothing.
-   */
+  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null if the list failed in a dry run. */
   readonly checksum: string | null;
 }
 
@@ -84,10 +81,7 @@ export interface RunStart {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/**
- * The place of a run's receipt in the log of receipts, and the root hash of the log with it; hashes in hexadecimal
- * digits.
- */
+/** The place of a run's receipt in the log of receipts, and the root hash of the log with it, in hexadecimal digits. */
 export interface ReceiptHead {
   readonly leafIndex: number;
   readonly leafHash: string;

@@ -40,6 +40,7 @@ export interface HttpOptions {
 
 /** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
+const tooLarge = 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less';
 
 /** The first buffer, in bytes, for a body of unknown length; it is doubled as often as needed. */
 const bodyBytesAtFirst = 64 * 1024;
@@ -145,7 +146,7 @@ export class HttpClient {
     for await (const chunk of body) {
       const next = length + chunk.length;
       this.bytes += chunk.length;
-      if (next > responseBytesMax) throw this.#tooLarge(path);
+      if (next > responseBytesMax) throw this.#error('response_too_large', tooLarge, path, false);
       if (next > bytes.length) bytes = Buffer.concat([bytes], Math.max(2 * bytes.length, next));
       bytes.set(chunk, length);
       length = next;
@@ -162,12 +163,9 @@ export class HttpClient {
     const target = code === 'redirected' ? URL.parse(headers.location ?? here, here) : null;
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
-    const wait = retryAfterMs([headers['retry-after']].flat()[0], Date.now());
-    return new ServiceError(code, this.#say(path, `${words}${from}${to}`), {
-      retryable,
-      retryAfterMs: wait,
-      isBare: status === 204,
-    });
+    const wait = retryAfterMs(headers['retry-after'], Date.now());
+    const details = { retryable, retryAfterMs: wait, isBare: status === 204 };
+    return new ServiceError(code, this.#say(path, `${words}${from}${to}`), details);
   }
 
   /** @param overMs the timeout, if it is over. */
@@ -178,16 +176,11 @@ export class HttpClient {
       const words = `did not answer completely within ${overMs ?? this.#options.timeoutMs} ms`;
       return this.#error('timeout', words, path, true, error);
     }
-    if (code === 'ERR_BUFFER_TOO_LARGE') return this.#tooLarge(path);
+    if (code === 'ERR_BUFFER_TOO_LARGE') return this.#error('response_too_large', tooLarge, path, false);
     if (code.startsWith('Z_'))
       return this.#error('invalid_response', 'answered with broken gzip', path, true, error);
     const failure = explainFailure(error, this.#options.proxy?.variable);
     return this.#error(failure.code, failure.words, path, failure.retryable, error);
-  }
-
-  #tooLarge(path: string): ServiceError {
-    const words = `answered with more than ${responseBytesMax / 1024 / 1024} MiB; set DOCMIRROR_PAGE_SIZE to less`;
-    return this.#error('response_too_large', words, path, false);
   }
 
   #error(code: ErrorCode, words: string, path: string, retryable: boolean, cause?: unknown): ServiceError {
