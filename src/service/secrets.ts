@@ -8,18 +8,13 @@ const mark = '[secret]';
  * writes them, percent-encoded, and in base64 or base64url, alone or inside other text like `Bearer …`.
  */
 export class Secrets {
-  readonly #known = new Set<string>();
   /** The longest first, so that no part of one is left. */
   #forms: readonly string[] = [];
 
   add(secret: string): void {
-    if (secret === '' || this.#known.has(secret)) return;
-    this.#known.add(secret);
-    const forms = new Set([
-      ...this.#forms,
-      ...formsOf(secret.length < lengthMin ? `Bearer ${secret}` : secret),
-    ]);
-    this.#forms = [...forms].sort((a, b) => b.length - a.length);
+    if (secret === '') return;
+    const forms = formsOf(secret.length < lengthMin ? `Bearer ${secret}` : secret);
+    this.#forms = [...new Set([...this.#forms, ...forms])].sort((a, b) => b.length - a.length);
   }
 
   /** True if an answer contains a secret. */
