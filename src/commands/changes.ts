@@ -74,7 +74,7 @@ export const changes = command({
       return isWanted;
     });
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
-    const pieces = await changePieces(found, { format, width, resources: given.resource });
+    const pieces = await changePieces(found, format, width, given.resource);
     if (out !== null) stdout.write(await writeOut(out, pieces, () => changeCount));
     else {
       const isTaken = await streamOut(stdout, pieces);

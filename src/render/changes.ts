@@ -21,18 +21,16 @@ import { fileFormats, tableWriter } from './table-file.ts';
 /** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', ...fileFormats] as const;
 
-interface FeedOptions {
-  readonly format: (typeof changeFormats)[number];
-  /** The terminal's width. */
-  readonly width: number;
-  /** The lists whose changes are printed; all if left out. CSV and XLSX have columns for these. */
-  readonly resources?: readonly string[] | undefined;
-}
-
-/** Changes as text or bytes, piece by piece. */
+/**
+ * Changes as text or bytes, piece by piece.
+ *
+ * @param resources the lists whose changes are printed, and for which CSV and XLSX have columns; all if left out.
+ */
 export async function changePieces(
   changes: IteratorObject<Change>,
-  { format, width, resources }: FeedOptions,
+  format: (typeof changeFormats)[number],
+  width: number,
+  resources?: readonly string[],
 ): Promise<Iterable<string | Uint8Array>> {
   if (format === 'table') return tableLines(changes, width);
   if (format === 'ndjson') return changes.map(change => printableJson(ndjsonLine(change)));

@@ -88,11 +88,10 @@ function fieldLines(resource: string, record: string | null): string[] {
 export function matchesText({ resource, wanted, matchCount, stories }: FoundRecords, width: number): string {
   const rows = stories.map(({ recordId, versions: [newest] }) => {
     const fields = fieldsOf(resource, newest?.record ?? null);
-    const [version, exported, title] = ['sourceDocumentVersion', 'exportedAt', 'sourceDocumentTitle'].map(
-      name => fields.find(field => field.name === name)?.text ?? '–',
-    );
+    const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
+    const [version, title] = ['sourceDocumentVersion', 'sourceDocumentTitle'].map(textOf) as [string, string];
     const state = newest?.to == null ? 'listed' : `gone since run ${newest.to.runId}`;
-    return [String(recordId), version ?? '', exported ?? '', state, title ?? ''];
+    return [String(recordId), version, textOf('exportedAt'), state, title];
   });
   const rest = matchCount - stories.length;
   return `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:

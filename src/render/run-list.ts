@@ -11,39 +11,31 @@ export function runsText(runs: readonly RecordedRun[], width: number): string {
   return renderTable(runColumns, rows, width);
 }
 
+const counted = { inserted: { right: 'New' }, updated: { right: 'Changed' }, removed: { right: 'Removed' } };
+
 /** The columns of a table of runs. */
 export const runColumns: readonly Column[] = [
   { right: 'Run' },
   'Started',
   { right: 'Took' },
   'Status',
-  { right: 'New' },
-  { right: 'Changed' },
-  { right: 'Removed' },
+  ...Object.values(counted),
   'Why',
 ];
 
 /** A run as a row of it; `when` says a time in words. */
 export function runCells(run: RecordedRun, when: (at: string) => string): string[] {
   const { id, startedAt, completedAt, status, resources, errorCode } = run;
-  const total = (field: 'inserted' | 'updated' | 'removed') =>
-    count(resources.reduce((sum, list) => sum + list[field], 0));
+  const totals = (Object.keys(counted) as (keyof typeof counted)[]).map(field =>
+    count(resources.reduce((sum, list) => sum + list[field], 0)),
+  );
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs =
     completedAt === null ? Number.NaN : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
   const found = new Set(resources.map(list => openPointsOf(list)[0]?.state));
   const open = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
   const why = errorCode ?? open.map(state => stateWords[state]).join(', ');
-  return [
-    String(id),
-    when(startedAt),
-    duration(tookMs),
-    status,
-    total('inserted'),
-    total('updated'),
-    total('removed'),
-    why,
-  ];
+  return [String(id), when(startedAt), duration(tookMs), status, ...totals, why];
 }
 
 /** The output of `runs --json`. */

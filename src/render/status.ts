@@ -69,8 +69,8 @@ export const statusColumns: readonly Column[] = [
 /** A list as a row of it; `when` says a time in words. */
 export function statusCells(list: ListStatus, when: (at: string | null) => string): string[] {
   const { resource, recordCount, lastRun, lastCompletedAt, lastFullAt } = list;
-  const runId = lastRun === null ? 'none' : String(lastRun.runId);
-  return [resource, count(recordCount), stateText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];
+  const state = [stateText(lastRun), lastRun === null ? 'none' : String(lastRun.runId)];
+  return [resource, count(recordCount), ...state, when(lastCompletedAt), when(lastFullAt)];
 }
 
 /** The states of a mirror, the worst first; `died` is a run whose process is gone. */

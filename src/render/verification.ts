@@ -31,12 +31,9 @@ export function isRefused({ signature }: ShownCheckpoint): boolean {
 export function verificationText(verification: Shown, width = Number.POSITIVE_INFINITY): string {
   const { path, lists, connectionCount, versionCount, runCount, prunedBefore, otherObjects } = verification;
   const { differences, differenceCount, checkpoints = [], rebuiltAfterRunId, erasedCount } = verification;
-  const rows = lists.map(({ resource, recordCount, runId, checksum }) => [
-    resource,
-    count(recordCount),
-    String(runId ?? '–'),
-    checksum,
-  ]);
+  const rows = lists.map(({ resource, recordCount, runId, checksum }) => {
+    return [resource, count(recordCount), String(runId ?? '–'), checksum];
+  });
   const columns = ['List', { right: 'Records' }, { right: 'Run' }, 'Checksum'];
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
