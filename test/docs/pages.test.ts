@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { expect, test } from 'vitest';
 import { exitStatus, manText } from '../../build/package-files.ts';
 import { referencePath, referenceText } from '../../docs/reference.ts';
@@ -9,6 +10,7 @@ import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { settings } from '../../src/config/settings.ts';
 import { exitCodes } from '../../src/errors.ts';
+import { runCli, temporaryFolder } from '../support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -127,3 +129,35 @@ test('the changelog begins with the version of the package', () => {
   const { version } = JSON.parse(read('package.json'));
   expect(/^## (\S+) \(\d{4}-\d\d-\d\d\)$/m.exec(read('CHANGELOG.md'))?.[1]).toBe(version);
 });
+
+test('the README shows what the demo prints', async () => {
+  await using folder = temporaryFolder();
+  const demo = await runCli(['demo', '--until', '2026-11-01T18:00:00Z'], { cwd: folder.path });
+  expect(demo).toMatchObject({ code: 0, stderr: '' });
+  // `npm test -- test/docs/pages.test.ts -u` writes what differs.
+  const shown = withTranscript(read('README.md'), demo.stdout);
+  await expect(shown).toMatchFileSnapshot(join(root, 'README.md'));
+});
+
+/** The README with this transcript of the demo in it, if more differs than ports, durations, roots and what the order of answers decides. */
+function withTranscript(text: string, transcript: string): string {
+  return text.replace(
+    /(## What you see\n\n```text\n)(.*?)(```\n)/s,
+    (whole, before: string, shown: string, after: string) =>
+      isDeepStrictEqual(steady(shown), steady(transcript)) ? whole : before + transcript + after,
+  );
+}
+
+/** Pages are fetched side by side, so docmirror's own ids, and the order by them, differ from run to run. */
+function steady(transcript: string): string[] {
+  return transcript
+    .replace(/127\.0\.0\.1:\d+/g, 'ADDRESS')
+    .replace(/ in [\d.]+ m?s\./g, ' in TIME.')
+    .replace(/^[\da-f]{64}$/gm, 'ROOT')
+    .replace(
+      /^([−~+] document-exports) \d+ (.*)$/gm,
+      (_, start: string, rest: string) => `${start} ID ${rest.slice(0, 60)}`,
+    )
+    .split('\n')
+    .sort();
+}

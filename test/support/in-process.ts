@@ -13,12 +13,13 @@ import type { Scene } from './scene.ts';
 
 // Runs without a process, ten times as fast: for tests that are not about the command line.
 
+const silence = () => undefined;
 const silent = {
-  listStarted() {},
-  walkStarted() {},
-  pageDone() {},
-  walkAgain() {},
-  listEnded() {},
+  listStarted: silence,
+  walkStarted: silence,
+  pageDone: silence,
+  walkAgain: silence,
+  listEnded: silence,
 };
 
 export interface InProcessOptions {
@@ -65,13 +66,7 @@ export async function run(
         fullEveryMs: options.fullEveryMs ?? 0,
         keepHistoryMs: options.keepHistoryMs ?? null,
       },
-      {
-        source,
-        mirror,
-        clock: () => options.now ?? new Date(),
-        observer: silent,
-        signal,
-      },
+      { source, mirror, clock: () => options.now ?? new Date(), observer: silent, signal },
     );
   } finally {
     mirror.close();
@@ -88,12 +83,14 @@ export async function sync(
   return (await run(path, source, options)).resources[0] as ListOutcome;
 }
 
-/** The document exports of a mirror, sorted, as `labelOf` of a MovingList writes them. */
-export function stored(path: string): string[] {
-  const rows = sqlite(
-    path,
-    "SELECT source_document_reference || ' ' || source_document_title AS label FROM document_exports",
-  );
+/** The document exports, or collections, of a mirror, sorted, as `labelOf` of a MovingList writes them. */
+export function stored(
+  path: string,
+  list: 'document-exports' | 'collections' = 'document-exports',
+): string[] {
+  const [id, title] =
+    list === 'collections' ? ['id', 'name'] : ['source_document_reference', 'source_document_title'];
+  const rows = sqlite(path, `SELECT ${id} || ' ' || ${title} AS label FROM ${list.replace('-', '_')}`);
   return rows.map(row => row.label as string).sort();
 }
 

@@ -4,7 +4,6 @@ import type { PageRequest, PageSource } from '../../src/contract/run.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
 import { answer } from './moving-list.ts';
-import { sqlite } from './run-cli.ts';
 
 interface Entry {
   readonly id: number;
@@ -154,12 +153,3 @@ const toExport = ({ id, title, shown }: Entry) => ({
   sourceDocumentReference: `${id}`,
   exportedAt: shown === null ? null : new Date(1_700_000_000_000 + Math.round(shown * 60_000)).toISOString(),
 });
-
-/** The labels of a mirror's rows. */
-export function labelsIn(path: string, list: Kind['list'] = 'document-exports'): string[] {
-  const sql =
-    list === 'collections'
-      ? "SELECT id || ' ' || name AS label FROM collections"
-      : "SELECT source_document_reference || ' ' || source_document_title AS label FROM document_exports";
-  return sqlite(path, sql).map(({ label }) => label as string);
-}

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { memoryFolder, run } from '../support/in-process.ts';
-import { type Kind, labelsIn, NightlyList } from '../support/nightly-list.ts';
+import { memoryFolder, run, stored } from '../support/in-process.ts';
+import { type Kind, NightlyList } from '../support/nightly-list.ts';
 
 // Lists of 30 pages whose times are almost in order.
 
@@ -12,7 +12,7 @@ async function play(path: string, source: NightlyList, fullEveryMs: number) {
   source.beginRun();
   const [outcome] = (await run(path, source, { resources: ['document-exports'], fullEveryMs })).resources;
   expect(outcome?.reason).toBeNull();
-  expect(labelsIn(path).sort()).toEqual([...source.throughout].sort());
+  expect(stored(path)).toEqual([...source.throughout].sort());
   return { mode: outcome?.mode, requests: source.traffic.requests };
 }
 
@@ -70,7 +70,7 @@ test.each([
       source.beginRun();
       const [outcome] = (await run(path, source, { resources: ['document-exports'] })).resources;
       if (outcome?.completeness === 'proven') proven++;
-      const rows = new Set(labelsIn(path));
+      const rows = new Set(stored(path));
       expect([...source.throughout].filter(label => !rows.has(label))).toEqual([]);
       expect(source.traffic.requests).toBeLessThanOrEqual(4.2 * source.pages);
     }

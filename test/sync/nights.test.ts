@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { exitCodeOf } from '../../src/sync/run.ts';
-import { memoryFolder, run } from '../support/in-process.ts';
-import { type Kind, labelsIn, NightlyList } from '../support/nightly-list.ts';
+import { memoryFolder, run, stored } from '../support/in-process.ts';
+import { type Kind, NightlyList } from '../support/nightly-list.ts';
 
 /** The most requests, as multiples of one reading: if nothing was removed, and if something was. */
 type Most = readonly [number, number];
@@ -52,7 +52,7 @@ test.each(Object.entries(kinds))(
       const why = `night ${night}: ${outcome?.reason}`;
       expect(exitCodeOf(summary, new AbortController().signal), why).toBe(0);
       expect(outcome?.completeness, why).toBe('proven');
-      const rows = new Set(labelsIn(path, kind.list));
+      const rows = new Set(stored(path, kind.list));
       expect(
         [...source.throughout].filter(label => !rows.has(label)),
         why,
