@@ -66,7 +66,7 @@ describe('the endpoint of a webhook', () => {
     expect(readFileSync(out, 'utf8')).not.toMatch(secrets);
     const table = said[5]?.stdout;
     expect(table).toMatch(/\+ webhooks 50 {2}https:\/\/hooks\.example\.com\/…/);
-    expect(table).toMatch(/\+ webhooks 52 {2}hooks\.example\.com\/…/);
+    expect(table).toMatch(/\+ webhooks 52 {2}…/);
     expect(table).toContain('https://hooks.example.com/… (a part that is not shown has changed)');
   });
 });
