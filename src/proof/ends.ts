@@ -48,12 +48,8 @@ export function contradictedOnce(answers: readonly Answer[]): Answer[] {
  */
 export function endingAnswers(counted: readonly Answer[]): ReadonlySet<Answer> {
   if (counted.some(isContradicted)) return new Set(); // guard: contradicted totals
-  return new Set(counted.filter(isEnding));
-}
-
-function isEnding(answer: Answer): boolean {
-  if (answer.page.count >= answer.size) return false; // guard: full pages end nothing
-  return checkTotal(answer) === 'agrees';
+  const isFull = ({ page, size }: Answer) => page.count >= size; // guard: full pages end nothing
+  return new Set(counted.filter(answer => !isFull(answer) && checkTotal(answer) === 'agrees'));
 }
 
 /** Whether one answer shows the whole list; its order does not matter. */

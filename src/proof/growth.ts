@@ -1,16 +1,13 @@
 import { openRanges, windowsOf } from './cover.ts';
 import { countedAnswers } from './ends.ts';
 import type { KeyOrder } from './order.ts';
-import { overlapOf, Plan } from './plan.ts';
-import { type Asking, Reading } from './reading.ts';
-import { type Answer, allKeys, type Identity, inOrder, type KeyRange, keysOf } from './window.ts';
+import { Plan } from './plan.ts';
+import { type Asking, type ListFacts, Reading } from './reading.ts';
+import { type Answer, allKeys, beginOf, inOrder, type KeyRange } from './window.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
-export interface KnownList {
-  readonly identity: Identity;
+export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'overlap'> {
   readonly order: KeyOrder;
-  readonly largest: number;
-  readonly overlap?: number;
   /** The key of the newest record; if there are strays, of the newest one that is surely none. */
   readonly newestKey: number;
   /** How many records the list had. */
@@ -19,9 +16,9 @@ export interface KnownList {
   added(): number;
 }
 
-/** The end of an incremental sync: the growing end is proven, and all rows with these keys must have been shown; or a full sync is needed. */
+/** The end of an incremental sync: the growing end is proven if the newest known record was shown; or a full sync is needed. */
 export type Growth =
-  | { readonly kind: 'done'; readonly answers: readonly Answer[]; readonly range: KeyRange }
+  | { readonly kind: 'done'; readonly answers: readonly Answer[] }
   | { readonly kind: 'full'; readonly reason: string };
 
 /** An incremental sync that needs more pages than this becomes a full sync. */
@@ -36,11 +33,13 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
   const { direction, slack, stretch, strays } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
   const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count, unshown: () => [] });
-  const plan = new Plan(largest, (list.overlap ?? overlapOf(largest, identity)) + stretch);
+  const plan = new Plan(largest, list.overlap + stretch);
   const newest = inOrder(newestKey - slack, direction);
   const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
   // The page with the newest known record and one before it, or some more if windows have a slack.
-  const first = direction === 'up' ? plan.numberBefore(Math.max(0, count - 2 - stretch)) : 0;
+  const place = Math.max(0, count - 2 - stretch);
+  const first =
+    direction === 'down' ? 0 : (plan.to(count) ?? []).findLastIndex(page => beginOf(page) <= place);
   for (let number = first; number < first + growthPagesMax; number++) {
     const page = plan.at(number);
     const last = run.heard.at(-1);
@@ -49,8 +48,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     const [answer] = yield* run.ask([page]);
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
     const windows = windowsOf(run.heard, order, identity);
-    const isAsKnown = windows !== null && windows.slack <= slack && windows.strays <= strays; // guard: slack of an incremental sync
-    if (!isAsKnown) return full('a page is out of order');
+    if (windows === null) return full('a page is out of order');
     // A stray can be new and have any key.
     const isNewBelow = (answer.oldestNewKeys[strays] ?? newestKey) < newestKey - slack; // guard: new records are newer
     if (isNewBelow) return full('a new record is older than the newest known one');
@@ -59,7 +57,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     const now = count + list.added();
     if (now < Math.min(...totals) || now > Math.max(...totals))
       return full('the total says that more has changed'); // guard: total of an incremental sync
-    return { kind: 'done', answers: run.heard, range: keysOf(within, direction) };
+    return { kind: 'done', answers: run.heard };
   }
   return full('the new records are on too many pages');
 }

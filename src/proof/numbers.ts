@@ -1,4 +1,5 @@
 import { contentBytes } from '../contract/sum.ts';
+import { type Identity, nameAt, type PageItems } from './window.ts';
 
 const slotsAtFirst = 1024;
 /** The largest part of the table that is filled. */
@@ -58,6 +59,25 @@ export class ContentNumbers {
     this.#slots = new Int32Array(this.#slots.length * 2).fill(-1);
     for (let number = 0; number < this.#count; number++)
       this.#slots[this.#slotOf(contents, number * contentBytes)] = number;
+  }
+}
+
+/** Numbers records, from 0: two that are the same have one number. */
+export class RecordNumbers {
+  readonly #identity: Identity;
+  readonly #contents = new ContentNumbers();
+  readonly #ids = new Map<number | string, number>();
+
+  constructor(identity: Identity) {
+    this.#identity = identity;
+  }
+
+  of(page: PageItems, at: number): number {
+    if (this.#identity === 'content') return this.#contents.numberOf(page.contents, at * contentBytes);
+    const id = nameAt(page, at, 'id');
+    const number = this.#ids.get(id) ?? this.#ids.size;
+    this.#ids.set(id, number);
+    return number;
   }
 }
 

@@ -16,8 +16,6 @@ export type LearntOrder = KeyOrder | 'none' | null;
 
 /** The share of a page that its slack can take; a list by title is found out at its first page. */
 const stretchShare = 0.4;
-/** Windows of neighbours meet if the keys that both show span two slacks. */
-const slacksShared = 2;
 /** The overlap grows in steps, so that a later run asks for the same pages. */
 const stretchStep = 2;
 /** The share of a page's records that can be strays. */
@@ -50,14 +48,14 @@ export function orderOf(
   return null;
 }
 
-/** The number of records that have keys within some slacks of each other, on average. */
+/** The number of records that have keys within two slacks of each other, on average: windows of neighbours meet if both show them. */
 function stretchOf(answers: readonly Answer[], slack: number): number {
   if (slack === 0 || slack === Number.POSITIVE_INFINITY) return slack;
   let [sum, count] = [0, 0];
   for (const { page } of answers) {
     const keys = page.keys.toSorted();
     for (let [at, end] = [0, 0]; at < keys.length; at++) {
-      while (end < keys.length && (keys[end] as number) <= (keys[at] as number) + slacksShared * slack) end++;
+      while (end < keys.length && (keys[end] as number) <= (keys[at] as number) + 2 * slack) end++;
       // A page that is shorter than that says nothing of its later records.
       if (end === keys.length && at > 0) break;
       sum += end - at;

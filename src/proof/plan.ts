@@ -1,6 +1,7 @@
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
 import type { KeyOrder } from './order.ts';
 import {
+  type Answer,
   beginOf,
   endOf,
   type Identity,
@@ -17,15 +18,11 @@ const smallestShare = 1 / 3;
 const overlapShare = 1 / 50;
 const overlapMin: Readonly<Record<Identity, number>> = { id: 2, content: 3 };
 const overlapMax = 10;
-/** The number of sizes below the largest that are tried for a page around a place. */
-const sizesTriedMax = 40;
 
 /** The least number of records that two neighbouring pages of a plan share. If keys repeat, a page does not cover its edges. */
 export function overlapOf(largest: number, identity: Identity): number {
   return Math.min(overlapMax, Math.max(overlapMin[identity], Math.round(largest * overlapShare)));
 }
-
-const isSame = (a: PageAddress, b: PageAddress): boolean => a.index === b.index && a.size === b.size;
 
 /** Tells whether an address must be left out. */
 type IsUsed = (page: PageAddress) => boolean;
@@ -40,7 +37,6 @@ export class Plan {
   readonly #isUsed: IsUsed;
   readonly #pages: PageAddress[] = [];
   #reach = 0;
-  #isStopped = false;
 
   constructor(largest: number, overlap: number, isUsed: IsUsed = () => false) {
     this.#largest = largest;
@@ -50,27 +46,17 @@ export class Plan {
 
   /** A page of the plan, from 0; null if the plan ends before it. */
   at(number: number): PageAddress | null {
-    while (this.#pages.length <= number && !this.#isStopped) this.#extend();
+    while (this.#pages.length <= number && this.#extend());
     return this.#pages[number] ?? null;
   }
 
-  /** How many pages it takes until one reaches beyond a list of `total` records: that one is not full. Null if the plan stops before. */
-  countFor(total: number): number | null {
-    for (let number = 0; ; number++) {
-      const page = this.at(number);
-      if (page === null) return null;
-      if (reachOf(page) > total) return number + 1;
-    }
+  /** The pages until one reaches beyond a list of `total` records: that one is not full. Null if the plan ends before. */
+  to(total: number): PageAddress[] | null {
+    while (this.#reach <= total) if (!this.#extend()) return null;
+    return this.#pages.slice(0, this.#pages.findIndex(page => reachOf(page) > total) + 1);
   }
 
-  /** The first page that begins at a place or after it; a list that begins there needs the page before it. */
-  numberBefore(place: number): number {
-    let number = 0;
-    for (let page = this.at(1); page !== null && beginOf(page) <= place; page = this.at(number + 1)) number++;
-    return number;
-  }
-
-  #extend(): void {
+  #extend(): boolean {
     let best: PageAddress | null = null;
     const smallest = Math.max(1, Math.floor(this.#largest * smallestShare));
     for (let size = this.#largest; size >= smallest; size--) {
@@ -80,37 +66,36 @@ export class Plan {
       if (best !== null && reachOf(page) <= reachOf(best)) continue;
       if (!this.#isUsed(page)) best = page;
     }
-    if (best === null || reachOf(best) <= this.#reach) {
-      this.#isStopped = true;
-      return;
-    }
+    if (best === null || reachOf(best) <= this.#reach) return false;
     this.#reach = reachOf(best);
     this.#pages.push(best);
+    return true;
   }
 }
+
+/** At most so many page sizes are tried. */
+export const sizesMax = 40;
 
 /**
  * Page sizes below the largest for a second reading, in the order in which a run tries them; the next run begins with the next one.
  * Their pages are cut at other places than those of the largest size, and there are hardly more of them.
  */
 export function otherSizes(largest: number, run: number): number[] {
-  const lowest = Math.max(
-    1,
-    Math.min(largest - 1, Math.max(largest - sizesTriedMax, Math.floor(largest * 0.9))),
-  );
-  const sizes: number[] = [];
-  for (let size = largest - 1; size >= lowest; size--) if (divisor(size, largest) === 1) sizes.push(size);
-  if (sizes.length === 0) return largest === 1 ? [2] : [largest - 1];
-  return rotated(sizes, run);
+  const areCutOtherwise = (size: number) => divisor(size, largest) === 1;
+  const sizes = sizesBetween(Math.max(Math.floor(largest * 0.9), largest - sizesMax), largest - 1);
+  const others = sizes.filter(areCutOtherwise);
+  return others.length === 0 ? [largest === 1 ? 2 : largest - 1] : rotated(others, run);
 }
 
 /** Page sizes for pages around a place, in the order in which a run tries them. */
 export function sizesOf(largest: number, run: number): number[] {
-  const count = Math.max(1, Math.min(sizesTriedMax, Math.floor(largest / 2)));
-  return rotated(
-    Array.from({ length: count }, (_, at) => largest - at),
-    run,
-  );
+  return rotated(sizesBetween(Math.max(Math.ceil(largest / 2), largest - sizesMax) + 1, largest), run);
+}
+
+/** The largest first. */
+function sizesBetween(least: number, most: number): number[] {
+  const lowest = Math.max(1, Math.min(least, most));
+  return Array.from({ length: Math.max(0, most - lowest + 1) }, (_, at) => most - at);
 }
 
 function rotated(sizes: readonly number[], run: number): number[] {
@@ -167,31 +152,63 @@ export function pageAround(
   return best;
 }
 
-/** How what windows leave open can be closed: by pages that have it inside or, for records of one key that no page has inside, by reading across them. */
-export interface Repairs {
-  readonly pages: readonly PageAddress[];
-  readonly across: readonly Tie[];
-}
-
 /** The places of records that share keys, and these keys, in the order of the list. */
 export interface Tie extends PlaceRange {
   readonly keys: KeyRange;
 }
 
-/** The pages that close gaps between chains, keys that are only at edges, and the end of the list. */
-export function repairsOf(windows: KeyWindows, total: number, largest: number, isUsed: IsUsed): Repairs {
-  const sizes = Array.from({ length: Math.ceil(largest * (1 - smallestShare)) }, (_, at) => largest - at);
+/** Pages that have places of interest inside and, for records of one key that no page has inside, what has to be read across. */
+export interface Repairs {
+  readonly pages: readonly PageAddress[];
+  readonly across: readonly Tie[];
+}
+
+function pagesFor(
+  places: readonly (PlaceRange | Tie)[],
+  sizes: readonly number[],
+  total: number,
+  isUsed: IsUsed,
+): Repairs {
   const pages: PageAddress[] = [];
   const across: Tie[] = [];
-  for (const place of openPlaces(windows, total)) {
-    const isTaken = (page: PageAddress) => isUsed(page) || pages.some(other => isSame(other, page));
+  const isTaken = (page: PageAddress) =>
+    isUsed(page) || pages.some(({ index, size }) => index === page.index && size === page.size);
+  for (const place of places) {
     // A page that is asked for already can have two places inside.
-    if (pages.some(page => beginOf(page) < place.from && reachOf(page) > place.to)) continue;
+    const isInside = (page: PageAddress) =>
+      (page.index === 0 || beginOf(page) < place.from) && (reachOf(page) > place.to || reachOf(page) > total);
+    if (pages.findLast(isInside) !== undefined) continue;
     const page = pageAround(place, sizes, isTaken);
     if (page !== null) pages.push(page);
-    else if ('keys' in place) across.push(place);
+    else if ('keys' in place && place.from < place.to) across.push(place);
   }
   return { pages, across };
+}
+
+/** The pages that close gaps between chains, keys that are only at edges, and the end of the list. */
+export function repairsOf(windows: KeyWindows, total: number, largest: number, isUsed: IsUsed): Repairs {
+  const least = Math.floor(largest * smallestShare) + 1;
+  return pagesFor(openPlaces(windows, total), sizesBetween(least, largest), total, isUsed);
+}
+
+/**
+ * The pages of a second look around rows that would be removed, by sizes that rotate with the run's number. If they were more than half
+ * of the list, or if records can be anywhere, the whole list is read by a plan of its own.
+ */
+export function pagesToConfirm(
+  { windows, ...order }: KeyWindows,
+  keys: readonly number[],
+  total: number,
+  { largest, overlap, identity, run }: { largest: number; overlap: number; identity: Identity; run: number },
+  isUsed: IsUsed,
+): Repairs {
+  const sizes = sizesOf(largest, run);
+  const whole = new Plan(sizes[0] as number, overlap + order.stretch, isUsed).to(total) ?? [];
+  if (order.strays > 0) return { pages: whole, across: [] };
+  const ordered = keys.map(key => inOrder(key, order.direction));
+  const found = pagesFor(placesOf(windows, ordered, order), sizes, total, isUsed);
+  const areMany = whole.length > 0 && found.pages.length > Math.max(1, whole.length / 2);
+  return areMany && identity === 'id' ? { ...found, pages: whole } : found;
 }
 
 function openPlaces({ chains, ...order }: KeyWindows, total: number): (PlaceRange | Tie)[] {
@@ -205,9 +222,14 @@ function openPlaces({ chains, ...order }: KeyWindows, total: number): (PlaceRang
     else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginOf(head.answer));
     // Keys that several records can share, and that are at the edge of every window that shows them.
     const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
-    for (const range of openRanges(chain.windows, within)) {
-      const { from, to } = placesIn(chain.windows, range, order);
-      if (from < to) places.push({ from, to, keys: range });
+    for (const keys of openRanges(chain.windows, within)) {
+      const seen = chain.windows
+        .filter(window => window.to >= keys.from && window.from <= keys.to)
+        .map(({ answer }) => placesOn(answer, keys, order))
+        .filter(({ from, to }) => from < to);
+      if (seen.length === 0) continue;
+      const [from, to] = [Math.min(...seen.map(each => each.from)), Math.max(...seen.map(each => each.to))];
+      places.push({ from, to, keys });
     }
     before = chain;
   }
@@ -217,65 +239,8 @@ function openPlaces({ chains, ...order }: KeyWindows, total: number): (PlaceRang
   return places;
 }
 
-/** The places of all records whose keys are in a range or a slack beyond it, at its edges, too: a page must have all of them inside. */
-function placesIn(
-  windows: readonly Window[],
-  { from, to }: KeyRange,
-  { direction, slack }: KeyOrder,
-): PlaceRange {
-  let [least, most] = [Number.POSITIVE_INFINITY, 0];
-  for (const { answer, ...window } of windows) {
-    if (window.to < from || window.from > to) continue;
-    const { keys } = answer.page;
-    for (let at = 0; at < keys.length; at++) {
-      const key = inOrder(keys[at] as number, direction);
-      if (key < from - slack || key > to + slack) continue;
-      least = Math.min(least, beginOf(answer) + at);
-      most = Math.max(most, beginOf(answer) + at + 1);
-    }
-  }
-  return { from: least, to: most };
-}
-
-/**
- * The pages of a second look around rows that would be removed, by sizes that rotate with the run's number. If they were more than half
- * of the list, or if records can be anywhere, the whole list is read by a plan of its own.
- */
-export function pagesToConfirm(
-  { windows, ...order }: KeyWindows,
-  keys: readonly number[],
-  look: { total: number; largest: number; identity: Identity; run: number; isUsed: IsUsed },
-): Repairs {
-  const { total, largest, identity, run, isUsed } = look;
-  const sizes = sizesOf(largest, run);
-  const whole = new Plan(sizes[0] as number, overlapOf(largest, identity) + order.stretch, isUsed);
-  const wholeCount = whole.countFor(total);
-  const allPages = Array.from({ length: wholeCount ?? 0 }, (_, number) => whole.at(number) as PageAddress);
-  if (order.strays > 0) return { pages: allPages, across: [] };
-  const pages: PageAddress[] = [];
-  const across: Tie[] = [];
-  const isTaken = (page: PageAddress) => isUsed(page) || pages.some(other => isSame(other, page));
-  const ordered = keys.map(key => inOrder(key, order.direction));
-  for (const place of placesOf(windows, ordered, order)) {
-    const isInside = (page: PageAddress) =>
-      (page.index === 0 || beginOf(page) < place.from) && (reachOf(page) > place.to || reachOf(page) > total);
-    if (pages.some(isInside)) continue;
-    const page = pageAround(place, sizes, isTaken);
-    if (page === null && place.from < place.to) across.push(place);
-    if (page === null || (page.index > 0 && beginOf(page) >= total)) continue;
-    pages.push(page);
-    const areMany = wholeCount !== null && pages.length > Math.max(1, wholeCount / 2);
-    if (areMany && identity === 'id') return { pages: allPages, across };
-  }
-  return { pages, across };
-}
-
 /** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
-function placesOf(
-  windows: readonly Window[],
-  keys: readonly number[],
-  { direction, slack }: KeyOrder,
-): Tie[] {
+function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder): Tie[] {
   const sorted = windows.toSorted((a, b) => a.from - b.from);
   const places: Tie[] = [];
   let at = 0;
@@ -283,13 +248,17 @@ function placesOf(
     while (at + 1 < sorted.length && !isIn(key, sorted[at] as Window) && (sorted[at] as Window).to <= key)
       at++;
     const answer = sorted[at]?.answer;
-    if (answer === undefined) continue;
-    const { keys: all, count } = answer.page;
-    const begin = all.findIndex(other => inOrder(other, direction) >= key - slack);
-    const end = all.findLastIndex(other => inOrder(other, direction) <= key + slack) + 1;
-    const from = beginOf(answer) + (begin < 0 ? count : begin);
-    const to = Math.max(from, beginOf(answer) + end);
-    places.push({ from, to, keys: { from: key, to: key, isFromIn: true, isToIn: true } });
+    const range = { from: key, to: key, isFromIn: true, isToIn: true };
+    if (answer !== undefined) places.push({ ...placesOn(answer, range, order), keys: range });
   }
   return places.sort((a, b) => a.from - b.from);
+}
+
+/** The places of a page's records whose keys are in a range or a slack beyond it; if there is none, the place where it would be. */
+function placesOn(answer: Answer, { from, to }: KeyRange, { direction, slack }: KeyOrder): PlaceRange {
+  const { keys, count } = answer.page;
+  const first = keys.findIndex(key => inOrder(key, direction) >= from - slack);
+  const end = keys.findLastIndex(key => inOrder(key, direction) <= to + slack) + 1;
+  const begin = beginOf(answer) + (first < 0 ? count : first);
+  return { from: begin, to: Math.max(begin, beginOf(answer) + end) };
 }

@@ -1,15 +1,8 @@
 import type { KeyWindows } from './cover.ts';
+import { RecordNumbers } from './numbers.ts';
 import type { LearntOrder } from './order.ts';
-import { otherSizes } from './plan.ts';
-import {
-  type Answer,
-  type Ask,
-  addressText,
-  beginOf,
-  type Identity,
-  type KeyRange,
-  type PageAddress,
-} from './window.ts';
+import { otherSizes, Plan } from './plan.ts';
+import { type Answer, type Ask, addressText, beginOf, type Identity, type PageAddress } from './window.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {
@@ -41,8 +34,8 @@ export interface ListFacts {
   readonly identity: Identity;
   /** The greatest page size that the service serves. */
   readonly largest: number;
-  /** Records that neighbouring pages have in common; if left out, as `overlapOf` says. */
-  readonly overlap?: number;
+  /** How many records neighbouring pages have in common, at least. */
+  readonly overlap: number;
   readonly learnt: LearntOrder;
   /** The run's number: page sizes of second looks rotate with it, so that no cache can have kept their pages. */
   readonly run: number;
@@ -53,31 +46,19 @@ export interface ListFacts {
 }
 
 /** How a list is proven, or why it is not. */
-export type Verdict =
-  | { readonly rule: 'page'; readonly isProven: true; readonly reason: null }
-  /** Windows on keys. Keys that are `open` are covered by no window. Ranges go from the lower to the higher key. */
-  | {
-      readonly rule: 'key';
-      readonly isProven: boolean;
-      readonly reason: string | null;
-      readonly open: readonly KeyRange[];
-      readonly windows: KeyWindows;
-    }
-  /** Some whole readings show one order, whatever came and went. */
-  | { readonly rule: 'order'; readonly isProven: true; readonly reason: null }
-  /** Two complete readings agree, or have to and do not. */
-  | {
-      readonly rule: 'agreement';
-      readonly isProven: true;
-      readonly reason: null;
-      readonly repeated: readonly RepeatedRecord[];
-    }
-  | {
-      readonly rule: 'agreement';
-      readonly isProven: false;
-      readonly reason: string;
-      readonly isPageNoIgnored?: boolean;
-    };
+export interface Verdict {
+  /** One page shows it all; windows on keys do; two complete readings agree, or have to; some whole readings show one order. */
+  readonly rule: 'page' | 'key' | 'agreement' | 'order';
+  readonly isProven: boolean;
+  /** Why it is not proven; null if it is. */
+  readonly reason: string | null;
+  /** Only by key. */
+  readonly windows?: KeyWindows;
+  /** Only if readings agree. */
+  readonly repeated?: readonly RepeatedRecord[];
+  /** True if all pages were the same. */
+  readonly isPageNoIgnored?: boolean;
+}
 
 /** Windows can't prove the list; plain readings might. */
 export const agreement = (reason: string): Verdict => ({ rule: 'agreement', isProven: false, reason });
@@ -85,12 +66,16 @@ export const agreement = (reason: string): Verdict => ({ rule: 'agreement', isPr
 /** However a list behaves, a run asks for at most so many times its pages, and some more. */
 const readingsMax = 12;
 const requestsMin = 100;
+/** The most pages beyond the end that totals state, while each is full. */
+export const pagesBeyondMax = 20;
 
 /** Thrown if a list takes too many requests: then it changes faster than it can be read. */
 export class EndlessList extends Error {}
 
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
-export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong !== 'failed';
+export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
+
+type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop'>>;
 
 /** The answers of a run, and how it asks for more. */
 export class Reading {
@@ -103,12 +88,22 @@ export class Reading {
   hasOneSize = false;
   /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
   ignoresSizes = true;
-  readonly #asked = new Set<string>();
+  /** How many readings were made by such sizes. */
+  ignoredCount = 0;
+  /** The pages that overlap; the first page shows by how much. */
+  plan: Plan;
+  readonly numbers: RecordNumbers;
+  /** Sizes for readings by other pages than those of the largest size. */
+  readonly otherSizes: readonly number[];
+  readonly #used = new Set<string>();
   #count = 0;
   #newest: Answer | null = null;
 
   constructor(list: ListFacts) {
     this.list = list;
+    this.plan = new Plan(list.largest, list.overlap);
+    this.numbers = new RecordNumbers(list.identity);
+    this.otherSizes = otherSizes(list.largest, list.run);
   }
 
   /** How many records the list has, by the answer that was asked for last. */
@@ -116,47 +111,28 @@ export class Reading {
     return this.#newest?.total ?? 0;
   }
 
-  /** Whether this run has used an address. */
-  readonly isUsed = (page: PageAddress): boolean => this.#asked.has(addressText(page));
-
-  /** A size for a reading by other pages than those of the largest size. */
-  otherSize(at: number): number {
-    const sizes = otherSizes(this.list.largest, this.list.run);
-    return sizes[at % sizes.length] as number;
-  }
-
-  /** A size that a service with one size might ignore: then its pages have addresses of their own. */
-  ignoredSize(at: number): number {
-    return this.list.largest + 1 + ((this.list.run + at) % 40);
-  }
+  /** Whether a page was answered in this run. */
+  readonly isUsed = (page: PageAddress): boolean => this.#used.has(addressText(page));
 
   /** @throws EndlessList if the run has asked for too many pages. */
   *ask(
     pages: readonly PageAddress[],
-    {
-      isSecondLook = false,
-      again = null,
-      sent = null,
-      stop = isWrong,
-    }: { isSecondLook?: boolean; again?: string | null; sent?: number | null; stop?: Batch['stop'] } = {},
+    { isSecondLook = false, again = null, sent = null, stop = isWrong }: AskOptions = {},
   ): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
     const { largest } = this.list;
     const total = this.heard[0]?.total ?? 0;
     this.#count += pages.length;
     if (this.#count > requestsMin + readingsMax * Math.ceil(total / largest)) throw new EndlessList();
-    const asks = pages.map(({ index, size }) => ({
-      index,
-      size,
-      sent,
-      isSecondLook,
-      isBeyond: index > 0 && beginOf({ index, size }) >= this.total,
-    }));
-    for (const page of pages) this.#asked.add(addressText(page));
+    const asks = pages.map(({ index, size }) => {
+      const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
+      return { index, size, sent, isSecondLook, isBeyond };
+    });
     const answers = yield { pages: asks, again, stop };
     for (const answer of answers) {
-      if (answer.wrong === 'size') this.hasOneSize = true;
-      if (answer.wrong === 'failed') this.failed.push(answer);
+      this.#used.add(addressText(answer));
+      if (answer.wrong?.kind === 'size') this.hasOneSize = true;
+      if (answer.wrong?.kind === 'failed') this.failed.push(answer);
       if (answer.wrong !== null) continue;
       this.heard.push(answer);
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
@@ -177,8 +153,8 @@ export function* readAroundFailed(run: Reading): Asking<void> {
       const pages: PageAddress[] = [];
       for (let at = Math.floor((index * size) / smaller); at * smaller < (index + 1) * size; at++)
         pages.push({ index: at, size: smaller });
-      const came = yield* run.ask(pages, { stop: answer => answer.wrong === 'size' });
-      const failed = came.filter(({ wrong }) => wrong === 'failed');
+      const came = yield* run.ask(pages, { stop: answer => answer.wrong?.kind === 'size' });
+      const failed = came.filter(({ wrong }) => wrong?.kind === 'failed');
       const [one] = failed;
       if (one === undefined || failed.length > 1) break;
       ({ index, size } = one);

@@ -71,7 +71,9 @@ export class PageItems {
       greatest = Math.max(greatest, key);
     }
     const isSorted = up === 0 || down === 0;
-    this.isIdTwice = identity === 'id' && (isTwice || (!isSorted && hasTwice(keys))); // guard: an id twice
+    if (identity === 'id' && !isSorted)
+      isTwice ||= new Set(keys.filter(key => !Number.isNaN(key))).size < keys.length - keyless;
+    this.isIdTwice = identity === 'id' && isTwice; // guard: an id twice
     this.#slacks = this.isIdTwice ? { up: [never], down: [never] } : { up: [up], down: [down] };
     this.least = least;
     this.greatest = greatest;
@@ -116,11 +118,6 @@ export class PageItems {
 
 const never = Number.POSITIVE_INFINITY;
 
-function hasTwice(keys: Float64Array): boolean {
-  const ids = keys.filter(key => !Number.isNaN(key));
-  return new Set(ids).size < ids.length;
-}
-
 /** The slack of keys without the strays that make it longest: of the pair that is furthest apart, one must be a stray. */
 function slackOf(keys: readonly number[], strays: number): number {
   let [slack, greatest] = [0, 0];
@@ -144,6 +141,13 @@ export interface Ask extends PageAddress {
   readonly isBeyond: boolean;
 }
 
+/** What is wrong with an answer: it is of another size or another page than was asked for, or the page fails for good. */
+export interface Wrong {
+  readonly kind: 'size' | 'page' | 'failed';
+  /** In words. */
+  readonly reason: string;
+}
+
 /** One answer of the run. */
 export interface Answer extends Ask {
   /** When it was asked for and when it arrived, by one counter of the run. */
@@ -152,10 +156,8 @@ export interface Answer extends Ask {
   /** The answer's own `totalRecordCount`. */
   readonly total: number;
   readonly page: PageItems;
-  /** Why it says nothing: it is of another size or another page than was asked for, or the page fails for good; null if it says something. */
-  readonly wrong: 'size' | 'page' | 'failed' | null;
-  /** What was wrong, in words. */
-  readonly reason?: string;
+  /** Why it says nothing; null if it says something. */
+  readonly wrong: Wrong | null;
   /** The oldest keys of its records that the mirror does not have like this, at most `straysMax` + 1; the oldest first. */
   readonly oldestNewKeys: readonly number[];
 }
@@ -169,18 +171,11 @@ export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.c
 /** The name of an address. */
 export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
 
-/** Whether an item of a page is the same record as one of another page. */
-export function isSameRecord(
-  a: PageItems,
-  atA: number,
-  b: PageItems,
-  atB: number,
-  identity: Identity,
-): boolean {
-  if (identity === 'id') return a.keys[atA] === b.keys[atB];
-  for (let byte = 0; byte < contentBytes; byte++)
-    if (a.contents[atA * contentBytes + byte] !== b.contents[atB * contentBytes + byte]) return false;
-  return true;
+/** What makes an item of a page the same record as one of another page: its id or, if it has none, its content. */
+export function nameAt({ keys, contents }: PageItems, at: number, identity: Identity): number | string {
+  const key = keys[at] as number;
+  if (identity === 'id' && !Number.isNaN(key)) return key;
+  return Buffer.from(contents.subarray(at * contentBytes, (at + 1) * contentBytes)).toString('latin1');
 }
 
 /** Keys from one to another, in the order of the list: if the keys of a list fall they are negated. */

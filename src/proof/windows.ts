@@ -1,23 +1,11 @@
 import { contentBytes, Sum } from '../contract/sum.ts';
-import { isWhole, type KeyWindows, openRanges, windowsOf } from './cover.ts';
+import { openRanges, windowsOf } from './cover.ts';
 import { checkTotal, contradictedOnce, isOnePageWhole } from './ends.ts';
-import { ContentNumbers } from './numbers.ts';
+import { RecordNumbers } from './numbers.ts';
 import { type KeyOrder, orderOf } from './order.ts';
-import { pagesBeyondMax } from './plain.ts';
-import { overlapOf, Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
-import { type Asking, agreement, isWrong, type Reading, type Verdict } from './reading.ts';
-import {
-  type Answer,
-  addressText,
-  beginOf,
-  endOf,
-  inOrder,
-  isIn,
-  keysOf,
-  type PageAddress,
-  PageItems,
-  reachOf,
-} from './window.ts';
+import { Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
+import { type Asking, agreement, isWrong, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
+import { type Answer, beginOf, endOf, inOrder, isIn, PageItems } from './window.ts';
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
@@ -29,149 +17,111 @@ const probedShare = 1 / 5;
 /** If repairs take so many times the pages that they follow, two plain readings are cheaper. */
 const repairsShare = 1.5;
 
-/** The plan for a list's order, as earlier runs and the answers so far have shown it. */
-export function planOf({ list, heard }: Reading): Plan {
-  const { largest, identity, learnt, overlap = overlapOf(largest, identity) } = list;
-  return new Plan(largest, overlap + (orderOf(heard, learnt, largest)?.stretch ?? 0));
-}
+/** Why identical records are not counted. */
+export const twinsReason = 'identical records are on two pages';
+const cutReason = 'the service sends pages of another size than it was asked for';
 
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
-  const { learnt, largest } = run.list;
-  let plan = planOf(run);
-  let next = 0;
-  let digest: string | null = null;
-  const isFirstAgain = ({ index, size, page }: Answer) =>
-    index > 0 && page.count >= size && page.count > 1 && page.digest === digest;
-  const isCut = (answer: Answer) => answer.page.count > answer.size;
-  const isOdd = (answer: Answer) =>
-    isWrong(answer) || isFirstAgain(answer) || isCut(answer) || orderOf([answer], learnt, largest) === null;
-  for (;;) {
-    if (next === 1) plan = planOf(run);
-    // The first page and then the second one show most of what can be wrong with a service.
-    const total = run.total;
-    const needed = plan.countFor(total) ?? 0;
-    const probed = Math.max(probedMin, Math.floor(needed * probedShare));
-    const count = next < 2 ? next + 1 : next < probed ? Math.min(probed, needed) : needed;
-    const pages: PageAddress[] = [];
-    for (; next < count; next++) {
-      const page = plan.at(next);
-      const before = next === 0 ? null : plan.at(next - 1);
-      if (page === null || (before !== null && (beginOf(page) >= total || reachOf(before) > total))) break;
-      pages.push(page);
-    }
-    if (pages.length === 0) break;
-    const came = yield* run.ask(pages, { stop: isOdd });
+  const { learnt, largest, overlap } = run.list;
+  const oddityOf = (answer: Answer): string | null => {
+    const { index, size, page } = answer;
+    if (isWrong(answer)) return answer.wrong?.reason as string;
+    if (page.count > size) return cutReason;
+    const isFirst = index > 0 && page.count >= size && page.count > 1;
+    return isFirst && page.digest === run.heard[0]?.page.digest
+      ? 'a page of the list is the first one again'
+      : null;
+  };
+  const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
+  for (let batch = 0; ; batch++) {
+    if (batch < 2)
+      run.plan = new Plan(largest, overlap + (orderOf(run.heard, learnt, largest)?.stretch ?? 0));
+    const needed = run.plan.to(run.total) ?? [];
+    const missing = needed.filter(page => !run.isUsed(page));
+    if (missing.length === 0) return yield* weigh(run);
+    // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
+    const probed = Math.max(probedMin, Math.floor(needed.length * probedShare));
+    const came = yield* run.ask(missing.slice(0, [1, 1, probed - 2][batch]), { stop: isOdd });
+    const odd = came.map(oddityOf).find(each => each !== null);
+    if (odd != null) return agreement(odd);
+    if (batch === 2 && probed < needed.length / 2 && isCostly(run))
+      return agreement('more records share a time than pages overlap by');
     const [first] = run.heard;
-    digest ??= first?.page.digest ?? null;
-    const wrong = came.find(isWrong);
-    if (wrong !== undefined) return agreement(wrong.reason ?? 'the service serves pages of one size only');
-    if (came.some(isFirstAgain)) return agreement('a page of the list is the first one again');
-    if (came.some(isCut)) return agreement(cutReason);
-    if (next === probed && probed < needed / 2 && isCostly(run, next)) return agreement(costlyReason);
-    if (first !== undefined && checkTotal(first) === 'contradicts' && next === 1) {
+    if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* run.ask([first]);
       if (run.heard.every(answer => checkTotal(answer) === 'contradicts')) return agreement(cutReason);
     }
-    // If a page alone seems to be out of order, the rest was not asked for, but all of them might be in order.
-    const left = pages.findIndex(page => !came.some(answer => addressText(answer) === addressText(page)));
-    if (left >= 0) next -= pages.length - left;
-    const verdict = yield* weigh(run, plan, next);
-    if (verdict !== null) return withoutTwinsApart(run, verdict);
+    const verdict = verdictOf(run);
+    if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
-  return withoutTwinsApart(run, (yield* weigh(run, plan, Number.POSITIVE_INFINITY)) as Verdict);
 }
 
-/** One of two identical records can be a stray: then no page need show both, and plain readings must count them. */
-function withoutTwinsApart({ heard, list }: Reading, verdict: Verdict): Verdict {
-  if (verdict.rule !== 'key' || verdict.windows.strays === 0 || list.identity === 'id') return verdict;
-  const apartMin = (list.overlap ?? overlapOf(list.largest, list.identity)) + verdict.windows.stretch;
-  const numbers = new ContentNumbers();
-  const places: number[] = [];
-  for (const answer of heard)
-    for (let at = 0; at < answer.page.count; at++) {
-      const number = numbers.numberOf(answer.page.contents, at * contentBytes);
-      places[number] ??= beginOf(answer) + at;
-      const moved = Math.abs((places[number] as number) - beginOf(answer) - at);
-      if (moved > apartMin) return agreement('identical records are on two pages'); // guard: strays that are twins
-    }
-  return verdict;
+/** What the answers so far prove without plain readings. */
+export function verdictOf(run: Reading): Verdict {
+  return isOnePageWhole(run.heard) ? { rule: 'page', isProven: true, reason: null } : verdictByKey(run);
 }
 
-const costlyReason = 'more records share a time than pages overlap by';
-const cutReason = 'the service sends pages of another size than it was asked for';
+/** The same by windows alone. */
+export function verdictByKey({ heard, failed, list }: Reading): Verdict {
+  const windows = windowsOf(heard, list.learnt, list.identity);
+  if (windows === null) return agreement('a page is out of order');
+  const reason =
+    'the pages do not cover all keys: the list changes faster than it can be read, or its totals do not fit its pages';
+  const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
+  if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, reason, windows };
+  // One of two identical records can be a stray: then no page need show both, and plain readings must count them.
+  const mayBeStrays = windows.strays > 0 && list.identity === 'content'; // guard: strays that are twins
+  if (mayBeStrays && areTwinsApart(heard, list.overlap + windows.stretch)) return agreement(twinsReason);
+  return { rule: 'key', isProven: true, reason: null, windows };
+}
 
-/**
- * Everything that was asked for has arrived: is that enough, and if not, what else helps?
- *
- * @param next the number of the plan's next page.
- * @returns null if the plan has more pages to ask for first.
- */
-export function* weigh(run: Reading, plan: Plan, next: number): Asking<Verdict | null> {
-  const { identity, learnt, largest } = run.list;
-  let repairs = 0;
-  let beyond = 0;
+/** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
+export function* weigh(run: Reading): Asking<Verdict> {
+  let [repairs, further] = [0, 0];
   for (;;) {
     const again = contradictedOnce(run.heard);
-    if (again.length > 0 && again.length <= askedAgainMax && next > 1) {
+    if (again.length > 0 && again.length <= askedAgainMax) {
       yield* run.ask(again, { isSecondLook: again.every(answer => answer.isSecondLook) });
       continue;
     }
-    if (isOnePageWhole(run.heard)) return { rule: 'page', isProven: true, reason: null };
-    const windows = windowsOf(run.heard, learnt, identity);
-    const verdict = windows && verdictOf(windows, run);
-    if (verdict?.isProven) return verdict;
-    if (windows === null || verdict === null) return agreement('a page is out of order');
-    const needed = plan.countFor(run.total);
-    if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
-    if (next < needed) return null;
+    const verdict = verdictOf(run);
+    if (verdict.isProven || verdict.windows === undefined) return verdict;
     // If the last page is full, the list might go on, whatever the totals say.
-    const page = plan.at(needed + beyond);
-    const last = plan.at(needed + beyond - 1);
-    const end = last && run.heard.findLast(answer => addressText(answer) === addressText(last));
-    if (page !== null && end != null && end.page.count >= end.size && beyond < pagesBeyondMax) {
-      beyond++;
-      yield* run.ask([page]);
+    const ends = run.heard.filter(({ page, size }) => page.count >= size).map(endOf);
+    const needed = run.plan.to(Math.max(run.total, ...ends));
+    if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
+    const missing = needed.filter(page => !run.isUsed(page));
+    if (missing.length > 0 && further++ < pagesBeyondMax) {
+      yield* run.ask(missing);
       continue;
     }
     if (run.failed.length > 0) return verdict;
-    const most = Math.max(repairsMin, needed);
+    const most = Math.max(repairsMin, needed.length);
     const isSecondLook = run.heard.some(answer => answer.isSecondLook);
-    const { pages, across } = repairsOf(windows, run.total, largest, run.isUsed);
+    const { pages, across } = repairsOf(verdict.windows, run.total, run.list.largest, run.isUsed);
     const before = repairs;
     repairs += (yield* run.ask(pages.slice(0, Math.max(0, most - repairs)), { isSecondLook })).length;
     for (const tie of across) {
       if (repairs >= most || run.hasOneSize) break;
-      repairs += yield* readAcross(run, windows, tie, isSecondLook);
+      repairs += yield* readAcross(run, verdict.windows, tie, isSecondLook);
     }
     if (repairs === before || run.hasOneSize) return verdict;
   }
 }
 
 /** Whether it takes so many repairs to close the gaps between the pages so far that plain readings are cheaper. */
-function isCostly({ heard, list, isUsed }: Reading, pageCount: number): boolean {
-  const windows = windowsOf(heard, list.learnt, list.identity);
-  if (windows === null) return false;
+function isCostly(run: Reading): boolean {
+  const { windows } = verdictOf(run);
+  if (windows === undefined) return false;
+  const { heard, list, isUsed } = run;
   const end = Math.max(...heard.map(endOf));
   const { pages, across } = repairsOf(windows, end, list.largest, isUsed);
-  const costs = across.map(tie => 2 * pagesAcross(tie, list.largest, end).length);
+  const toReadAcross = across.flatMap(tie => pagesAcross(tie, list.largest, end)).length;
   // A batch that goes on beyond these pages is no gap between them.
   const inBatches = heard.filter(({ page, size }) => page.count === size && page.least === page.greatest);
-  const cost = Math.max(
-    2 * inBatches.length,
-    costs.reduce((sum, each) => sum + each, 0),
-  );
   // One of the pages is for the end, where the list goes on.
-  return pages.length - 1 + cost > repairsShare * pageCount;
-}
-
-/** Whether windows prove the list, and what they leave open. */
-export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & { readonly rule: 'key' } {
-  const isProven = isWhole(windows) && failed.length === 0;
-  const reason =
-    'the pages do not cover all keys: the list changes faster than it can be read, or its totals do not fit its pages';
-  const open = openRanges(windows.windows).map(range => keysOf(range, windows.direction));
-  return { rule: 'key', isProven, reason: isProven ? null : reason, open, windows };
+  return pages.length - 1 + 2 * Math.max(inBatches.length, toReadAcross) > repairsShare * heard.length;
 }
 
 /**
@@ -180,12 +130,8 @@ export function verdictOf(windows: KeyWindows, { failed }: Reading): Verdict & {
  *
  * @returns how many pages were asked for.
  */
-export function* readAcross(
-  run: Reading,
-  { direction, slack, strays }: KeyOrder,
-  tie: Tie,
-  isSecondLook: boolean,
-): Asking<number> {
+export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLook: boolean): Asking<number> {
+  const { direction, slack, strays } = order;
   const { largest, identity } = run.list;
   // A record between two of these pages can be a slack behind one that is a slack behind these keys.
   const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
@@ -194,8 +140,8 @@ export function* readAcross(
   const found: { answer: Answer; sum: Sum }[] = [];
   // No cache can have kept a page that this run has not asked for.
   const isUnused = (size: number) => !pagesAcross(tie, size, run.total).some(run.isUsed);
-  const unused = sizesOf(largest, run.list.run).find(isUnused) ?? run.otherSize(1);
-  for (const size of isSecondLook ? [unused] : [largest, run.otherSize(0)]) {
+  const unused = sizesOf(largest, run.list.run).find(isUnused) ?? (run.otherSizes.at(-1) as number);
+  for (const size of isSecondLook ? [unused] : [largest, run.otherSizes[0] as number]) {
     const pages = pagesAcross(tie, size, run.total);
     const came = [...(yield* run.ask(pages, { isSecondLook }))].sort((a, b) => a.index - b.index);
     count += pages.length;
@@ -206,7 +152,7 @@ export function* readAcross(
     });
     if (first === undefined || came.length < pages.length || !isConnected) return count;
     // Of identical records that are on two pages, no page shows all.
-    if (hasTwinsApart(came)) return count; // guard: twins on two pages
+    if (areTwinsApart(came, 0)) return count; // guard: twins on two pages
     const keys = Float64Array.from(came.flatMap(({ page }) => [...page.keys]));
     const page = new PageItems('', keys, Buffer.concat(came.map(answer => answer.page.contents)), identity);
     if (page.slack(direction, strays) > slack) return count;
@@ -221,16 +167,18 @@ export function* readAcross(
   return count;
 }
 
-/** Whether a content is on more than one of these pages. */
-function hasTwinsApart(answers: readonly Answer[]): boolean {
-  const numbers = new ContentNumbers();
-  const pages: number[] = [];
-  for (const [place, { page }] of answers.entries()) {
-    for (let at = 0; at < page.count; at++) {
-      const number = numbers.numberOf(page.contents, at * contentBytes);
-      pages[number] ??= place;
-      if (pages[number] !== place) return true;
+/** Whether two pages show a content at places that are further apart than that: then no page need show all records that have it. */
+function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
+  const numbers = new RecordNumbers('content');
+  const shownBy: Answer[] = [];
+  const places: number[] = [];
+  for (const answer of answers)
+    for (let at = 0; at < answer.page.count; at++) {
+      const number = numbers.of(answer.page, at);
+      const place = beginOf(answer) + at;
+      shownBy[number] ??= answer;
+      places[number] ??= place;
+      if (shownBy[number] !== answer && Math.abs((places[number] as number) - place) > apart) return true;
     }
-  }
   return false;
 }

@@ -1,7 +1,8 @@
 import type { Applied, ListOutcome, RunError } from '../contract/run.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
-import { type Proof, prove } from '../proof/prove.ts';
+import { overlapOf } from '../proof/plan.ts';
+import { prove } from '../proof/prove.ts';
 import { otherWriters } from '../store/file/lock-file.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
@@ -11,7 +12,7 @@ import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from './pages.ts';
-import { assertPagesMax, type ListProgress, type ListTask, Reader } from './read.ts';
+import { assertPagesMax, drive, type ListProgress, type ListTask } from './read.ts';
 
 /**
  * Mirrors one list: reads it until the answers prove its records, and writes them in one transaction. It returns how the list ended,
@@ -23,9 +24,9 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
   const { list, mirror, clock, observer, source } = task;
   const startedAt = clock().toISOString();
   const before = { ...source.traffic };
-  const progress: ListProgress = { mode: 'full', paging: null, total: null, walks: 0, seenCount: 0 };
+  const progress: ListProgress = { mode: 'full', paging: null, total: null, walks: 0, stage: null };
   const conclude = (ending: Ending): ListOutcome => {
-    const { mode, paging, total, walks, seenCount } = progress;
+    const { mode, paging, total, walks, stage } = progress;
     const { requests, retries, bytes, waitedMs } = source.traffic;
     return {
       resource: list.resource,
@@ -36,7 +37,7 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
       pageSize: paging?.pageSize ?? null,
       pageCount: paging && (total ? Math.ceil(total / paging.pageSize) : paging.pageCount),
       totalRecordCount: total,
-      recordsSeen: seenCount,
+      recordsSeen: stage?.seenCount ?? 0,
       walks,
       requests: requests - before.requests,
       retries: retries - before.retries,
@@ -48,7 +49,8 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
   observer.listStarted(list);
   let outcome: ListOutcome;
   try {
-    outcome = await readAndWrite(task, await mirror.openList(list, startedAt), progress, conclude);
+    const context = await mirror.openList(list, startedAt);
+    outcome = await readAndWrite({ ...task, context, progress, conclude });
   } catch (error) {
     if (!(error instanceof DocmirrorError)) onFault(error);
     outcome = await mirror.recordList(conclude(failed(error)));
@@ -58,60 +60,37 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
 }
 
 /** How a list ended, and how many rows were written. */
-type Ending = Pick<
-  ListOutcome,
-  'status' | 'completeness' | 'error' | 'reason' | Exclude<keyof Applied, 'recordCount'>
->;
+type Ending = Omit<Applied, 'recordCount' | 'checksum'> &
+  Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason' | 'checksum'>;
 
-/** A list that is read, and what is known of it from before. */
-interface Reading {
-  readonly task: ListTask;
+interface ListRun extends ListTask {
   readonly context: ListContext;
   readonly progress: ListProgress;
-  readonly stage: Stage;
-  readonly state: ListState;
-  readonly totalBefore: number | null;
+  conclude(ending: Ending): ListOutcome;
 }
 
-/** The result of reading; or why the list has to be read again, empty if that is as usual. */
-type Read = Omit<Result, 'removals'> | string;
-
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
-async function readAndWrite(
-  task: ListTask,
-  context: ListContext,
-  progress: ListProgress,
-  conclude: (ending: Ending) => ListOutcome,
-): Promise<ListOutcome> {
-  const { list, observer, removals, signal } = task;
+async function readAndWrite(run: ListRun): Promise<ListOutcome> {
+  const { list, context, progress, observer, removals, signal } = run;
   const { file, sum, memory } = context;
   const haveOthersWritten = otherWriters(file.sqlite);
-  const last = context.records.last('written', list.resource);
-  const totalBefore = last?.totalRecordCount ?? null;
-  let state = last?.baseUrl === context.run.baseUrl ? memory.readState() : nothingLearnt;
-  let stage: Stage | null = null;
+  const isSameService = context.records.last('written', list.resource)?.baseUrl === context.run.baseUrl;
+  let state = isSameService ? memory.readState() : nothingLearnt;
   try {
     for (let tries = 0; ; tries++) {
       if (tries === 2) {
         assertSum(file, list.resource, sum);
         state = nothingLearnt;
-        stage = null;
       }
-      stage ??= new Stage(context, state);
-      const reading = { task, context, progress, stage, state, totalBefore };
-      const read = await (tries === 0 ? readGrowth(reading) : readFully(reading));
+      if (tries !== 1) progress.stage = new Stage(context, state);
+      const stage = progress.stage as Stage;
+      const read = await (tries === 0 ? readGrowth : readFully)(run, stage, state);
       let reason = read as string;
       if (typeof read !== 'string') {
-        const finish = (applied: Applied) => conclude(ended(progress.mode, read.unproven, applied));
+        const conclude = (applied: Applied) => run.conclude(ended(progress.mode, read.unproven, applied));
         const result = { ...read, removals };
-        const written = await apply(context, {
-          stage,
-          result,
-          state,
-          haveOthersWritten,
-          signal,
-          conclude: finish,
-        });
+        const order = { stage, result, state, haveOthersWritten, signal, conclude };
+        const written = await apply(context, order);
         if (typeof written !== 'string') return written;
         reason = written;
       }
@@ -121,90 +100,74 @@ async function readAndWrite(
   } catch (error) {
     throw explainSqliteError(error, file.path);
   } finally {
-    if (file.sqlite.open) stage?.end();
+    if (file.sqlite.open) progress.stage?.end();
   }
 }
 
+/** The result of reading; or why the list has to be read again, empty if that is as usual. */
+type Read = Omit<Result, 'removals'> | string;
+
 /** Reads a list from its growing end, until a window meets the known records. */
-async function readGrowth({ task, context, progress, stage, state }: Reading): Promise<Read> {
-  const { growth, order } = state;
-  const { list, fullEveryMs, clock } = task;
-  const { count } = context.sum;
+async function readGrowth(run: ListRun, stage: Stage, { growth, order }: ListState): Promise<Read> {
+  const { list, context, progress, fullEveryMs, clock } = run;
   if (growth === null || order === null || order === 'none') return '';
-  const ageMs = clock().getTime() - Date.parse(growth.sweptAt);
-  const { firstPageNo, pageSize, newestKey } = growth;
+  const { firstPageNo, pageSize, newestKey, sweptAt } = growth;
+  const ageMs = clock().getTime() - Date.parse(sweptAt);
   // A service might serve smaller pages than are asked for.
-  const isSmaller = task.pageSize !== null && task.pageSize < pageSize;
+  const isSmaller = run.pageSize !== null && run.pageSize < pageSize;
   if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < fullEveryMs) || isSmaller) return '';
   const readAt = clock().toISOString();
-  const pageCount = Math.ceil(count / pageSize);
+  const { count } = context.sum;
   progress.mode = 'incremental';
+  const pageCount = Math.ceil(count / pageSize);
   progress.paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true };
   const identity = list.identity.by;
+  const overlap = overlapOf(pageSize, identity);
   const added = () => stage.addedCount;
-  const known = { identity, order, largest: pageSize, newestKey, count, added };
-  const reader = new Reader(task, stage, progress, progress.paging, null);
-  const end = await reader.read(proveGrowth(known)).catch((error: unknown): Growth => {
+  const asking = proveGrowth({ identity, order, largest: pageSize, overlap, newestKey, count, added });
+  const end = await drive(asking, run, null).catch((error: unknown): Growth => {
     // The full sync reports what is wrong with the service now.
     if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
     return { kind: 'full', reason: error.message };
   });
   if (end.kind === 'full') return end.reason;
-  assertPagesMax(task, Math.ceil((progress.total ?? 0) / pageSize));
+  assertPagesMax(run, Math.ceil((progress.total ?? 0) / pageSize));
   return { proof: null, answers: end.answers, unproven: null, undecided: 0, firstPageNo, pageSize, readAt };
 }
 
-async function readFully({ task, context, progress, stage, state, totalBefore }: Reading): Promise<Read> {
-  const { source, list, signal, clock, observer } = task;
+async function readFully(run: ListRun, stage: Stage, { order }: ListState): Promise<Read> {
+  const { context, progress, source, list, signal, clock, observer } = run;
   const readAt = clock().toISOString();
-  progress.mode = 'full';
-  const first = await getFirstPage(source, list, task.pageSize ?? pageSizeAtFirst, signal);
+  const first = await getFirstPage(source, list, run.pageSize ?? pageSizeAtFirst, signal);
   const { firstPageNo, pageSize, page } = first;
+  progress.mode = 'full';
   progress.paging = first;
   progress.total = page.pagination.totalRecordCount;
   progress.walks++;
-  assertPagesMax(task, pagesStated(first));
+  assertPagesMax(run, pagesStated(first));
   observer.walkStarted(list, progress.walks, pagesStated(first));
   for (const tried of first.tried) stage.read(tried, { index: 0, size: pageSize });
-  const proof = await new Reader(task, stage, progress, first, page).read(
-    prove({
-      identity: list.identity.by,
-      largest: pageSize,
-      learnt: state.order,
-      run: context.run.id,
-      totalBefore,
-      unshown(repeated) {
-        stage.settleRepeats(repeated);
-        return missingRows(stage, progress.total ?? 0);
-      },
-    }),
-  );
-  const { answers, rows, verdict } = proof;
-  if (verdict.rule === 'agreement' && !verdict.isProven && verdict.isPageNoIgnored === true) {
+  const identity = list.identity.by;
+  const asking = prove({
+    identity,
+    largest: pageSize,
+    overlap: overlapOf(pageSize, identity),
+    learnt: order,
+    run: context.run.id,
+    totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
+    unshown(repeated) {
+      stage.settleRepeats(repeated);
+      return missingRows(stage, progress.total ?? 0);
+    },
+  });
+  const proof = await drive(asking, run, page);
+  const { answers, rows, verdict, unproven } = proof;
+  if (verdict.isPageNoIgnored) {
     const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${verdict.reason}`;
     throw new ServiceError('pagination_ignored', message, { retryable: false });
   }
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
-  const unproven = whyUnproven(proof, undecided, progress);
   return { proof, answers, unproven, undecided, firstPageNo, pageSize, readAt };
-}
-
-function whyUnproven(proof: Proof, undecided: number, { paging, total }: ListProgress): string | null {
-  const { verdict, isSuddenlyEmpty, isOfNewest, failed: pages } = proof;
-  const [first] = pages;
-  if (first !== undefined) {
-    const pageNo = (paging?.firstPageNo ?? 0) + first.index;
-    const others = pages.length === 1 ? '' : ` and ${pages.length - 1} more`;
-    return `page_failed: page ${pageNo} of ${first.size}${others} can't be read: ${first.reason}`;
-  }
-  if (!verdict.isProven) return verdict.reason;
-  if (undecided === 0) return null;
-  const count = undecided === 1 ? '1 record of the mirror was' : `${undecided} records of the mirror were`;
-  if (isSuddenlyEmpty)
-    return `${count} not shown, because the list is empty all at once; the next run decides if it is empty then, too`;
-  if (isOfNewest)
-    return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
-  return `${count} not shown, and could not be looked for a second time`;
 }
 
 /** How a list ends that was written; `unproven` says why it is not proven. */
@@ -236,23 +199,11 @@ function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Omit<Appli
 
 /** How an error ends a list, also a fault of docmirror itself. */
 function failed(error: unknown): Ending {
-  return {
-    status: error instanceof CancelledError ? 'cancelled' : 'failed',
-    completeness: null,
-    inserted: 0,
-    updated: 0,
-    removed: 0,
-    unchanged: 0,
-    rejected: 0,
-    removalsWithheld: 0,
-    changedIdentity: null,
-    undecided: 0,
-    newFields: [],
-    emptiedColumns: [],
-    checksum: null,
-    error: runErrorOf(error),
-    reason: null,
-  };
+  const counts = { inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0 };
+  const words = { completeness: null, reason: null, checksum: null, changedIdentity: null };
+  const status = error instanceof CancelledError ? 'cancelled' : 'failed';
+  const fields = { newFields: [], emptiedColumns: [] };
+  return { ...counts, ...words, ...fields, undecided: 0, status, error: runErrorOf(error) };
 }
 
 /** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */

@@ -2,7 +2,7 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page } from '../contract/page.ts';
 import type { PageSource } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
-import { type Answer, type Ask, beginOf } from '../proof/window.ts';
+import { type Ask, beginOf, type Wrong } from '../proof/window.ts';
 
 /** The size that `auto` asks for if nothing is known yet. */
 export const pageSizeAtFirst = 1000;
@@ -44,14 +44,8 @@ export async function getFirstPage(
     });
     if (page === null) return get(null, tried);
     const { pageNo: firstPageNo, pageCount } = page.pagination;
-    return {
-      page,
-      tried,
-      firstPageNo,
-      pageCount,
-      pageSize: sizeOf(page),
-      sendsServedSize: pageSize !== null,
-    };
+    const sendsServedSize = pageSize !== null;
+    return { page, tried, firstPageNo, pageCount, pageSize: sizeOf(page), sendsServedSize };
   };
   const first = await get(wanted, []);
   const { pageSize, totalRecordCount } = first.page.pagination;
@@ -76,24 +70,26 @@ function sizeOf({ content, pagination }: Page): number {
   return Math.max(1, isWholeList || count === 0 ? pageSize : Math.min(pageSize, count));
 }
 
-/** A page that came, or none: the list has none there, or the answer says nothing for a reason. */
-export type Fetched =
-  | { readonly page: Page }
-  | { readonly page: null; readonly wrong: Answer['wrong']; readonly reason: string };
+/** A page that came; or none, because the list has none there, or for a reason. */
+export interface Fetched {
+  readonly page: Page | null;
+  readonly wrong: Wrong | null;
+}
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
 /** Why a page of another size says nothing. */
-export const wrongSize = 'the service does not serve pages of the size that it was asked for';
+export const wrongSize: Wrong = {
+  kind: 'size',
+  reason: 'the service does not serve pages of the size that it was asked for',
+};
 
-const noPage: Fetched = { page: null, wrong: null, reason: '' };
-const noSize: Fetched = { page: null, wrong: 'size', reason: wrongSize };
-
-/** Gets a page of a list, or finds out what it means if there is none. */
-export type GetPage = (ask: Ask, signal: AbortSignal) => Promise<Fetched>;
+const noPage: Fetched = { page: null, wrong: null };
+const noSize: Fetched = { page: null, wrong: wrongSize };
 
 /**
- * How the pages of a list are got. That throws a ServiceError if the service does not answer, or refuses more than this page.
+ * Returns a function that gets a page of a list, or finds out what it means if there is none. That throws a ServiceError if the service
+ * does not answer, or refuses more than this page.
  *
  * @param isKnown tells whether items with that digest need no parsing.
  */
@@ -102,25 +98,19 @@ export function pageGetter(
   list: ListDefinition,
   { firstPageNo, pageSize, sendsServedSize }: Paging,
   isKnown: (itemsDigest: string) => boolean,
-): GetPage {
+): (ask: Ask, signal: AbortSignal) => Promise<Fetched> {
   /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
   let ahead = 0;
 
   async function request(ask: Ask, signal: AbortSignal, triesMax?: number): Promise<Page> {
     const { index, size, sent, isBeyond } = ask;
     const pageNo = firstPageNo + index;
-    const get = (by: number) =>
-      source.getPage(
-        list,
-        {
-          pageNo: pageNo - by,
-          pageSize: sent ?? (sendsServedSize || size !== pageSize ? size : null),
-          isBeyond,
-          ...(triesMax !== undefined && { triesMax }),
-        },
-        signal,
-        isKnown,
-      );
+    const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
+    const tries = triesMax === undefined ? {} : { triesMax };
+    const get = (by: number) => {
+      const asked = { pageNo: pageNo - by, pageSize: sentSize, isBeyond, ...tries };
+      return source.getPage(list, asked, signal, isKnown);
+    };
     const before = ahead;
     const page = await get(before);
     const other = page.pagination.pageNo - pageNo;
@@ -133,7 +123,7 @@ export function pageGetter(
 
   return async (ask, signal) => {
     try {
-      return { page: await request(ask, signal, triesOfOne) };
+      return { page: await request(ask, signal, triesOfOne), wrong: null };
     } catch (error) {
       if (isRefusal(error)) {
         if (ask.sent !== null) return noSize;
@@ -153,19 +143,19 @@ export function pageGetter(
       throw other;
     });
     if (head === null) return noSize;
-    const isPast = ask.index * ask.size >= head.pagination.totalRecordCount;
+    const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
     if (isRefusal(error) && (isPast || error.code === 'not_found')) return noPage;
     if (error.isBare && !isOwnSize) return noPage;
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
-    return await request(ask, signal, triesOfOne).then(
-      page => ({ page }),
-      (again: unknown): Fetched => {
-        if (again instanceof ServiceError && (again.code === 'server_error' || again.code === 'refused'))
-          return { page: null, wrong: 'failed', reason: again.message };
-        throw again;
-      },
-    );
+    try {
+      return { page: await request(ask, signal, triesOfOne), wrong: null };
+    } catch (again) {
+      const isOfPage = again instanceof ServiceError && ['server_error', 'refused'].includes(again.code);
+      if (!isOfPage) throw again;
+      const page = `page ${firstPageNo + ask.index} of ${ask.size}`;
+      return { page: null, wrong: { kind: 'failed', reason: `${page} can't be read: ${again.message}` } };
+    }
   }
 }
 
@@ -177,7 +167,6 @@ function isLastAgain({ pagination, content }: Page, ask: Ask, other: number): bo
 
 /** Whether the service answers, but not with a page at this address or of this size. */
 function isRefusal(error: unknown): error is ServiceError {
-  return (
-    error instanceof ServiceError && (error.code === 'not_found' || error.code === 'refused' || error.isBare)
-  );
+  if (!(error instanceof ServiceError)) return false;
+  return error.code === 'not_found' || error.code === 'refused' || error.isBare;
 }

@@ -8,7 +8,7 @@ import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, type PageAddress, PageItems, reachOf } from '../proof/window.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
-import { type Fetched, type GetPage, type Paging, pageGetter, wrongSize } from './pages.ts';
+import { type Fetched, type Paging, pageGetter, wrongSize } from './pages.ts';
 
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
@@ -54,49 +54,46 @@ export interface ListProgress {
   total: number | null;
   /** How many readings were begun. */
   walks: number;
-  seenCount: number;
+  /** Null until the list is read. */
+  stage: Stage | null;
 }
 
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
 const failedPagesMax = 5;
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
 const sizesMax = 4;
-const nothing = new PageItems('', new Float64Array(0), new Uint8Array(0), 'id');
+const noItems = new PageItems('', new Float64Array(0), new Uint8Array(0), 'id');
 
-/** Drives a proof: asks for the pages that it wants, a few requests in flight, stages what comes, and tells it the answers. */
-export class Reader {
-  readonly #task: ListTask;
-  readonly #stage: Stage;
-  readonly #progress: ListProgress;
-  readonly #paging: Paging;
-  readonly #getPage: GetPage;
-  readonly #failed: PageAddress[] = [];
-  #first: Page | null;
-  #tick = 0;
+type Asked = Ask & { readonly asked: number };
 
-  /** @param first the list's first page, which is then the first answer; null if only the growing end is read. */
-  constructor(task: ListTask, stage: Stage, progress: ListProgress, paging: Paging, first: Page | null) {
-    this.#task = task;
-    this.#stage = stage;
-    this.#progress = progress;
-    this.#paging = paging;
-    this.#first = first;
-    // For a few pages it takes longer to read what is remembered.
-    const isKnown = (digest: string) => progress.mode === 'full' && stage.isKnown(digest);
-    this.#getPage = pageGetter(task.source, task.list, paging, isKnown);
-  }
+/**
+ * Drives a proof: asks for the pages that it wants, a few requests in flight, stages what comes, and tells it the answers.
+ *
+ * @param first the list's first page, which is then the first answer; null if only the growing end is read.
+ * @throws ServiceError if a page can't be read, or the list has more pages than are allowed.
+ */
+export async function drive<Result>(
+  asking: Asking<Result>,
+  task: ListTask & { readonly progress: ListProgress },
+  first: Page | null,
+): Promise<Result> {
+  const { list, progress, source, signal, observer } = task;
+  const paging = progress.paging as Paging;
+  const stage = progress.stage as Stage;
+  const { firstPageNo, pageSize } = paging;
+  const failed: PageAddress[] = [];
+  let [unused, tick] = [first, 0];
+  // For a few pages it takes longer to read what is remembered.
+  const isKnown = (digest: string) => progress.mode === 'full' && stage.isKnown(digest);
+  const getPage = pageGetter(source, list, paging, isKnown);
 
-  /** @throws ServiceError if a page can't be read, or the list has more pages than are allowed. */
-  async read<Result>(asking: Asking<Result>): Promise<Result> {
-    let step = asking.next();
-    while (step.done !== true) step = asking.next(await this.#answer(step.value));
-    return step.value;
-  }
+  let step = asking.next();
+  while (step.done !== true) step = asking.next(await answersTo(step.value));
+  return step.value;
 
-  async #answer({ pages, stop, again }: Batch): Promise<Answer[]> {
-    const { list, source, signal, observer } = this.#task;
+  async function answersTo({ pages, stop, again }: Batch): Promise<Answer[]> {
     if (again !== null) {
-      this.#progress.walks++;
+      progress.walks++;
       observer.walkAgain(list, again);
     }
     const reading = new AbortController();
@@ -107,9 +104,9 @@ export class Reader {
     let isOver = false;
     const send = () => {
       while (!isOver && left.length > 0 && inFlight.size < source.concurrency) {
-        const ask = { ...(left.shift() as Ask), asked: ++this.#tick };
-        assertPagesMax(this.#task, Math.floor(ask.index / sizesMax));
-        const request = this.#get(ask, either).then(fetched => [ask, fetched] as const);
+        const ask = { ...(left.shift() as Ask), asked: ++tick };
+        assertPagesMax(task, Math.floor(ask.index / sizesMax));
+        const request = fetch(ask, either).then(fetched => [ask, fetched] as const);
         // It can fail while another page is entered, when nobody waits for it.
         request.catch(() => undefined);
         inFlight.set(ask, request);
@@ -123,11 +120,11 @@ export class Reader {
         // The next request is sent before this page is processed: after a turn of the event loop it is on its way.
         send();
         await nextTurn();
-        const answer = this.#enter(ask, fetched);
+        const answer = enter(ask, fetched);
         answers.push(answer);
         isOver ||= stop(answer);
-        const stated = Math.ceil((this.#progress.total ?? 0) / this.#paging.pageSize);
-        observer.pageDone(list, this.#paging.firstPageNo + answer.index, Math.max(1, stated));
+        const stated = Math.ceil((progress.total ?? 0) / pageSize);
+        observer.pageDone(list, firstPageNo + answer.index, Math.max(1, stated));
       }
       return answers;
     } finally {
@@ -136,63 +133,51 @@ export class Reader {
     }
   }
 
-  async #get(ask: Ask, signal: AbortSignal): Promise<Fetched> {
-    const page = this.#first;
-    const isFirst = ask.index === 0 && ask.size === this.#paging.pageSize && ask.sent === null;
-    if (page === null || !isFirst) return this.#getPage(ask, signal);
-    this.#first = null;
-    return { page };
+  async function fetch(ask: Ask, either: AbortSignal): Promise<Fetched> {
+    const page = unused;
+    if (page === null || ask.index > 0 || ask.size !== pageSize || ask.sent !== null)
+      return getPage(ask, either);
+    unused = null;
+    return { page, wrong: null };
   }
 
   /** Stages a page, and says what of it counts. */
-  #enter(ask: Asked, fetched: Fetched): Answer {
-    const progress = this.#progress;
-    const none = {
-      ...ask,
-      arrived: ++this.#tick,
-      total: progress.total ?? 0,
-      page: nothing,
-      oldestNewKeys: [],
-    };
-    if (fetched.page === null) {
-      if (fetched.wrong === 'failed') this.#noteFailed(ask, fetched.reason);
-      return { ...none, wrong: fetched.wrong, reason: fetched.reason };
-    }
-    const { pagination } = fetched.page;
-    const read = this.#stage.read(fetched.page, ask);
-    progress.seenCount = this.#stage.seenCount;
-    const count = read.page.count;
+  function enter(ask: Asked, { page, wrong }: Fetched): Answer {
+    const none = { ...ask, arrived: ++tick, total: progress.total ?? 0, page: noItems, oldestNewKeys: [] };
+    if (wrong?.kind === 'failed') noteFailed(ask, wrong.reason);
+    if (page === null) return { ...none, wrong };
+    const { pagination } = page;
+    const read = stage.read(page, ask);
+    const { count } = read.page;
     // Past the end some services answer with a total of zero.
     const isBlank = ask.index > 0 && count === 0 && pagination.totalRecordCount === 0;
     const total = isBlank ? none.total : pagination.totalRecordCount;
     progress.total = total;
-    const { firstPageNo, pageSize } = this.#paging;
     const pageNo = firstPageNo + ask.index;
     const isAsked = pagination.pageNo === pageNo; // guard: pageNo of the answer
     if (!isAsked) {
       // If a page that is not full is repeated, the list might have ended, and its total might be too high.
       const isOther = beginOf(ask) < total && count >= ask.size;
       const reason = `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`;
-      return { ...none, total, wrong: isOther ? 'page' : null, reason };
+      return { ...none, total, wrong: isOther ? { kind: 'page', reason } : null };
     }
     const isOwn = ask.size === pageSize && ask.sent === null;
-    const isOtherSize = !isOwn && (pagination.pageSize !== ask.size || count > ask.size); // guard: size of the answer
-    if (isOtherSize) return { ...none, total, wrong: 'size', reason: wrongSize };
+    // A size that is ignored in silence is stated as it was asked for.
+    const isStated = pagination.pageSize === ask.size || pagination.pageSize === ask.sent;
+    const isOtherSize = !isOwn && (!isStated || count > ask.size); // guard: size of the answer
+    if (isOtherSize) return { ...none, total, wrong: wrongSize };
     return { ...none, ...read, total, wrong: null };
   }
 
   /** Pages around one that fails can fail with it; others are too many at last. */
-  #noteFailed(page: PageAddress, reason: string): void {
+  function noteFailed(page: PageAddress, why: string): void {
     const overlaps = (other: PageAddress) => beginOf(page) < reachOf(other) && beginOf(other) < reachOf(page);
-    if (this.#failed.some(overlaps)) return;
-    this.#failed.push(page);
-    const message = `more than ${failedPagesMax} pages can't be read: ${reason}`;
-    if (this.#failed.length > failedPagesMax)
-      throw new ServiceError('server_error', message, { retryable: false });
+    if (failed.some(overlaps)) return;
+    failed.push(page);
+    const message = `more than ${failedPagesMax} pages can't be read: ${why}`;
+    if (failed.length > failedPagesMax) throw new ServiceError('server_error', message, { retryable: false });
   }
 }
-
-type Asked = Ask & { readonly asked: number };
 
 /** @throws ServiceError if a list has more pages than are allowed. */
 export function assertPagesMax({ list, pagesMax }: Pick<ListTask, 'list' | 'pagesMax'>, pages: number): void {

@@ -1,6 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { ListOutcome, ReceiptHead, RunError, RunStatus } from '../contract/run.ts';
-import { CancelledError, type DocmirrorError, exitCodes } from '../errors.ts';
+import { CancelledError, exitCodes } from '../errors.ts';
 import { runErrorOf, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './read.ts';
 
@@ -50,16 +50,10 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   const { source, mirror, clock, signal } = world;
   // The clock might be set during the run.
   const startedAtMs = performance.now();
-  const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun } = options;
+  const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun, keepHistoryMs = null } = options;
   const startedAt = clock().toISOString();
-  const { runId, rowsDropped } = await mirror.beginRun({
-    trigger,
-    startedAt,
-    baseUrl: source.baseUrl,
-    docmirrorVersion,
-    actor,
-    labels,
-  });
+  const start = { trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion, actor, labels };
+  const { runId, rowsDropped } = await mirror.beginRun(start);
   onBegun?.(runId);
 
   // The rest of a rebuilt mirror has to be compared with the whole of each list.
@@ -73,7 +67,14 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
       const task = { ...options, ...world, list, fullEveryMs };
       outcomes.set(list.resource, await syncList(task, fault => faults.push(fault)));
     }
-    versionsPruned = await prune(options, world);
+    if (keepHistoryMs !== null && !signal.aborted) {
+      const pruning = mirror.pruneHistory(keepHistoryMs, clock().toISOString());
+      versionsPruned = await pruning.catch((error: unknown) => {
+        // The next run does the rest.
+        if (!signal.aborted) throw error;
+        return 0;
+      });
+    }
   } catch (error) {
     // If not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
@@ -81,7 +82,8 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   }
   const resources = options.lists.map(({ resource }) => outcomes.get(resource) as ListOutcome);
   const status = statusOf(resources);
-  const error = errorOf(status, resources, signal);
+  const cancelled = resources.find(resource => resource.status === 'cancelled');
+  const error = (cancelled ?? resources.find(resource => resource.error !== null))?.error ?? null;
   const completedAt = clock().toISOString();
   const receipt = await mirror.endRun(status, completedAt, error);
   if (faults.length > 0) throw faults[0];
@@ -100,17 +102,6 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   };
 }
 
-/** Deletes history older than the limit, and returns how many versions that were. */
-async function prune({ keepHistoryMs = null }: RunOptions, world: RunWorld): Promise<number> {
-  const { mirror, clock, signal } = world;
-  if (keepHistoryMs === null || signal.aborted) return 0;
-  return mirror.pruneHistory(keepHistoryMs, clock().toISOString()).catch((error: unknown) => {
-    // The next run does the rest.
-    if (!signal.aborted) throw error;
-    return 0;
-  });
-}
-
 function statusOf(resources: readonly ListOutcome[]): RunStatus {
   const has = (status: RunStatus) => resources.some(resource => resource.status === status);
   if (has('cancelled')) return 'cancelled';
@@ -118,23 +109,13 @@ function statusOf(resources: readonly ListOutcome[]): RunStatus {
   return resources.every(resource => resource.status === 'failed') ? 'failed' : 'partial';
 }
 
-function errorOf(status: RunStatus, resources: readonly ListOutcome[], signal: AbortSignal): RunError | null {
-  if (status === 'cancelled') {
-    const { code, message } = signal.reason as DocmirrorError;
-    return { code, message };
-  }
-  return resources.find(resource => resource.error !== null)?.error ?? null;
-}
-
 /** The exit code of a process after this run. */
-export function exitCodeOf(summary: RunSummary, signal: AbortSignal): number {
-  if (summary.status === 'completed') return exitCodes.done;
-  if (summary.resources.some(({ error }) => error?.code === 'mirror_altered')) return exitCodes.difference;
-  if (summary.status === 'partial') return exitCodes.partial;
-  if (summary.status === 'cancelled' && signal.reason instanceof CancelledError)
-    return signal.reason.exitCode;
-  const refused = (code: string | undefined) => code === 'unauthorized' || code === 'forbidden';
-  return summary.resources.every(({ error }) => refused(error?.code))
-    ? exitCodes.unauthorized
-    : exitCodes.failed;
+export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSignal): number {
+  const codes = resources.map(({ error }) => error?.code);
+  if (status === 'completed') return exitCodes.done;
+  if (codes.includes('mirror_altered')) return exitCodes.difference;
+  if (status === 'partial') return exitCodes.partial;
+  if (status === 'cancelled' && signal.reason instanceof CancelledError) return signal.reason.exitCode;
+  const areRefused = codes.every(code => code === 'unauthorized' || code === 'forbidden');
+  return areRefused ? exitCodes.unauthorized : exitCodes.failed;
 }

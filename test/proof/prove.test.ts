@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Growth, proveGrowth } from '../../src/proof/growth.ts';
-import type { KeyOrder } from '../../src/proof/order.ts';
+import { overlapOf } from '../../src/proof/plan.ts';
 import { type Proof, prove } from '../../src/proof/prove.ts';
 import type { Asking, ListFacts } from '../../src/proof/reading.ts';
-import { mayRemove } from '../../src/proof/removal.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 import { itemsOf } from './exhaust/records.ts';
 
@@ -47,7 +45,7 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
         arrived: ++tick,
         total: service.totalOf?.(ask) ?? list.length,
         page: new PageItems(`${[...keys]} ${items.map(({ content }) => content)}`, keys, contents, identity),
-        wrong: isOther ? 'size' : null,
+        wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
         oldestNewKeys: [],
       });
       if (step.value.stop(answers.at(-1) as Answer)) break;
@@ -64,6 +62,7 @@ function proven(service: Service, some: Partial<ListFacts> = {}): { result: Proo
   const facts: ListFacts = {
     identity: service.identity,
     largest: 20,
+    overlap: overlapOf(some.largest ?? 20, service.identity),
     learnt: null,
     run: 1,
     totalBefore: service.list.length,
@@ -209,6 +208,26 @@ test('two identical records of a batch that no page can hold are counted by read
   expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true, repeated: [{ count: 2 }] });
 });
 
+test('two identical records without a time that no page shows together are counted by readings that agree', () => {
+  const list = counted(3_000);
+  for (const at of [500, 2_500]) list[at] = { key: Number.NaN, content: 5_000 };
+  const { result } = proven({ list, identity: 'content' }, { largest: 100 });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true, repeated: [{ count: 2 }] });
+});
+
+test.each([20, 90])(
+  'two identical records on two pages of each reading of a list that grows prove no order: places 18 and %i',
+  place => {
+    const list = counted(200).map(({ content }) => ({ key: Number.NaN, content }));
+    list[place] = list[18] as Entry;
+    const onAsk = (_: Ask, number: number) => {
+      if (number % 4 === 0) list.push({ key: Number.NaN, content: 1_000 + number });
+    };
+    const { result } = proven({ list, identity: 'content', onAsk });
+    expect(result.verdict.isProven).toBe(false);
+  },
+);
+
 test('a list without keys is found out at its first page', () => {
   const list = counted(200).map(({ content }) => ({ key: Number.NaN, content }));
   const { result, asked } = proven({ list, identity: 'content' });
@@ -239,34 +258,4 @@ test('rows stay if a list is empty all at once, and go if it was so before', () 
     proven({ list: [], identity: 'id' }, { totalBefore, unshown }).result.rows[0]?.fate;
   expect(fateAfter(3)).toBe('undecided');
   expect(fateAfter(0)).toBe('gone');
-});
-
-test('a page with more slack than is known makes an incremental sync a full one', () => {
-  const grow = (list: Entry[], order: KeyOrder): Growth =>
-    play(
-      proveGrowth({
-        identity: 'content',
-        order,
-        largest: 20,
-        newestKey: 19_900,
-        count: 200,
-        added: () => list.length - 200,
-      }),
-      { list, identity: 'content' },
-    ).result;
-  const order = { direction: 'up', slack: 100, stretch: 4, strays: 0 } as const;
-  const list = counted(203);
-  expect(grow(list, order).kind).toBe('done');
-  [list[200], list[201]] = [list[201] as Entry, list[200] as Entry];
-  expect(grow(list, order).kind).toBe('done');
-  [list[199], list[202]] = [list[202] as Entry, list[199] as Entry];
-  expect(grow(list, order)).toMatchObject({ kind: 'full', reason: 'a page is out of order' });
-});
-
-test('a share of the rows of the last settled run can go, and always twenty', () => {
-  const guard = { shareMax: 0.25, allowAny: false };
-  const most = (settled: number) =>
-    [19, 20, 21, 25, 26].filter(gone => mayRemove(gone, settled, guard)).at(-1);
-  expect([most(0), most(100)]).toEqual([20, 25]);
-  expect(mayRemove(1_000, 100, { ...guard, allowAny: true })).toBe(true);
 });

@@ -1,6 +1,6 @@
 // Plays many seeds, each a service that behaves in its own way, and prints which of them broke a promise.
 // A found scenario is made smaller first; with --quick it is not. With --without 'commit gate', this guard is switched off.
-// Usage: npm run simulate -- --seeds 10000 --from 1 [--only ties] [--workers 2]
+// Usage: npm run simulate -- --seeds 10000 --from 1 [--workers 2]
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,12 +8,11 @@ import { exit } from 'node:process';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Mutant } from '../support/mutant.ts';
-import { Coverage } from './coverage.ts';
 import { Disk } from './disk.ts';
 import { guards, neededBySimulation } from './guards.ts';
 import { play } from './play.ts';
 import { lineOfRegression, readRegressions } from './regressions.ts';
-import type { FoundCase } from './seeds.ts';
+import type { FoundCase, SeedResult } from './seeds.ts';
 import type { WorkerOrder } from './worker.ts';
 
 const progressEveryMs = 10_000;
@@ -22,7 +21,6 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '1000' },
     from: { type: 'string', default: '1' },
-    only: { type: 'string' },
     workers: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
     without: { type: 'string' },
@@ -32,25 +30,17 @@ const first = wholeNumber('--from', values.from);
 const count = wholeNumber('--seeds', values.seeds);
 const workers = wholeNumber('--workers', values.workers);
 
-const coverage = new Coverage();
+const verdicts = new Map<string, number>();
 const found: FoundCase[] = [];
 const returned: string[] = [];
 let seeds = 0;
 let runs = 0;
 const startedAt = performance.now();
 
-interface Message {
-  readonly seed: number;
-  readonly found: FoundCase | null;
-  readonly runs: number;
-  readonly counts: Coverage['counts'] | null;
-}
-
-function take({ found: one, runs: more, counts }: Message): void {
-  if (counts === null) return;
+function take({ found: one, runs: more, verdicts: ends }: SeedResult): void {
   seeds++;
   runs += more;
-  coverage.addAll({ counts });
+  for (const end of ends) verdicts.set(end, (verdicts.get(end) ?? 0) + 1);
   if (one === null) return;
   found.push(one);
   const { seed, finding, scenario } = one;
@@ -74,12 +64,11 @@ async function work(step: number): Promise<void> {
     from: first + step,
     to: first + count,
     step: workers,
-    only: values.only ?? null,
     isShrinking: !values.quick,
   };
   const worker = new Worker(join(import.meta.dirname, 'worker.ts'), { workerData: order });
   let last = 'none';
-  worker.on('message', (message: Message) => {
+  worker.on('message', (message: SeedResult & { readonly seed: number }) => {
     last = String(message.seed);
     take(message);
   });
@@ -131,6 +120,6 @@ await replay();
 const ticker = setInterval(() => console.log(progress()), progressEveryMs);
 await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));
 clearInterval(ticker);
-console.log(`\n${[...coverage.lines(), '', ...groups(), progress()].join('\n')}`);
-if (seeds === 0) console.log(`None of these seeds has the feature ${values.only}.`);
-process.exitCode = found.length + returned.length > 0 || seeds === 0 ? 1 : 0;
+const ends = [...verdicts].map(([verdict, times]) => `${times} ${verdict}`);
+console.log(`\n${[`lists: ${ends.join(', ')}`, ...groups(), progress()].join('\n')}`);
+process.exitCode = found.length + returned.length > 0 ? 1 : 0;

@@ -70,52 +70,31 @@ function setUp() {
   return { world, contents, holding, reporting, kinds };
 }
 
-test('a mirror of what is listed, with a true report, breaks no promise', () => {
+test('a mirror of what is listed breaks no promise; one that lost, invented or kept a record breaks one', () => {
   const { contents, kinds } = setUp();
+  const [first = '', ...others] = contents;
+  const incremental = { ...proven, completeness: 'incremental' };
   expect(kinds(contents, contents)).toEqual([]);
+  expect(kinds(contents, others, { ...proven, removed: 1 })).toContain('removed-wrongly');
+  expect(kinds(contents, others, { ...unproven, removed: 1 }, 3)).toContain('removed-wrongly');
+  expect(kinds(others, others)).toEqual(['lost', 'unstored']);
+  expect(kinds(others, others, incremental)).toEqual(['unstored']);
+  expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
+  expect(kinds([], others, { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);
+  expect(kinds(contents, [...contents, 'unheard of'], { ...proven, inserted: 1 })).toContain('invented');
+  expect(kinds(contents, [...contents, first], { ...proven, inserted: 1 })).toEqual(['invented']);
 });
 
-test('a record that left while it was listed was removed wrongly, whatever the run says', () => {
-  const { contents, kinds } = setUp();
-  const removed = { ...proven, removed: 1 };
-  expect(kinds(contents, contents.slice(1), removed)).toContain('removed-wrongly');
-  expect(kinds(contents, contents.slice(1), { ...unproven, removed: 1 }, 3)).toContain('removed-wrongly');
-});
-
-test('a record that was absent at one instant can be removed', () => {
+test('a record that was absent at one instant can go, and one that was gone before must, if the list is proven', () => {
   const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
+  expect(kinds(contents, contents)).toEqual([]);
   world.change({ list: name, kind: 'return', at: 0, to: 0 });
   expect(kinds(contents, contents.slice(1), { ...proven, removed: 1 })).toEqual([]);
-});
-
-test('a record that was listed throughout is lost if the run claims to be complete, and only then', () => {
-  const { contents, kinds } = setUp();
-  const some = contents.slice(1);
-  expect(kinds(some, some)).toEqual(['lost', 'unstored']);
-  const incremental = { ...proven, completeness: 'incremental' };
-  expect(kinds(some, some, incremental)).toEqual(['unstored']);
-});
-
-test('a record that was never listed is invented, and one that is stored too often is, too', () => {
-  const { contents, kinds } = setUp();
-  expect(kinds(contents, [...contents, 'unheard of'], { ...proven, inserted: 1 })).toContain('invented');
-  expect(kinds(contents, [...contents, contents[0] ?? ''], { ...proven, inserted: 1 })).toEqual(['invented']);
-});
-
-test('a record that was gone before the run is not kept if the list is proven, and can be if it is not', () => {
-  const { world, contents, kinds } = setUp();
   world.change({ list: name, kind: 'remove', at: 0, to: 0 });
-  expect(kinds(contents, contents)).toEqual([]);
   world.beginRun();
   expect(kinds(contents, contents)).toEqual(['kept']);
   expect(kinds(contents, contents, unproven, 3)).toEqual([]);
-});
-
-test('a record that was shown and listed throughout is stored, also if nothing is proven', () => {
-  const { contents, kinds } = setUp();
-  expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
-  expect(kinds([], contents.slice(1), { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);
 });
 
 test('words that do not fit each other, the record or the mirror are dishonest', () => {
@@ -177,14 +156,9 @@ test('a found scenario is made as small as it goes, and no smaller than the same
   expect(service).toMatchObject({ ...plainService, maxSize: 2, defaultSize: 2 });
 });
 
-test('a case is written without what is plain in it, and a corrupt one is refused', () => {
+test('a case is written without what is plain in it', () => {
   const written = { name: 'some-case', about: 'something', kind: 'lost' as const, scenario };
   const line = lineOfRegression(written);
   expect(line.length).toBeLessThan(JSON.stringify(written).length / 3);
   expect(parseRegression(line)).toEqual(written);
-  expect(() => parseRegression(line.slice(0, -9))).toThrow();
-  const corrupt = (change: object) => () => parseRegression(JSON.stringify({ ...written, ...change }));
-  expect(corrupt({ kind: 'odd' })).toThrow('some-case');
-  expect(corrupt({ scenario: { ...scenario, runs: [{ ...plainRun, crash: 'none' }] } })).toThrow('some-case');
-  expect(corrupt({ scenario: { ...scenario, weather: 'fine' } })).toThrow('some-case');
 });

@@ -1,8 +1,7 @@
-import { Coverage, featuresOf } from './coverage.ts';
 import type { Disk } from './disk.ts';
 import { generate } from './generate.ts';
 import type { Finding } from './oracle.ts';
-import { play } from './play.ts';
+import { type Played, play } from './play.ts';
 import type { Scenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
 
@@ -18,34 +17,35 @@ export interface FoundCase {
 
 export interface SeedResult {
   readonly found: FoundCase | null;
-  /** Null if the seed does not have the feature that was asked for. */
-  readonly coverage: Coverage | null;
+  /** How each list of each run ended, and which runs did not; `excused` if a promise was broken that no reader could keep. */
+  readonly verdicts: readonly string[];
   readonly runs: number;
 }
 
 /** Plays the scenario of one seed, and makes it smaller if a promise was broken. */
-export async function playSeed(
-  seed: number,
-  disk: Disk,
-  { only, isShrinking }: { only: string | null; isShrinking: boolean },
-): Promise<SeedResult> {
+export async function playSeed(seed: number, disk: Disk, isShrinking: boolean): Promise<SeedResult> {
   const scenario = generate(seed);
-  if (only !== null && !featuresOf(scenario).includes(only)) return { found: null, coverage: null, runs: 0 };
   const played = await play(scenario, disk);
-  const coverage = new Coverage();
-  coverage.add(scenario, played);
+  const verdicts = played.runs.flatMap(({ report }) => verdictsOf(report));
+  if (played.excused.length > 0) verdicts.push('excused');
   const [finding] = played.findings;
   const runs = played.runs.length;
-  if (finding === undefined) return { found: null, coverage, runs };
+  if (finding === undefined) return { found: null, verdicts, runs };
   const smallest = isShrinking ? await shrinkFound(scenario, finding, disk) : scenario;
   const [last = finding] = (await play(smallest, disk)).findings;
-  return { found: { seed, finding: last, scenario: smallest }, coverage, runs };
+  return { found: { seed, finding: last, scenario: smallest }, verdicts, runs };
 }
 
 /** The smallest scenario that breaks the same promise of a list of the same kind. */
-export function shrinkFound(scenario: Scenario, { kind, list, run }: Finding, disk: Disk): Promise<Scenario> {
+function shrinkFound(scenario: Scenario, { kind, list, run }: Finding, disk: Disk): Promise<Scenario> {
   const mayStopSick = run <= scenario.runs.length;
   const isSame = (finding: Finding | undefined) => finding?.kind === kind && finding.list === list;
   const fails = async (smaller: Scenario) => isSame((await play(smaller, disk, mayStopSick)).findings[0]);
   return shrink(scenario, fails, shrinkTriesMax);
+}
+
+function verdictsOf(report: Played['runs'][number]['report']): string[] {
+  if (report === null) return ['killed'];
+  if (report.error !== null) return ['thrown'];
+  return report.lists.map(({ completeness, status }) => completeness ?? status);
 }

@@ -1,10 +1,10 @@
 import { afterAll, test } from 'vitest';
 import { Disk } from './disk.ts';
-import { expectNoneBroken, playSeeds } from './play-seeds.ts';
+import { expectNoneBroken } from './play-seeds.ts';
 
 const disk = new Disk();
 afterAll(() => disk[Symbol.dispose]());
 
 test('whatever some hundred services do, no promise is broken', { timeout: 600_000 }, async () =>
-  expectNoneBroken(await playSeeds({ first: 401, atLeast: 200, atMost: 2_000, timeMs: 60_000 }, disk)),
+  expectNoneBroken({ first: 401, atLeast: 200, atMost: 2_000, timeMs: 60_000 }, disk),
 );

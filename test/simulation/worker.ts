@@ -8,14 +8,12 @@ export interface WorkerOrder {
   /** The first seed that is not played. */
   readonly to: number;
   readonly step: number;
-  readonly only: string | null;
   readonly isShrinking: boolean;
 }
 
-const { from, to, step, only, isShrinking }: WorkerOrder = workerData;
+const { from, to, step, isShrinking }: WorkerOrder = workerData;
 
 using disk = new Disk();
 for (let seed = from; seed < to; seed += step) {
-  const { found, coverage, runs } = await playSeed(seed, disk, { only, isShrinking });
-  parentPort?.postMessage({ seed, found, runs, counts: coverage?.counts ?? null });
+  parentPort?.postMessage({ seed, ...(await playSeed(seed, disk, isShrinking)) });
 }

@@ -237,25 +237,6 @@ describe('a service of one page size that heeds no pageNo, whatever number it ec
       expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', recordsSeen: count });
     }
   });
-
-  test('is not taken for one whose records are all alike', async () => {
-    await using scene = await setScene({}, { exports: 0 });
-    scene.service.lists['document-exports'] = make(150, () => documentExport(1));
-    scene.service.options.rawBody = (asked, pageNo) => {
-      if (asked !== 'document-exports') return undefined;
-      const items = scene.service.lists['document-exports'].slice(50 * (pageNo - 1), 50 * pageNo);
-      return JSON.stringify({
-        items,
-        pagination: { pageCount: 3, pageNo, pageSize: 50, totalRecordCount: 150 },
-      });
-    };
-    expect((await syncScene(scene)).of('document-exports')).toMatchObject({
-      status: 'partial',
-      completeness: 'unproven',
-      error: null,
-    });
-    expect(mirrored(scene.database, 'document-exports')).toHaveLength(50);
-  });
 });
 
 describe('a removal of many records', () => {

@@ -1,21 +1,7 @@
 import { expect, test } from 'vitest';
 import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
-import { documentExport, type StandInOptions } from '../support/stand-in.ts';
-
-test('a list is proven if more exports have the same time than are on a page', async () => {
-  await using scene = await setScene({ maxPageSize: 20 }, { exports: 0 });
-  const exportedAt = '2026-01-01T00:00:00.000Z';
-  const exports = Array.from({ length: 130 }, (_, at) => documentExport(at + 1));
-  scene.service.lists['document-exports'] = exports.map((each, at) =>
-    at >= 30 && at < 90 ? { ...each, exportedAt } : each,
-  );
-  const byTime = (a: unknown, b: unknown) => String(timeOf(a)).localeCompare(String(timeOf(b)));
-  scene.service.lists['document-exports'].sort(byTime);
-  const { of } = await scene.sync('--full');
-  expect(of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 130 });
-  expectExactMirror(scene.database, scene.service);
-});
+import type { StandInOptions } from '../support/stand-in.ts';
 
 test('a record that is gone from a list on one page is removed in the same run if only one page size is served', async () => {
   await using scene = await setScene(oneSize, { exports: 15 });
@@ -39,7 +25,3 @@ const oneSize: Partial<StandInOptions> = {
   maxPageSize: 20,
   faults: ({ pageSize }) => (pageSize === 20 || pageSize === 1000 ? undefined : refused),
 };
-
-function timeOf(item: unknown): unknown {
-  return (item as { readonly exportedAt: unknown }).exportedAt;
-}

@@ -26,7 +26,7 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
           ? {
               keyOrder: {
                 direction: bound.isDown ? 'down' : 'up',
-                slack: bound.slack ?? 0,
+                slack: bound.learntSlack ?? bound.slack ?? 0,
                 stretch: 1,
                 strays: 0,
               } as const,
@@ -34,7 +34,9 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
           : {}),
       });
       const isProven = night.kind === 'done';
-      const found = isProven ? wrongsOf(records, world, night, bound.isLearnt ? (bound.slack ?? 0) : 0) : [];
+      const found = isProven
+        ? wrongsOf(records, world, night, bound.isLearnt ? (bound.learntSlack ?? bound.slack ?? 0) : 0)
+        : [];
       enter(count, { rule: night.kind, isProven }, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
     } while (choices.advance());

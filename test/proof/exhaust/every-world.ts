@@ -28,6 +28,8 @@ export interface Bound {
   /** How far keys can be behind: lists of these keys, in every order that this allows. */
   readonly slack?: number;
   readonly keys?: readonly number[];
+  /** The slack that an incremental sync knows, if it is not that of the list. */
+  readonly learntSlack?: number;
   readonly isUnstable?: boolean;
   /** Whether the slack is known from a run before. */
   readonly isLearnt?: boolean;
@@ -49,71 +51,17 @@ export interface Count {
   readonly smallest: Map<string, Story>;
 }
 
-/** Keys, in the order of lists that rise, and twins by equal contents: a list of fewer records has the first of them. */
-const listsWithTies: readonly (readonly (readonly [key: number, content: number])[])[] = [
-  [
-    [256, 1],
-    [256, 2],
-    [256, 3],
-    [256, 4],
-  ],
-  [
-    [256, 1],
-    [256, 2],
-    [512, 3],
-    [512, 4],
-    [512, 5],
-    [768, 6],
-  ],
-  [
-    [256, 1],
-    [512, 2],
-    [512, 3],
-    [768, 4],
-    [768, 5],
-    [1024, 6],
-  ],
-  [
-    [256, 1],
-    [512, 2],
-    [768, 3],
-    [768, 4],
-    [1024, 5],
-    [1280, 6],
-  ],
-  [
-    [256, 1],
-    [512, 2],
-    [512, 3],
-    [512, 4],
-    [768, 5],
-    [768, 6],
-  ],
-  [
-    [256, 1],
-    [512, 2],
-    [768, 3],
-    [1024, 4],
-    [1024, 5],
-    [1024, 6],
-  ],
-  [
-    [256, 1],
-    [512, 2],
-    [512, 2],
-    [768, 4],
-    [768, 4],
-    [1024, 6],
-  ],
-  [
-    [256, 1],
-    [256, 1],
-    [512, 3],
-    [768, 4],
-    [1024, 5],
-    [1024, 5],
-  ],
-];
+/** The numbers of keys and contents, in the order of lists that rise; twins have equal contents. A list of fewer records has the first of them. */
+const listsWithTies = [
+  '1.1 1.2 1.3 1.4',
+  '1.1 1.2 2.3 2.4 2.5 3.6',
+  '1.1 2.2 2.3 3.4 3.5 4.6',
+  '1.1 2.2 3.3 3.4 4.5 5.6',
+  '1.1 2.2 2.3 2.4 3.5 3.6',
+  '1.1 2.2 3.3 4.4 4.5 4.6',
+  '1.1 2.2 2.2 3.4 3.4 4.6',
+  '1.1 1.1 2.3 3.4 4.5 4.5',
+].map(list => list.split(' ').map(record => record.split('.').map(Number) as [key: number, content: number]));
 
 /** Ids of lists that are in another order than that of their ids. */
 const listsByName = {
@@ -224,7 +172,7 @@ function allListsOf(bound: Bound): WorldRecord[][] {
     order === 'name' || order === 'inverted'
       ? listsByName[order].map(list => list.map((key, at) => recordOf(order, key, at + 1)))
       : order === 'ties'
-        ? listsWithTies.map(list => list.map(([key, content], id) => ({ id, key, content })))
+        ? listsWithTies.map(list => list.map(([key, content], id) => ({ id, key: key * 256, content })))
         : contentsOf(isPlain === true ? 'id' : order).map(contents =>
             contents.map((content, at) => recordOf(order, (at + 1) * 256, content)),
           );

@@ -65,11 +65,9 @@ export function playIncremental(
     step = asking.next(answers);
   }
   if (step.value.kind === 'full') return { kind: 'full', rows, isOlderNew };
-  const { range } = step.value;
   const shown = most(served.map(countsOf));
   const isMissing = [...rows].some(
-    ([content, { record, count }]) =>
-      core.isIn(record.key, range) && (shown.get(content)?.count ?? 0) < count,
+    ([content, { record, count }]) => record.key === newestKey && (shown.get(content)?.count ?? 0) < count,
   );
   return isMissing ? { kind: 'full', rows, isOlderNew } : { kind: 'done', rows: after(), isOlderNew };
 }

@@ -53,7 +53,7 @@ export type Plain = 'one size' | 'ignored sizes' | 'two sizes';
 export interface NightOptions {
   readonly identity: Identity;
   readonly largest: number;
-  readonly overlap?: number;
+  readonly overlap: number;
   readonly underWayMax: number;
   /** The number of the run. */
   readonly run: number;
@@ -116,8 +116,7 @@ export function playNight(
   let step = asking.next();
   while (step.done !== true) step = asking.next(play(step.value.pages, step.value.stop));
   const { verdict, answers, rows } = step.value;
-  const repeated = verdict.rule === 'agreement' && verdict.isProven ? verdict.repeated : [];
-  const removed = write(mirror, shownSoFar(repeated), rows, identity);
+  const removed = write(mirror, shownSoFar(verdict.repeated ?? []), rows, identity);
   if (verdict.isProven) mirror.learnt = core.learntOrder(answers, mirror.learnt);
   mirror.totalBefore = answers.at(-1)?.total ?? null;
   const undecided = rows.length - removed.length;
@@ -146,9 +145,7 @@ function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: Night
 function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAddress[]): Asking<Proof> {
   const run = new core.Reading(facts);
   yield* run.ask(script, { stop: () => false });
-  const windows = core.windowsOf(run.heard, facts.learnt, facts.identity);
-  const verdict = windows === null ? core.agreement('out of order') : core.verdictOf(windows, run);
-  return core.proofOf(run, verdict, true);
+  return core.proofOf(run, core.verdictByKey(run), true);
 }
 
 /** The records that the answers show: the most copies of each content, or the newest content of each id. */
