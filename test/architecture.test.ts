@@ -63,7 +63,7 @@ const packageRooms = table({
   'better-sqlite3': 'store/copies store/file store/read store/receipts store/tables store/verify store/write',
   'drizzle-orm': 'store/file store/read store/tables store/write',
   undici: 'service',
-  'p-retry': 'publish',
+  'p-retry': 'publish service',
   '@clickhouse/client': 'publish',
   'node-cron': 'commands',
   pino: 'commands',

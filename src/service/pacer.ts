@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
+/** Good answers in a row, for each request in flight, before one more request is allowed. */
+const answersPerRise = 8;
+
 /**
- * Decides how many requests can be in flight for one service, and when the next can start. Overload halves the number
- * for the rest of the run. A wait that the service asks for delays all requests.
+ * Decides how many requests can be in flight for one service, and when the next can start. Overload halves the number,
+ * and good answers raise it again by one. A wait that the service asks for delays all requests.
  */
 export class Pacer {
   /** Between the starts of two requests, in milliseconds. */
@@ -11,6 +14,8 @@ export class Pacer {
   #nextAtMs = 0;
   /** By `performance.now()`, because the wall clock can be set meanwhile. */
   #heldUntilMs = 0;
+  readonly #concurrencyMax: number;
+  #goodAnswers = 0;
   /** How many requests can be in flight. */
   concurrency: number;
   /** How long requests were delayed in all, in milliseconds. */
@@ -19,6 +24,7 @@ export class Pacer {
   /** @param requestsPerSecondMax spaces requests evenly; null means no spacing. */
   constructor(concurrency: number, requestsPerSecondMax: number | null = null) {
     this.#spacingMs = requestsPerSecondMax === null ? 0 : 1_000 / requestsPerSecondMax;
+    this.#concurrencyMax = concurrency;
     this.concurrency = concurrency;
   }
 
@@ -40,8 +46,16 @@ export class Pacer {
     this.#nextAtMs = performance.now() + this.#spacingMs;
   }
 
+  /** Notes a useful answer. */
+  noteAnswer(): void {
+    if (++this.#goodAnswers < answersPerRise * this.concurrency) return;
+    this.#goodAnswers = 0;
+    this.concurrency = Math.min(this.concurrency + 1, this.#concurrencyMax);
+  }
+
   /** Notes that the service refused a request because of too much load. */
   noteOverload(retryAfterMs: number | null): void {
+    this.#goodAnswers = 0;
     this.concurrency = Math.max(1, Math.floor(this.concurrency / 2));
     this.#heldUntilMs = Math.max(this.#heldUntilMs, performance.now() + (retryAfterMs ?? 0));
   }

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import { type Page, PageError, readPage } from '../contract/page.ts';
 import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
@@ -78,21 +78,22 @@ export class Service implements PageSource {
     signal: AbortSignal,
     isKnown?: (itemsDigest: string) => boolean,
   ): Promise<Page> {
-    const patient = AbortSignal.any([signal, this.#outage.signal]);
-    let delayMs = this.#options.retryDelayMs ?? retryDelayMs;
-    for (let tryNumber = 1; ; tryNumber++) {
-      try {
-        return await this.#try(list, request, patient, isKnown);
-      } catch (error) {
-        if (!mayPass(error, request, tryNumber) || this.#outage.isOver) throw error;
+    const outage = this.#outage;
+    const patient = AbortSignal.any([signal, outage.signal]);
+    return pRetry(() => this.#try(list, request, patient, isKnown), {
+      retries: Number.POSITIVE_INFINITY,
+      minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
+      maxTimeout: retryDelayMsMax,
+      randomize: true,
+      signal: patient,
+      shouldRetry: ({ error, attemptNumber }) => !outage.isOver && mayPass(error, request, attemptNumber),
+      onFailedAttempt: ({ error, attemptNumber, retryDelay }) => {
+        if (outage.isOver || !mayPass(error, request, attemptNumber)) return;
         this.#retries++;
-        this.#options.onRetry?.(error, tryNumber);
-        const waitMs = Math.min(delayMs * (1 + Math.random()), retryDelayMsMax);
-        this.#backoffMs += Math.round(waitMs);
-        await wait(waitMs, undefined, { signal: patient }).catch(() => patient.throwIfAborted());
-        delayMs *= 2;
-      }
-    }
+        this.#backoffMs += retryDelay;
+        this.#options.onRetry?.(error, attemptNumber);
+      },
+    });
   }
 
   async close(): Promise<void> {
@@ -112,6 +113,7 @@ export class Service implements PageSource {
     const begunAtMs = performance.now();
     try {
       const page = this.#read(await this.#get(list, request, signal), list, isKnown);
+      this.#pacer.noteAnswer();
       this.#outage.noteAnswer();
       return page;
     } catch (error) {

@@ -13,6 +13,17 @@ describe('the pace', () => {
     expect(seen).toEqual([4, 2, 1, 1, 1]);
   });
 
+  test('rises again by one at a time, and not above the most allowed', () => {
+    const pacer = new Pacer(3);
+    pacer.noteOverload(null);
+    const seen = new Set<number>();
+    for (let answers = 0; answers < 200; answers++) {
+      pacer.noteAnswer();
+      seen.add(pacer.concurrency);
+    }
+    expect([...seen]).toEqual([1, 2, 3]);
+  });
+
   test('delays every request for as long as the service asks, and counts the wait', async () => {
     const pacer = new Pacer(4);
     pacer.noteOverload(120);
