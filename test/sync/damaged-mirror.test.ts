@@ -70,15 +70,6 @@ test('a table that is not as docmirror made it gives a clear message', async () 
   expect(stderr).not.toContain('    at ');
 });
 
-test('a log of receipts that cannot be extended gives a clear message, by doctor too', async () => {
-  await using scene = await setScene();
-  await scene.sync();
-  tamper(scene.database, "UPDATE sync_receipts SET leaf_hash = 'zz'");
-  const words = expect.stringContaining('a hash that docmirror did not write');
-  expect(await scene.run('sync')).toMatchObject({ code: 1, stderr: words });
-  expect(await scene.run('doctor')).toMatchObject({ code: 1, stdout: words });
-});
-
 test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
   'a mirror whose table %s is gone is refused in words, and is not taken for an older one',
   async table => {

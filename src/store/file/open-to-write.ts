@@ -3,9 +3,8 @@ import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { version } from '../../version.ts';
-import { keptNow } from '../receipts/pruned.ts';
+import { acceptedNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { currentStates } from '../receipts/run-receipt.ts';
 import { registerInstant } from '../tables/list-table.ts';
 import { completeMirror } from '../tables/views.ts';
 import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
@@ -125,6 +124,13 @@ function noteUpgrade(sqlite: Database.Database): void {
   sqlite.exec('DELETE FROM _pages; DELETE FROM _list_states');
   sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
   const log = new ReceiptLog(sqlite);
-  const stated = { mirrorId: log.mirrorId(), lists: currentStates(sqlite), kept: keptNow(sqlite) };
-  log.append({ kind: 'upgrade', docmirrorVersion: version, fromVersion, at, ...stated });
+  const mirrorId = log.mirrorId();
+  log.append({
+    kind: 'upgrade',
+    mirrorId,
+    docmirrorVersion: version,
+    fromVersion,
+    at,
+    ...acceptedNow(sqlite),
+  });
 }

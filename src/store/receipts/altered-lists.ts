@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3';
 import { connectionContent, contentOf } from '../../contract/content.ts';
-import { keptResources, type ListDefinition, lists } from '../../contract/lists.ts';
+import { keptResources, lists } from '../../contract/lists.ts';
 import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
-import { type ConnectionRow, connectionRows, isExtraAsWritten } from '../tables/connection-table.ts';
-import { ListTable, type StoredRow } from '../tables/list-table.ts';
+import { connectionRows, isExtraAsWritten } from '../tables/connection-table.ts';
+import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { lastState, sumOfContents } from './run-receipt.ts';
 
@@ -19,62 +19,35 @@ interface OpenFile {
 }
 
 interface CheckedRow {
+  readonly id: number;
   /** The content that the columns give, in hexadecimal digits. */
   readonly content: string;
+  /** False if the columns and the stored content disagree. */
   readonly isAsWritten: boolean;
 }
 
-/** Compares the columns of a list's row with its content. */
-export function checkRow(list: ListDefinition, { record, content }: StoredRow): CheckedRow {
-  const read = () => ({ content: contentOf(list, record), isNormal: isNormalRecord(list, record) });
-  return compare(content, read);
-}
-
-/** Compares the columns of a connection's row with its content. */
-export function checkConnection(row: ConnectionRow): CheckedRow {
-  const content = row.content?.toString('hex');
-  return compare(content, () => ({
-    content: connectionContent(row).toString('hex'),
-    isNormal: isExtraAsWritten(row),
-  }));
-}
-
-function compare(stored: string | undefined, read: () => { content: string; isNormal: boolean }): CheckedRow {
-  const found = tryToRead(read);
-  if (!('value' in found)) return { content: '0'.repeat(2 * contentBytes), isAsWritten: false };
-  const { content, isNormal } = found.value;
-  return { content, isAsWritten: isNormal && content === stored };
-}
-
-/**
- * Compares the columns of every row of a list, or of the connections, with its content.
- *
- * @param tell called with the id of each row that is not as docmirror wrote it.
- * @returns the sum of the contents that the columns give.
- */
-export function checkRows(
-  sqlite: Database.Database,
-  resource: Resource,
-  slice: TimeSlice,
-  tell: (id: number) => void,
-): Promise<Sum> {
-  const checkAll = async <Row extends { id: number }>(
-    rows: Iterable<Row>,
-    check: (row: Row) => CheckedRow,
-  ) => {
-    const sum = new Sum();
-    for (const row of rows) {
-      const { content, isAsWritten } = check(row);
-      if (!isAsWritten) tell(row.id);
-      sum.add(content);
-      if (slice.isOver) await slice.next();
-    }
-    return sum;
-  };
+/** Compares the columns of every row of a list, or of the connections, with its content. */
+export function* checkRows(sqlite: Database.Database, resource: Resource): Generator<CheckedRow> {
   const list = lists.find(each => each.resource === resource);
-  return list === undefined
-    ? checkAll(connectionRows(sqlite), checkConnection)
-    : checkAll(new ListTable(sqlite, list).rows(), row => checkRow(list, row));
+  if (list === undefined)
+    for (const row of connectionRows(sqlite))
+      yield check(row.id, row.content?.toString('hex'), () => [
+        connectionContent(row).toString('hex'),
+        isExtraAsWritten(row),
+      ]);
+  else
+    for (const { id, record, content } of new ListTable(sqlite, list).rows())
+      yield check(id, content, () => [contentOf(list, record), isNormalRecord(list, record)]);
+}
+
+function check(
+  id: number,
+  stored: string | undefined,
+  read: () => [content: string, isNormal: boolean],
+): CheckedRow {
+  const found = tryToRead(read);
+  const [content, isNormal] = 'value' in found ? found.value : ['0'.repeat(2 * contentBytes), false];
+  return { id, content, isAsWritten: isNormal && content === stored };
 }
 
 /**
@@ -87,9 +60,12 @@ export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSli
   for (const list of lists)
     if (new ListTable(sqlite, list).malformed().length > 0) throw altered(path, list.resource);
   for (const resource of keptResources) {
-    const sum = await checkRows(sqlite, resource, slice, () => {
-      throw altered(path, resource);
-    });
+    const sum = new Sum();
+    for (const { content, isAsWritten } of checkRows(sqlite, resource)) {
+      if (!isAsWritten) throw altered(path, resource);
+      sum.add(content);
+      if (slice.isOver) await slice.next();
+    }
     if (!sum.equals(lastState(sqlite, resource))) throw altered(path, resource);
   }
 }

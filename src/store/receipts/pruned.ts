@@ -1,8 +1,9 @@
 import type Database from 'better-sqlite3';
-import { type KeptSum, type Receipt, type ReceiptOf, receiptOrNull } from '../../audit/receipt.ts';
+import type { KeptSum, ListSum, Receipt } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { stateOf, sumOfContents } from './run-receipt.ts';
 
 /** The time up to which ended versions were deleted. */
 export interface Pruned {
@@ -12,16 +13,23 @@ export interface Pruned {
   readonly throughRunId: number;
 }
 
+/** The receipts of a kind that no run writes. */
+const ofKind = (kind: Receipt['kind']) =>
+  `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
+
 /** Reads how far back the history goes. */
 export function readPruned(sqlite: Database.Database): Pruned {
-  const newest = newestOfKind(sqlite, 'prune');
-  if (newest === null) return { before: null, throughRunId: 0 };
-  const { before } = newest.receipt;
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
-  const next = 'SELECT min(run_id) FROM sync_receipts WHERE leaf_index > ?';
-  const after = sqlite.prepare<[number], number | null>(next).pluck().get(newest.leafIndex) ?? null;
+  const newest = sqlite
+    .prepare<[], { before: string; lastRunId: number | null }>(
+      `SELECT receipt ->> 'before' AS before, (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
+       FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`,
+    )
+    .get();
+  if (newest === undefined) return { before: null, throughRunId: 0 };
+  const { before, lastRunId } = newest;
   const through = new EndedRuns(sqlite).lastOfAllBy(before);
-  return { before, throughRunId: after === null ? through : Math.min(through, after - 1) };
+  return { before, throughRunId: Math.min(through, lastRunId ?? through) };
 }
 
 /**
@@ -29,8 +37,8 @@ export function readPruned(sqlite: Database.Database): Pruned {
  * more. Receipts before an upgrade cover contents of another shape.
  */
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
-  const newest = newestOfKind(sqlite, kind);
-  return newest === null ? 0 : lastRunAt(sqlite, newest.leafIndex);
+  const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (SELECT max(leaf_index) FROM ${ofKind(kind)})`;
+  return sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
 }
 
 /**
@@ -39,51 +47,38 @@ export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgr
  * @returns a function that gives undefined if the receipt does not have the list.
  */
 export function statedHashes(sqlite: Database.Database) {
-  const erased = erasedHashes(sqlite);
-  const receipts = sqlite.prepare<[number], string>('SELECT receipt FROM sync_receipts WHERE run_id = ?');
-  receipts.pluck();
-  return (runId: number, resource: string) => {
-    const receipt = receiptOrNull(receipts.get(runId) ?? '');
-    const list = receipt?.kind === 'run' ? receipt.lists.find(each => each.resource === resource) : undefined;
-    return list && { changes: list.changes, ended: erased.get(`${resource} ${runId}`) ?? list.ended };
-  };
-}
-
-/** The hashes `ended` that erasures changed, by the list and the run, with a space between. */
-export function erasedHashes(sqlite: Database.Database): ReadonlyMap<string, string> {
-  const hashes = new Map<string, string>();
-  for (const { receipt } of [...ofKind(sqlite, 'erase')].reverse())
-    for (const { runId, ended } of receipt.ended) hashes.set(`${receipt.resource} ${runId}`, ended);
-  return hashes;
-}
-
-// No changes hash can be computed for runs before an upgrade or a rebuild. The sums `kept` replace it. They cover each version that
-// is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is updated later moves into
-// the history with the same numbers and the same content, so the sums stay the same until a pruning deletes versions.
-
-/** The sums after an upgrade or a rebuild, computed from the rows and versions at that time. */
-export function keptNow(sqlite: Database.Database): KeptSum[] {
-  return keptSums(sqlite, lastRunAt(sqlite, Number.MAX_SAFE_INTEGER));
-}
-
-/** The lists whose rows and versions are by other runs than the receipt of the newest upgrade or rebuild says. */
-export function keptByOthers(sqlite: Database.Database): { afterRunId: number; resources: string[] } {
-  const newest = [newestOfKind(sqlite, 'upgrade'), newestOfKind(sqlite, 'rebuild')].reduce((one, other) =>
-    (one?.leafIndex ?? -1) > (other?.leafIndex ?? -1) ? one : other,
+  const hashes = sqlite.prepare<[{ runId: number; resource: string }], { changes: string; ended: string }>(
+    `SELECT list.value ->> 'changes' AS changes, coalesce((
+       SELECT erased.value ->> 'ended' FROM (SELECT * FROM ${ofKind('erase')}) AS erasure, json_each(erasure.receipt, '$.ended') AS erased
+       WHERE erasure.receipt ->> 'resource' = @resource AND erased.value ->> 'runId' = @runId
+       ORDER BY leaf_index DESC LIMIT 1), list.value ->> 'ended') AS ended
+     FROM (SELECT * FROM sync_receipts WHERE run_id = @runId AND json_valid(receipt)) AS run, json_each(run.receipt, '$.lists') AS list
+     WHERE list.value ->> 'resource' = @resource`,
   );
-  const pruned = newestOfKind(sqlite, 'prune');
-  if (newest === null || newest.leafIndex < Number(pruned?.leafIndex))
-    return { afterRunId: 0, resources: [] };
-  const afterRunId = lastRunAt(sqlite, newest.leafIndex);
-  const { kept } = newest.receipt;
-  const altered = keptSums(sqlite, afterRunId).filter(({ resource, count, sum }) => {
-    const said = kept.find(each => each.resource === resource);
-    return count !== said?.count || sum !== said.sum;
-  });
-  return { afterRunId, resources: altered.map(({ resource }) => resource) };
+  return (runId: number, resource: string) => hashes.get({ runId, resource });
 }
 
-function keptSums(sqlite: Database.Database, through: number): KeptSum[] {
+/**
+ * What the receipt of an upgrade or a rebuild states of the present lists.
+ *
+ * @param exceptRunId rows that this run wrote are left out of the lists; 0 for all rows.
+ */
+export function acceptedNow(
+  sqlite: Database.Database,
+  exceptRunId = 0,
+): { lists: ListSum[]; kept: KeptSum[] } {
+  const last = sqlite.prepare<[], number | null>('SELECT max(run_id) FROM sync_receipts').pluck().get() ?? 0;
+  const stated = (resource: ListSum['resource']) => sumOfContents(sqlite, resource, exceptRunId);
+  const lists = keptResources.map(resource => stateOf(resource, stated(resource)));
+  return { lists, kept: keptSums(sqlite, last) };
+}
+
+/**
+ * No changes hash can be computed for runs before an upgrade or a rebuild. The sums `kept` replace it. They cover each version that
+ * is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is updated later moves into
+ * the history with the same numbers and the same content, so the sums stay the same until a pruning deletes versions.
+ */
+export function keptSums(sqlite: Database.Database, through: number): KeptSum[] {
   return keptResources.map(resource => {
     const versions = sqlite
       .prepare<[{ through: number; resource: string }], string>(
@@ -99,38 +94,4 @@ function keptSums(sqlite: Database.Database, through: number): KeptSum[] {
     for (const version of versions.iterate({ through, resource })) sum.add(hash16(version));
     return { resource, count: sum.count, sum: sum.toString() };
   });
-}
-
-/** The last run whose receipt is before a place in the log; 0 if there is none. */
-function lastRunAt(sqlite: Database.Database, leafIndex: number): number {
-  const last = 'SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?';
-  return sqlite.prepare<[number], number | null>(last).pluck().get(leafIndex) ?? 0;
-}
-
-/** The newest receipt of a kind; null if there is none. */
-function newestOfKind<Kind extends OtherKind>(sqlite: Database.Database, kind: Kind): Found<Kind> | null {
-  for (const newest of ofKind(sqlite, kind)) return newest;
-  return null;
-}
-
-/** The receipts of a kind that no run writes, the newest first. One that somebody altered is left out. */
-function* ofKind<Kind extends OtherKind>(
-  sqlite: Database.Database,
-  kind: Kind,
-): Generator<Found<Kind>, undefined> {
-  const receipts = sqlite.prepare<[string], { leafIndex: number; text: string }>(
-    `SELECT leaf_index AS leafIndex, receipt AS text FROM sync_receipts
-     WHERE run_id IS NULL AND instr(receipt, ?) > 0 ORDER BY leaf_index DESC`,
-  );
-  for (const { leafIndex, text } of receipts.iterate(`"kind":"${kind}"`)) {
-    const receipt = receiptOrNull(text);
-    if (receipt?.kind === kind) yield { leafIndex, receipt: receipt as Found<Kind>['receipt'] };
-  }
-}
-
-type OtherKind = Exclude<Receipt['kind'], 'run'>;
-
-interface Found<Kind extends OtherKind> {
-  readonly leafIndex: number;
-  readonly receipt: ReceiptOf<Kind>;
 }

@@ -1,72 +1,162 @@
 import type Database from 'better-sqlite3';
+import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/hashes.ts';
 import { type ListReceipt, type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ReceiptLog } from './receipt-log.ts';
-import { type RunChanges, RunHashes } from './run-hashes.ts';
 
 type Resource = ListSum['resource'];
-
-/** The data of a receipt that is not in the tables of runs. */
-interface ReceiptSources {
-  readonly mirrorId: string;
-  readonly books: (runId: number) => string;
-  /** The changes of the run in a list, or in the connections. */
-  readonly changes: (resource: Resource) => RunChanges;
-  /** The sum of the connections after the run. It is only called if the run changed some. */
-  readonly connectionsAfter: (changes: RunChanges) => Sum;
-}
-
+type Row = Record<string, ColumnValue>;
 type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'lists'>;
 type ListRow = Omit<ListReceipt, 'changes' | 'ended'>;
+type Work = ReadonlyMap<string, Partial<RunReceipt['lists'][number]>>;
 
-/** Composes the receipt of a run that has ended, from the tables; null if that run does not exist. */
-export function composeRunReceipt(
-  sqlite: Database.Database,
-  runId: number,
-  { mirrorId, books, changes, connectionsAfter }: ReceiptSources,
-): RunReceipt | null {
-  const run = sqlite
-    .prepare<[number], RunRow>(
-      `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
-         base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`,
-    )
-    .get(runId);
-  if (run === undefined) return null;
-  const rows = sqlite
-    .prepare<[number], ListRow>(
-      `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-         record_count AS recordCount, checksum FROM sync_run_resources WHERE run_id = ?`,
-    )
-    .all(runId);
-  const stated: RunReceipt['lists'][number][] = lists.flatMap(({ resource }) =>
-    rows
-      .filter(row => row.resource === resource)
-      .map(row => {
-        const { changes: hash, ended } = changes(resource);
-        return { ...row, changes: hash, ended };
-      }),
-  );
-  const ofConnections = changes('connections');
-  if (ofConnections.count > 0) {
-    const { changes: hash, ended } = ofConnections;
-    const state = stateOf('connections', connectionsAfter(ofConnections));
-    stated.push({ ...state, resource: 'connections', changes: hash, ended });
+/** The changes of one run in one list, or in the connections. */
+export interface RunChanges {
+  /** How many of these changes the view `changes` has. */
+  readonly count: number;
+  /** The members of the receipt, 64 hexadecimal digits each. */
+  readonly hashes: Pick<ListReceipt, 'changes' | 'ended'>;
+  /** The contents that the run put into the list. */
+  readonly began: Sum;
+  /** The contents that it took out of the list: those of records that it removed, and the old ones of records that it updated. */
+  readonly gone: Sum;
+}
+
+/** The rows that a run wrote about itself, and the columns that its receipt does not cover. */
+const ownRows: readonly (readonly [table: string, where: string, left: readonly string[]])[] = [
+  ['sync_runs', 'id = ?', []],
+  // A generated column adds no information.
+  ['sync_run_resources', 'run_id = ? ORDER BY resource', ['error']],
+  // Later runs change last_run_id, and the text can be erased. Its content hash covers it.
+  ['rejected_records', 'run_id = ? ORDER BY id', ['last_run_id', 'record']],
+];
+
+/** SQLite writes the lines of `changes`, because joining an id and a content for each row here would take twice as long. */
+const changesOf = (resource: Resource) =>
+  `SELECT operation || char(9) || id || char(9) || lower(hex(content)) || char(10) FROM (
+     SELECT iif(_first_seen_run_id = @runId, 'insert', 'update') AS operation, id, _content AS content
+     FROM ${tableOf(resource)} WHERE _changed_run_id = @runId
+     UNION ALL
+     SELECT iif(first_seen_run_id = @runId, 'insert', 'update'), record_id, content
+     FROM record_history WHERE +resource = '${resource}' AND valid_from_run_id = @runId
+     UNION ALL
+     SELECT 'removal', record_id, content
+     FROM record_history WHERE +resource = '${resource}' AND valid_to_run_id = @runId AND ended_by = 'removal')
+   ORDER BY operation, id`;
+
+/**
+ * Composes the receipts of runs from the tables: for a run that writes its own, and for an audit that compares. Rows are found by
+ * their run, so a run without changes costs a few look-ups. Nothing is kept in memory.
+ */
+export class RunComposer {
+  readonly #sqlite: Database.Database;
+  readonly #changes: ReadonlyMap<Resource, Database.Statement<[{ runId: number }], string>>;
+  readonly #ended: Database.Statement<[runId: number, resource: string], Row>;
+  readonly #updatedAway: Database.Statement<[runId: number, resource: string], Buffer>;
+
+  constructor(sqlite: Database.Database) {
+    this.#sqlite = sqlite;
+    this.#changes = new Map(
+      keptResources.map(resource => [
+        resource,
+        sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck(),
+      ]),
+    );
+    // The plus keeps SQLite from reading all versions of the list.
+    const endedByRun = 'FROM record_history WHERE valid_to_run_id = ? AND +resource = ?';
+    this.#ended = sqlite.prepare(
+      `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id ${endedByRun} ORDER BY record_id, id`,
+    );
+    this.#updatedAway = sqlite.prepare(`SELECT content ${endedByRun} AND ended_by <> 'removal'`);
+    this.#updatedAway.pluck();
   }
-  return { ...run, kind: 'run', mirrorId, runId, books: books(runId), lists: stated };
+
+  /** What a run changed in each list, and in the connections. */
+  changes(runId: number): Map<Resource, RunChanges> {
+    const all = new Map<Resource, RunChanges>();
+    for (const [resource, lines] of this.#changes) {
+      const hash = new LinesHash();
+      const [began, gone] = [new Sum(), new Sum()];
+      for (const line of lines.iterate({ runId })) {
+        hash.add(line);
+        (line.startsWith('removal') ? gone : began).add(line.slice(-2 * contentBytes - 1, -1));
+      }
+      for (const content of this.#updatedAway.iterate(runId, resource)) gone.add(content);
+      const hashes = { changes: hash.digest(), ended: this.ended(runId, resource) };
+      all.set(resource, { count: hash.count, hashes, began, gone });
+    }
+    return all;
+  }
+
+  /** The receipt's `ended`, 64 hexadecimal digits. */
+  ended(runId: number, resource: string): string {
+    const hash = new LinesHash();
+    for (const row of this.#ended.iterate(runId, resource)) hash.add(`${canonicalRow(row)}\n`);
+    return hash.digest();
+  }
+
+  /**
+   * The receipt of a run that has ended; null if that run does not exist.
+   *
+   * @param work the hashes of each list, and all members of the connections if the run changed some.
+   */
+  compose(runId: number, mirrorId: string, work: Work): RunReceipt | null {
+    const run = this.#sqlite
+      .prepare<[number], RunRow>(
+        `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
+           base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`,
+      )
+      .get(runId);
+    if (run === undefined) return null;
+    const rows = this.#sqlite
+      .prepare<[number], ListRow>(
+        `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
+           record_count AS recordCount, checksum FROM sync_run_resources WHERE run_id = ?`,
+      )
+      .all(runId);
+    const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
+    const connections = work.get('connections');
+    const all = [
+      ...stated.map(row => ({ ...work.get(row.resource), ...row })),
+      ...(connections === undefined ? [] : [connections]),
+    ] as RunReceipt['lists'];
+    return { ...run, kind: 'run', mirrorId, runId, books: this.#books(runId), lists: all };
+  }
+
+  /** The receipt's `books`, 64 hexadecimal digits. */
+  #books(runId: number): string {
+    const hash = new LinesHash();
+    for (const [table, where, left] of ownRows)
+      for (const row of this.#sqlite
+        .prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`)
+        .all(runId)) {
+        for (const name of left) delete row[name];
+        hash.add(`${table}\t${canonicalRow(row)}\n`);
+      }
+    return hash.digest();
+  }
 }
 
 /** Writes the receipt of a run, in the transaction that ends it. */
 export function writeRunReceipt(sqlite: Database.Database, runId: number): void {
-  const log = new ReceiptLog(sqlite);
-  const hashes = new RunHashes(sqlite);
-  const receipt = composeRunReceipt(sqlite, runId, {
-    mirrorId: log.mirrorId(),
-    books: id => hashes.books(id),
-    changes: resource => hashes.changes(runId, resource),
-    connectionsAfter: ({ began, gone }) => lastState(sqlite, 'connections').plus(began).minus(gone),
-  });
+  const [log, composer] = [new ReceiptLog(sqlite), new RunComposer(sqlite)];
+  const changes = composer.changes(runId);
+  const { began, gone } = changes.get('connections') as RunChanges;
+  const connections = lastState(sqlite, 'connections').plus(began).minus(gone);
+  const receipt = composer.compose(runId, log.mirrorId(), workOf(changes, connections));
   if (receipt !== null) log.append(receipt);
+}
+
+/** What rows and history say for a run's receipt, with the sum of the connections after it if it changed some. */
+export function workOf(changes: ReadonlyMap<Resource, RunChanges>, connections: Sum): Work {
+  const all = [...changes].filter(([resource, { count }]) => resource !== 'connections' || count > 0);
+  return new Map(
+    all.map(([resource, { hashes }]) => [
+      resource,
+      resource === 'connections' ? { ...stateOf(resource, connections), ...hashes } : hashes,
+    ]),
+  );
 }
 
 /** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
@@ -78,8 +168,7 @@ export function lastState(sqlite: Database.Database, resource: Resource): Sum {
     .pluck();
   for (const text of texts.iterate(`"resource":"${resource}"`)) {
     const receipt = receiptOrNull(text);
-    if (receipt === null || !('lists' in receipt)) continue;
-    const states: readonly ListSum[] = receipt.lists;
+    const states: readonly ListSum[] = receipt !== null && 'lists' in receipt ? receipt.lists : [];
     const state = states.find(list => list.resource === resource);
     if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
   }
@@ -100,11 +189,7 @@ export function sumOfContents(sqlite: Database.Database, resource: Resource, exc
   return sum;
 }
 
-/** The sums of all lists and the connections, in the form of a receipt. */
-export function currentStates(sqlite: Database.Database, exceptRunId = 0): ListSum[] {
-  return keptResources.map(resource => stateOf(resource, sumOfContents(sqlite, resource, exceptRunId)));
-}
-
-function stateOf(resource: Resource, sum: Sum): ListSum {
+/** A list's sum in the form of a receipt. */
+export function stateOf(resource: Resource, sum: Sum): ListSum {
   return { resource, recordCount: sum.count, checksum: sum.toString() };
 }

@@ -32,11 +32,10 @@ export interface Difference {
 
 /** A list of differences: all are counted, and the first ones are kept. */
 export class Differences {
-  /** At most as many as are listed. Faults of the file itself come first, whenever they were found. */
+  /** At most as many as are listed. */
   readonly kept: Difference[] = [];
   count = 0;
   readonly #limit: number;
-  #ofFile = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -50,9 +49,7 @@ export class Differences {
     severity = severities[table ?? ''] ?? 'content',
   ): void {
     this.count++;
-    const place = table === null ? this.#ofFile++ : this.kept.length;
-    this.kept.splice(place, 0, { table, id, what, severity });
-    if (this.kept.length > this.#limit) this.kept.pop();
+    if (this.kept.length < this.#limit) this.kept.push({ table, id, what, severity });
   }
 }
 
@@ -66,7 +63,7 @@ export interface Audit {
   /** The last run whose ended versions were deleted; 0 if none were. */
   readonly prunedThrough: number;
   /** The last run before the newest rebuild or upgrade; 0 if there was none. What they accepted has other sums. */
-  readonly summedAfter: number;
+  readonly acceptedThrough: number;
   /** The last run whose changes rows and history no longer have, because of one of these; 0 if they have all. */
   readonly knownAfter: number;
 }

@@ -1,6 +1,6 @@
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { MerkleTree } from '../../audit/hashes.ts';
-import { type ReceiptOf, receiptOrNull } from '../../audit/receipt.ts';
+import { receiptOrNull } from '../../audit/receipt.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import type { Audit } from './differences.ts';
 
@@ -9,28 +9,17 @@ export interface PinnedCheckpoint extends Checkpoint {
   readonly file: string;
 }
 
-/** The result of checking the receipts by themselves, before they are compared with the tables. */
-export interface VerifiedLog {
-  readonly count: number;
-  /** Receipts that no run wrote and that state what the lists had, each with the last run before it. */
-  readonly states: readonly {
-    readonly receipt: ReceiptOf<'upgrade' | 'rebuild'>;
-    readonly afterRunId: number;
-  }[];
-}
-
 /**
  * Checks the receipts by themselves: that places have no gap, that each receipt is canonical and of this mirror, that each hash is
- * right, and that the root is that of each checkpoint at its size.
+ * right, and that the root is that of each checkpoint at its size. Returns how many there are.
  */
-export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]): VerifiedLog {
+export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]): number {
   const { sqlite, differences, mirrorIds } = audit;
   if (mirrorIds.length !== 1)
     differences.add('_mirror', null, `${mirrorIds.length} ids, but a mirror has one`);
   const sizes = new Set(checkpoints.map(({ size }) => size));
   const tree = new MerkleTree();
   const roots = new Map([[0, tree.root()]]);
-  const states: VerifiedLog['states'][number][] = [];
   const seen = new Set<string>();
   let lastRunId = 0;
   for (const { leafIndex, runId, receipt: text, hash, leafHash } of new ReceiptLog(sqlite).receipts()) {
@@ -54,8 +43,6 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
     const said = receipt.kind === 'run' ? receipt.runId : null;
     if (said !== runId) add(`run_id is ${runId}, but the receipt says ${said}`);
     if (said !== null && said <= lastRunId) add(`it comes after that of run ${lastRunId}`);
-    if (receipt.kind === 'upgrade' || receipt.kind === 'rebuild')
-      states.push({ receipt, afterRunId: lastRunId });
     lastRunId = said ?? lastRunId;
   }
   for (const { file, origin, size, root } of checkpoints) {
@@ -67,5 +54,5 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
     else if (!roots.get(size)?.equals(root))
       add(`one of the first ${size} receipts is not what the checkpoint pins`);
   }
-  return { count: tree.size, states };
+  return tree.size;
 }

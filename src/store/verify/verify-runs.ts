@@ -1,26 +1,20 @@
-import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
-import { keptResources, tableOf } from '../../contract/lists.ts';
+import { type ListSum, type Receipt, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
+import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { erasedHashes } from '../receipts/pruned.ts';
-import { type RunChanges, RunHashes } from '../receipts/run-hashes.ts';
-import { composeRunReceipt, lastState } from '../receipts/run-receipt.ts';
+import { keptSums } from '../receipts/pruned.ts';
+import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/run-receipt.ts';
 import type { Audit } from './differences.ts';
-import type { VerifiedLog } from './verify-log.ts';
 
 type Resource = ListSum['resource'];
 type Changes = ReadonlyMap<Resource, RunChanges>;
 
 /**
- * Compares the present lists with the newest receipts, and recomputes the receipt of every run from the tables, the newest first. It
- * takes away what each run added and puts back what it ended, and so has each list as every run left it.
+ * Compares the present lists with the newest receipts, and composes the receipt of every run again from the tables, the newest first.
+ * It takes away what each run added and puts back what it ended, and so has each list as every run left it.
  *
  * @param present the sum of each list and of the connections, recomputed from their rows.
  */
-export async function verifyRuns(
-  audit: Audit,
-  present: ReadonlyMap<Resource, Sum>,
-  { states }: VerifiedLog,
-): Promise<void> {
+export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Sum>): Promise<void> {
   const { sqlite, slice, knownAfter } = audit;
   const rewind = new Rewind(audit, present);
   const underWay = sqlite.prepare<[], number>(
@@ -28,46 +22,44 @@ export async function verifyRuns(
   );
   for (const runId of underWay.pluck().all()) rewind.undo(rewind.changesOf(runId));
   rewind.checkPresent();
-  const rest = [...states];
-  const receipts = sqlite.prepare<[], { runId: number; text: string }>(
-    'SELECT run_id AS runId, receipt AS text FROM sync_receipts WHERE run_id IS NOT NULL ORDER BY run_id DESC',
+  const receipts = sqlite.prepare<[], { runId: number | null; text: string }>(
+    'SELECT run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
   );
-  // Rows and history do not go back any further.
-  let isOver = false;
+  // False for what is further back than rows and history go.
+  let isKnown = true;
   for (const { runId, text } of receipts.iterate()) {
-    for (let stated = rest.at(-1); stated !== undefined && stated.afterRunId >= runId; stated = rest.at(-1)) {
-      rest.pop();
-      if (!isOver) rewind.checkStates(`the ${stated.receipt.kind}`, stated.receipt.lists);
-      // An upgrade just before it had rows that the rebuild dropped.
-      if (stated.receipt.kind === 'rebuild') isOver = true;
-    }
-    if (runId <= knownAfter) isOver = true;
+    if (runId !== null && runId <= knownAfter) isKnown = false;
     const receipt = receiptOrNull(text);
-    const changes = isOver ? null : rewind.changesOf(runId);
+    const changes = isKnown && runId !== null ? rewind.changesOf(runId) : null;
     // A receipt that can't be read, or is of another kind, was already reported.
-    if (receipt?.kind === 'run') rewind.checkRun(runId, receipt, changes);
+    if (receipt?.kind === 'run' && runId !== null) rewind.checkRun(runId, receipt, changes);
+    else if (receipt !== null && receipt.kind !== 'run') rewind.checkOther(receipt, isKnown);
     if (changes !== null) rewind.undo(changes);
+    // An upgrade just before it had rows that the rebuild dropped.
+    if (receipt?.kind === 'rebuild') isKnown = false;
     if (slice.isOver) await slice.next();
   }
-  if (!isOver) rewind.checkBeginning();
+  if (isKnown) rewind.checkBeginning();
 }
 
 /** The lists in their state after each run, from the newest run back. */
 class Rewind {
   readonly #audit: Audit;
   readonly #states: Map<Resource, Sum>;
-  readonly #erased: ReadonlyMap<string, string>;
-  readonly #hashes: RunHashes;
+  readonly #composer: RunComposer;
+  /** The hashes `ended` that erasures changed, by the list and the run. */
+  readonly #erased = new Map<string, string>();
+  /** False after a pruning, and after the newest receipt that has `kept`. */
+  #isKeptKnown = true;
 
   constructor(audit: Audit, present: ReadonlyMap<Resource, Sum>) {
     this.#audit = audit;
     this.#states = new Map(present);
-    this.#erased = erasedHashes(audit.sqlite);
-    this.#hashes = new RunHashes(audit.sqlite);
+    this.#composer = new RunComposer(audit.sqlite);
   }
 
   changesOf(runId: number): Changes {
-    return new Map(keptResources.map(resource => [resource, this.#hashes.changes(runId, resource)]));
+    return this.#composer.changes(runId);
   }
 
   undo(changes: Changes): void {
@@ -89,39 +81,42 @@ class Rewind {
 
   /** @param changes what the run did by rows and history; null if only the receipt itself has it. */
   checkRun(runId: number, receipt: RunReceipt, changes: Changes | null): void {
-    const { sqlite, differences, mirrorIds } = this.#audit;
-    // If versions of a list were erased, the receipt of the erasure has its hash.
     const lists = receipt.lists.map(list => {
       const ended = this.#erased.get(`${list.resource} ${runId}`) ?? list.ended;
       return { ...list, ended };
     });
-    const stated = (resource: Resource) => lists.find(list => list.resource === resource);
-    const expected = composeRunReceipt(sqlite, runId, {
-      mirrorId: mirrorIds[0] ?? '',
-      books: id => this.#hashes.books(id),
-      changes: resource => changes?.get(resource) ?? statedChanges(stated(resource)),
-      connectionsAfter: () =>
-        changes === null ? sumIn(stated('connections')) : this.#stateOf('connections'),
-    });
+    const work =
+      changes === null
+        ? new Map(lists.map(list => [list.resource, list]))
+        : workOf(changes, this.#stateOf('connections'));
+    const expected = this.#composer.compose(runId, this.#audit.mirrorIds[0] ?? '', work);
     if (expected === null) return;
     for (const what of differencesBetween({ ...receipt, lists }, expected)) {
       const isContent = /: (changes|ended|checksum|recordCount) is/.test(what);
-      const severity = isContent ? 'content' : 'record of runs';
-      differences.add('sync_receipts', null, `run ${runId}: ${what}`, severity);
+      this.#add(`run ${runId}: ${what}`, isContent ? 'content' : 'record of runs');
     }
-    if (changes !== null) this.checkStates(`run ${runId}`, receipt.lists);
+    if (changes !== null) this.#checkStates(`run ${runId}`, receipt.lists);
   }
 
-  /** @param who the name of the receipt that says this, for messages. */
-  checkStates(who: string, said: readonly ListSum[]): void {
-    for (const list of said) {
-      const { resource, recordCount, checksum } = list;
-      const state = this.#stateOf(resource);
-      if (state.equals(sumIn(list))) continue;
-      const words = `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`;
-      this.#audit.differences.add('sync_receipts', null, words, 'content');
-      this.#states.set(resource, sumIn(list));
+  /** Checks a receipt that no run wrote. The hashes of the runs before an upgrade or a rebuild do not have to agree any more. */
+  checkOther(receipt: Exclude<Receipt, RunReceipt>, isKnown: boolean): void {
+    if (receipt.kind === 'erase')
+      for (const { runId, ended } of receipt.ended) {
+        const key = `${receipt.resource} ${runId}`;
+        if (!this.#erased.has(key)) this.#erased.set(key, ended);
+      }
+    else if (receipt.kind === 'upgrade' || receipt.kind === 'rebuild') {
+      if (isKnown) this.#checkStates(`the ${receipt.kind}`, receipt.lists);
+      const { sqlite, acceptedThrough } = this.#audit;
+      for (const { resource, count, sum } of this.#isKeptKnown ? keptSums(sqlite, acceptedThrough) : []) {
+        const said = receipt.kept.find(each => each.resource === resource);
+        if (count !== said?.count || sum !== said.sum)
+          this.#add(
+            `${resource}: which runs wrote the records up to run ${acceptedThrough} is not what the receipt of the newest upgrade or rebuild says`,
+          );
+      }
     }
+    if (receipt.kind !== 'erase') this.#isKeptKnown = false;
   }
 
   /** Checks that there was nothing before the first run. */
@@ -131,35 +126,42 @@ class Rewind {
       if (!state.equals(new Sum())) this.#audit.differences.add(tableOf(resource), null, fault);
   }
 
+  /** @param who the name of the receipt that says this, for messages. */
+  #checkStates(who: string, said: readonly ListSum[]): void {
+    for (const { resource, recordCount, checksum } of said) {
+      const state = this.#stateOf(resource);
+      const stated = Sum.from(recordCount, checksum);
+      if (state.equals(stated)) continue;
+      this.#add(
+        `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`,
+      );
+      this.#states.set(resource, stated);
+    }
+  }
+
+  #add(what: string, severity: 'content' | 'record of runs' = 'content'): void {
+    this.#audit.differences.add('sync_receipts', null, what, severity);
+  }
+
   #stateOf(resource: Resource): Sum {
     return this.#states.get(resource) as Sum;
   }
 }
 
-function statedChanges(list: RunReceipt['lists'][number] | undefined): RunChanges {
-  const { changes = '', ended = '' } = list ?? {};
-  return { count: list === undefined ? 0 : 1, changes, ended, began: new Sum(), gone: new Sum() };
-}
-
-/** The state of a list in a receipt, as a sum. */
-function sumIn(state: ListSum | undefined): Sum {
-  return state === undefined ? new Sum() : Sum.from(state.recordCount, state.checksum);
-}
-
 /** The fields in which a stored receipt differs from the recomputed one, as `list: field`, with both values. */
 function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
-  const [said, found] = [stored, expected].map(({ lists, ...run }) => {
-    const ofLists = lists.flatMap(list =>
-      Object.entries(list).map(([name, value]) => [`${list.resource}: ${name}`, value] as const),
-    );
-    return new Map<string, unknown>([...Object.entries(run), ...ofLists]);
-  }) as [Map<string, unknown>, Map<string, unknown>];
+  const fieldsOf = ({ lists, ...run }: RunReceipt) =>
+    new Map<string, unknown>([
+      ...Object.entries(run),
+      ...lists.flatMap(list =>
+        Object.entries(list).map(([name, value]) => [`${list.resource}: ${name}`, value] as const),
+      ),
+    ]);
+  const [said, found] = [fieldsOf(stored), fieldsOf(expected)];
+  const text = (value: unknown) => JSON.stringify(value) ?? 'nothing';
   return [...new Set([...found.keys(), ...said.keys()])]
     .filter(name => said.get(name) !== found.get(name))
-    .map(name => {
-      const [inReceipt, byTables] = [said, found].map(
-        values => JSON.stringify(values.get(name)) ?? 'nothing',
-      );
-      return `${name} is ${inReceipt} in the receipt, but ${byTables} by the tables`;
-    });
+    .map(
+      name => `${name} is ${text(said.get(name))} in the receipt, but ${text(found.get(name))} by the tables`,
+    );
 }

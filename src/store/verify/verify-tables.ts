@@ -1,7 +1,6 @@
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
-import { keptByOthers } from '../receipts/pruned.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
@@ -72,7 +71,7 @@ const faults: readonly Fault[] = [
   [
     '_list_states',
     `SELECT NULL AS id, resource || ': the row is missing' AS what FROM sync_run_resources
-     WHERE run_id > @summedAfter AND checksum IS NOT NULL AND ${wroteListSql} AND resource NOT IN (SELECT resource FROM _list_states)
+     WHERE run_id > @acceptedThrough AND checksum IS NOT NULL AND ${wroteListSql} AND resource NOT IN (SELECT resource FROM _list_states)
      GROUP BY resource`,
   ],
   [
@@ -86,10 +85,10 @@ const faults: readonly Fault[] = [
 
 /** Checks everything that neither the sums of rows nor the hashes of runs cover. */
 export function verifyTables(audit: Audit): void {
-  const { sqlite, differences, prunedThrough, knownAfter, summedAfter } = audit;
+  const { sqlite, differences, prunedThrough, knownAfter, acceptedThrough } = audit;
   for (const [table, select] of faults) {
     const found = sqlite.prepare<[object], { id: number | null; what: string }>(select);
-    for (const { id, what } of found.iterate({ prunedThrough, knownAfter, summedAfter }))
+    for (const { id, what } of found.iterate({ prunedThrough, knownAfter, acceptedThrough }))
       differences.add(table, id, what);
   }
   for (const list of lists) {
@@ -98,35 +97,26 @@ export function verifyTables(audit: Audit): void {
     for (const misfit of new ListMemory(sqlite, list).misfits())
       differences.add(misfit.table, null, misfit.what);
   }
-  verifyRejected(audit);
-  verifyAccepted(audit);
+  verifyTexts(audit);
 }
 
-/** The receipts cover the content hash of each rejected record. This compares the text with that hash. */
-function verifyRejected({ sqlite, differences }: Audit): void {
-  const rows = sqlite.prepare<[], { id: number; record: string; content: Buffer }>(
-    'SELECT id, record, content FROM rejected_records WHERE record IS NOT NULL',
+/**
+ * Compares texts with their contents: of rejected records, whose contents the receipts cover, and of versions that an upgrade or a
+ * rebuild accepted. The hashes of the runs before that do not have to agree any more.
+ */
+function verifyTexts({ sqlite, differences, acceptedThrough }: Audit): void {
+  type Text = { table: string; id: number; resource: string | null; record: string; content: string };
+  const texts = sqlite.prepare<[number], Text>(
+    `SELECT 'record_history' AS "table", id, resource, record, lower(hex(content)) AS content FROM record_history
+     WHERE valid_to_run_id <= ? AND record IS NOT NULL
+     UNION ALL SELECT 'rejected_records', id, NULL, record, lower(hex(content)) FROM rejected_records
+     WHERE record IS NOT NULL`,
   );
-  for (const { id, record, content } of rows.iterate())
-    if (!hash16(record).equals(content))
-      differences.add('rejected_records', id, 'the text and its content disagree');
-}
-
-/** Checks what an upgrade or a rebuild accepted. The hashes of the runs before it do not have to agree any more. */
-function verifyAccepted({ sqlite, differences, summedAfter }: Audit): void {
-  const { afterRunId, resources } = keptByOthers(sqlite);
-  for (const resource of resources) {
-    const words = `${resource}: which runs wrote the records up to run ${afterRunId} is not what the receipt of the newest upgrade or rebuild says`;
-    differences.add('sync_receipts', null, words, 'content');
-  }
-  type Version = { id: number; resource: string; recordId: number; record: string; content: string };
-  const versions = sqlite.prepare<[number], Version>(
-    `SELECT id, resource, record_id AS recordId, record, lower(hex(content)) AS content FROM record_history
-     WHERE valid_to_run_id <= ? AND record IS NOT NULL`,
-  );
-  for (const { id, resource, recordId, record, content } of versions.iterate(summedAfter)) {
-    const read = tryToRead(() => contentOfJson(resource, record));
+  for (const { table, id, resource, record, content } of texts.iterate(acceptedThrough)) {
+    const read = tryToRead(() =>
+      resource === null ? hash16(record).toString('hex') : contentOfJson(resource, record),
+    );
     if (!('value' in read) || read.value !== content)
-      differences.add('record_history', id, `${resource} ${recordId}: the record and its content disagree`);
+      differences.add(table, id, 'the text and its content disagree');
   }
 }

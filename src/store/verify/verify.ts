@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import type { Sum } from '../../contract/sum.ts';
+import { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { kindOf } from '../file/mirror-path.ts';
@@ -120,17 +120,22 @@ async function audit(
   for (const resource of keptResources) {
     const table = tableOf(resource);
     const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
-    const sum = await checkRows(sqlite, resource, slice, id => differences.add(table, id, fault));
+    const sum = new Sum();
+    for (const { id, content, isAsWritten } of checkRows(sqlite, resource)) {
+      if (!isAsWritten) differences.add(table, id, fault);
+      sum.add(content);
+      if (slice.isOver) await slice.next();
+    }
     sums.set(resource, sum);
   }
   const { before: prunedBefore, throughRunId: prunedThrough } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
-  const summedAfter = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
-  const cuts = { prunedThrough, summedAfter, knownAfter: Math.max(prunedThrough, summedAfter) };
+  const acceptedThrough = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
+  const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, acceptedThrough) };
   const all = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
-  const log = verifyLog(all, checkpoints);
-  await verifyRuns(all, sums, log);
+  const receiptCount = verifyLog(all, checkpoints);
+  await verifyRuns(all, sums);
 
   const number = (query: string) =>
     sqlite.prepare<[], number | null>(`SELECT ${query}`).pluck().get() ?? null;
@@ -139,7 +144,7 @@ async function audit(
     otherObjects,
     prunedBefore,
     rebuiltAfterRunId: rebuiltAfter || null,
-    receiptCount: log.count,
+    receiptCount,
     connectionCount: sums.get('connections')?.count ?? 0,
     lists: lists.map(({ resource }) => ({
       resource,
@@ -169,16 +174,13 @@ function verifyObjects(sqlite: Database.Database, differences: Differences): Ver
     else if (state !== 'foreign') differences.add(name, null, `the ${type} ${fault}`, 'content');
   }
   using fresh = openInMemory();
-  const migrations = migrationsOf(sqlite);
-  if (migrations !== null && migrations !== migrationsOf(fresh.sqlite))
+  if (migrationsOf(sqlite) !== migrationsOf(fresh.sqlite))
     differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
   return objects.flatMap(({ type, name, state }) => (state === 'foreign' ? [{ type, name }] : []));
 }
 
-/** The migrations that a file lists, as a text; null if it has no list of them. That is reported as a missing table. */
-function migrationsOf(sqlite: Database.Database): string | null {
-  const list = "SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'";
-  if (sqlite.prepare(list).get() === undefined) return null;
+/** The migrations that a file lists. If the table is missing, the audit ends here. */
+function migrationsOf(sqlite: Database.Database): string {
   const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
     ORDER BY created_at, hash`;
   return JSON.stringify(sqlite.prepare(migrations).raw().all());

@@ -2,13 +2,8 @@ import type Database from 'better-sqlite3';
 import { connectionContent, type StoredConnection } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
-import { checkConnection } from '../receipts/altered-lists.ts';
-import {
-  type ConnectionRow,
-  connectionRows,
-  isUnreferenced,
-  missingConnections,
-} from '../tables/connection-table.ts';
+import { checkRows } from '../receipts/altered-lists.ts';
+import { type ConnectionRow, isUnreferenced, missingConnections } from '../tables/connection-table.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
 /** What a record says of a connection: its id, its name and its further fields. */
@@ -176,7 +171,7 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   const dropped = new Set(
     sqlite.prepare<[], number>(`SELECT c.id FROM connections c WHERE ${isUnreferenced}`).pluck().all(),
   );
-  for (const row of connectionRows(sqlite)) if (!checkConnection(row).isAsWritten) dropped.add(row.id);
+  for (const { id, isAsWritten } of checkRows(sqlite, 'connections')) if (!isAsWritten) dropped.add(id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
   for (const id of missingConnections(sqlite)) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);

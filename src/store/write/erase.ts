@@ -10,7 +10,7 @@ import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { lastRunBefore, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { RunHashes } from '../receipts/run-hashes.ts';
+import { RunComposer } from '../receipts/run-receipt.ts';
 import { tryToRead } from '../tables/readable.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
@@ -111,7 +111,7 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   const runIds = [...new Set(versions.map(({ runId }) => runId))];
   // A rebuild accepted the history of earlier runs as it was.
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
-  const [hashes, stated] = [new RunHashes(sqlite), statedHashes(sqlite)];
+  const [hashes, stated] = [new RunComposer(sqlite), statedHashes(sqlite)];
   const isAltered =
     runIds.some(id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource)) ||
     versions.some(({ record, content }) => {
@@ -153,7 +153,7 @@ function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
   }
   for (const id of versions) sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?').run(id);
   if (versions.length > 0) {
-    const hashes = new RunHashes(sqlite);
+    const hashes = new RunComposer(sqlite);
     const ended = runIds.map(runId => ({ runId, ended: hashes.ended(runId, resource) }));
     log.append({ ...receipt, resource, recordId, versions: versions.length, ended });
   }

@@ -1,10 +1,9 @@
-import { keptResources } from '../../contract/lists.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { lastRunBefore, readPruned, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { RunHashes } from '../receipts/run-hashes.ts';
+import { RunComposer } from '../receipts/run-receipt.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { transact } from './transaction.ts';
 
@@ -67,13 +66,12 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
   const oldest = sqlite.prepare<[], number>('SELECT min(valid_to_run_id) FROM record_history').pluck().get();
   if (through <= pruned || through < (oldest ?? Number.POSITIVE_INFINITY)) return 0;
   const from = Math.max(pruned, lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
-  const hashes = new RunHashes(sqlite);
+  const composer = new RunComposer(sqlite);
   const stated = statedHashes(sqlite);
   for (const runId of runs.since(from).filter(id => id <= through))
-    for (const resource of keptResources) {
-      const { changes, ended, count } = hashes.changes(runId, resource);
-      const said = stated(runId, resource) ?? (count === 0 ? { changes, ended } : undefined);
-      if (said?.changes === changes && said.ended === ended) continue;
+    for (const [resource, { hashes, count }] of composer.changes(runId)) {
+      const said = stated(runId, resource) ?? (count === 0 ? hashes : undefined);
+      if (said?.changes === hashes.changes && said.ended === hashes.ended) continue;
       throw new MirrorAlteredError(
         `What run ${runId} changed in ${resource} is not what its receipt says`,
         'The lists were synced, but no older version was deleted',

@@ -2,10 +2,9 @@ import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import type { RunStart } from '../../contract/run.ts';
 import { putObjectsRight } from '../file/own-objects.ts';
-import { checkRow } from '../receipts/altered-lists.ts';
-import { keptNow } from '../receipts/pruned.ts';
+import { checkRows } from '../receipts/altered-lists.ts';
+import { acceptedNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { currentStates } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { dropAlteredConnections } from './connections.ts';
 import { ListMemory } from './memory.ts';
@@ -20,20 +19,16 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
   putObjectsRight(sqlite);
   let dropped = 0;
   for (const list of lists) {
-    dropped += dropAlteredRows(new ListTable(sqlite, list));
+    const table = new ListTable(sqlite, list);
+    const altered = new Set(table.malformed().map(({ id }) => id));
+    for (const { id, isAsWritten } of checkRows(sqlite, list.resource)) if (!isAsWritten) altered.add(id);
+    for (const id of altered) table.remove(id);
+    dropped += altered.size;
     new ListMemory(sqlite, list).forget(runId);
   }
   dropped += dropAlteredConnections(sqlite, runId);
   const log = new ReceiptLog(sqlite);
   const { startedAt: at, actor } = start;
-  const state = { lists: currentStates(sqlite, runId), kept: keptNow(sqlite) };
-  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...state });
+  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...acceptedNow(sqlite, runId) });
   return dropped;
-}
-
-function dropAlteredRows(table: ListTable): number {
-  const altered = new Set(table.malformed().map(({ id }) => id));
-  for (const row of table.rows()) if (!checkRow(table.list, row).isAsWritten) altered.add(row.id);
-  for (const id of altered) table.remove(id);
-  return altered.size;
 }
