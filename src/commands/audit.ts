@@ -33,7 +33,6 @@ export const keygen = command({
     }
     return publicPem;
   },
-  text: publicPem => publicPem,
 });
 
 /** `docmirror audit checkpoint` */
@@ -63,7 +62,6 @@ export const checkpoint = command({
     writeWhole(out, text);
     return '';
   },
-  text: text => text,
 });
 
 /** `docmirror audit receipts` */

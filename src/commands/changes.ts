@@ -16,7 +16,7 @@ import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
-import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
+import { assertNoTerminal, deliver } from './stream-out.ts';
 
 const flags = {
   sinceRun: conflicting(text('N', 'changes of later runs than this one'), '--since'),
@@ -75,13 +75,10 @@ export const changes = command({
     });
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
     const pieces = await changePieces(found, format, width, given.resource);
-    if (out !== null) stdout.write(await writeOut(out, pieces, () => changeCount));
-    else {
-      const isTaken = await streamOut(stdout, pieces);
-      if (changeCount === 0 && format === 'table') stdout.write(nothingChanged(sqlite, range));
-      if (given.next !== null) await assertTaken(stdout, isTaken);
-    }
+    const isTaken = await deliver(pieces, { out, stdout }, () => changeCount);
+    if (changeCount === 0 && format === 'table' && out === null) stdout.write(nothingChanged(sqlite, range));
     if (given.next === null) return;
+    if (out === null) await assertTaken(stdout, isTaken);
     const { sinceRunId, untilRunId, after } = range;
     const next = untilRunId > sinceRunId ? cursorAt(sqlite, untilRunId) : cursorAt(sqlite, sinceRunId, after);
     writeWhole(given.next, cursorText(next));

@@ -32,7 +32,7 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
   ): Promise<Data | undefined> | Data | undefined;
   /** The result as `--json` prints it. Commands without it have no such flag. */
   output?(data: Data): object;
-  /** The result for people; `width` is that of the terminal, in characters, and infinite without one. */
+  /** The result for people; `width` is that of the terminal, in characters, and infinite without one. A text is its own. */
   text?(data: Data, width: number): string;
 }
 

@@ -28,7 +28,6 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
       const levels = levelsOf(await load());
       return shell === 'fish' ? fishScript(levels) : shellScript(levels, shell);
     },
-    text: script => script,
   });
 }
 

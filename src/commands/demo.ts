@@ -1,6 +1,5 @@
 import { rmSync, statSync } from 'node:fs';
 import { resolveConfig } from '../config/resolve.ts';
-import { lists } from '../contract/lists.ts';
 import { RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
@@ -18,7 +17,6 @@ import { type Context, command } from './command.ts';
 import { defaulting, moment, number } from './flags.ts';
 import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
-import { Progress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
@@ -66,7 +64,7 @@ export const demo = command({
     'docmirror demo --log-level info': 'with what it logs',
   },
   async run({ records, until }, context) {
-    const { stdout, signal, secrets, settings } = context;
+    const { stdout, signal, settings } = context;
     const untilMs = until === null ? Date.now() : Date.parse(until);
     const logLevel = settings.environment.DOCMIRROR_LOG_LEVEL ?? 'error';
     const config = resolveConfig({ ...settings.flags, database, actor }, { DOCMIRROR_LOG_LEVEL: logLevel });
@@ -86,17 +84,14 @@ export const demo = command({
         const isLast = daysBefore === 0;
         const aheadMs = at(daysBefore).getTime() - Date.now();
         const logger = createLogger(config, context);
-        const summary = await runOnce({
+        const order = {
           config: { ...config, share: isLast ? share : null },
           service: { baseUrl: server.url, token, proxy: null, extraCa: null },
-          lists,
-          trigger: 'manual',
           logger,
-          secrets,
-          observer: new Progress(logger, records > longList ? context.stderr : null),
-          signal,
+          progressOn: records > longList ? context.stderr : null,
           clock: () => new Date(Date.now() + aheadMs),
-        });
+        };
+        const summary = await runOnce(order, context);
         if (signal.aborted || isLast) context.exitCode = exitCodeAfter(summary, signal);
         stdout.write(isLast ? ending(summary, width, context) : lineOf(summary, width));
         if (signal.aborted) return;
@@ -150,7 +145,7 @@ function removeOldDemo(): void {
 }
 
 /** The last run as `sync` shows it, what it changed, and what to do with the mirror. */
-function ending(summary: SharedRunSummary, width: number, { stdout, settings }: Context): string {
+function ending(summary: SharedRunSummary, width: number, { stdout }: Context): string {
   using mirror = openForReading(database);
   const { runId, startedAt } = summary;
   const found = changesThatFit(mirror.sqlite, { sinceRunId: (runId ?? 1) - 1 });
@@ -158,9 +153,6 @@ function ending(summary: SharedRunSummary, width: number, { stdout, settings }: 
   // The rarer a kind of change, the more it shows.
   const order = ['removal', 'update', 'insert'];
   const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
-  // Run by npm in the repository, the program is on no path.
-  const isOfNpm = settings.environment.npm_lifecycle_event !== undefined;
-  const docmirror = isOfNpm ? 'npm run -s docmirror --' : 'docmirror';
   return `
 ${startedAt.slice(0, 10)}  $ docmirror sync
 ${summaryText(summary, width)}
@@ -169,8 +161,8 @@ ${changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(widt
 The mirror is ${database}, its share for readers ${share}. Try:
   sqlite3 ${share} "SELECT * FROM sync_status"
   sqlite3 ${share} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"
-  ${docmirror} status --database ${database}
-  ${docmirror} serve --database ${database}
-For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: ${docmirror} sync
+  docmirror status --database ${database}
+  docmirror serve --database ${database}
+For a service of your own, set DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN and run: docmirror sync
 `;
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
-import { adviceOn, exitCodes, MirrorFileError, ServiceError } from '../errors.ts';
+import { adviceOn, exitCodes, MirrorFileError } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import type { Service } from '../service/service.ts';
@@ -53,12 +53,15 @@ export const doctor = command({
 /** A finding, and what `sync` would exit with for it; 0 if it would go on. */
 type Verdict = Finding & { readonly exitCode: number };
 
-const nothing = { todo: null, code: null, exitCode: exitCodes.done };
-
 /** A check by a part of a run. What the part returns is what was found; what it throws is what a run would end with. */
-async function tried(check: string, part: () => string | Promise<string>): Promise<Verdict> {
+async function tried(
+  check: string,
+  part: () => string | Partial<Verdict> | Promise<string | Partial<Verdict>>,
+): Promise<Verdict> {
+  const usual = { check, status: 'ok', found: '', todo: null, code: null, exitCode: exitCodes.done } as const;
   try {
-    return { check, status: 'ok', found: await part(), ...nothing };
+    const found = await part();
+    return { ...usual, ...(typeof found === 'string' ? { found } : found) };
   } catch (error) {
     const { message: found, code, exitCode } = failureOf(error);
     if (code === 'internal') throw error;
@@ -102,13 +105,11 @@ async function* examine(context: Context): AsyncGenerator<Verdict> {
       throw new MirrorFileError(`${folder} has ${bytesText(bavail * bsize)} free.`, { code: 'disk_full' });
     return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
   });
-  if (share === null)
-    yield { check: 'share', status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)', ...nothing };
-  else
-    yield await tried('share', () => {
-      assertShareFits(context.config);
-      return `${share} can be made`;
-    });
+  yield await tried('share', () => {
+    if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };
+    assertShareFits(context.config);
+    return `${share} can be made`;
+  });
   if (service === undefined) return;
   const { token } = service;
   let text = '';
@@ -126,26 +127,21 @@ const momentMs = 2_000;
 
 /** The first page of each list. */
 async function* checkLists(service: ServiceConfig, context: Context): AsyncGenerator<Verdict> {
-  const { config, signal, secrets } = context;
+  const { config, signal } = context;
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
-  const source = openService(service, { ...config, giveUpAfterMs }, { logger, secrets, signal });
-  const errors: ServiceError[] = [];
+  const source = openService(service, { ...config, giveUpAfterMs }, { ...context, logger, signal });
   const pages: Verdict[] = [];
   try {
-    for (const list of lists) {
-      try {
-        pages.push(await readFirstPage(list, source, config, signal));
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        errors.push(error);
-      }
-    }
+    for (const list of lists)
+      pages.push(await tried(list.resource, () => readFirstPage(list, source, config, signal)));
+    signal.throwIfAborted();
   } finally {
     await source.close();
   }
-  yield accessOf(errors, pages.length);
-  yield* pages;
+  const refused = pages.filter(({ code }) => code !== null);
+  yield await tried('access', () => accessOf(refused));
+  yield* pages.filter(page => !refused.includes(page));
 }
 
 /** @throws ServiceError if the list can't be read. */
@@ -154,29 +150,26 @@ async function readFirstPage(
   source: Service,
   { pageSize, maxPages }: Config,
   signal: AbortSignal,
-): Promise<Verdict> {
+): Promise<Partial<Verdict>> {
   const first = await getFirstPage(source, list, pageSize ?? pageSizeAtFirst, signal);
   const { page } = first;
   assertPagesMax({ list, pagesMax: maxPages }, pagesStated(first));
   const size = `${first.pageSize} a page, ${counted(page.pagination.totalRecordCount, 'record')}`;
   const found = `first page ${first.firstPageNo}, ${size}`;
-  const check = list.resource;
   const [rejected] = page.content === null ? [] : readRecords(list, page.content).rejections;
-  if (rejected === undefined) return { check, status: 'ok', found, ...nothing };
+  if (rejected === undefined) return { found };
   const todo = 'A run sets such records aside, and removes nothing from that list. Ask who runs the service.';
   const why = `${found}; a record can't be read (${rejected.reason})`;
-  return { check, status: 'failed', found: why, todo, code: null, exitCode: exitCodes.partial };
+  return { status: 'failed', found: why, todo, exitCode: exitCodes.partial };
 }
 
-/** @param readCount how many lists were read. */
-function accessOf(errors: readonly ServiceError[], readCount: number): Verdict {
-  const [first] = errors;
+/** What the lists that could not be read say of the service and the token. */
+function accessOf(refused: readonly Verdict[]): Partial<Verdict> {
+  const [first] = refused;
   const names = lists.map(({ resource }) => resource).join(', ');
-  if (first === undefined)
-    return { check: 'access', status: 'ok', found: `the token is accepted for ${names}`, ...nothing };
-  const found = errors.map(({ message }) => message).join('; ');
-  const isRefused = errors.every(({ code }) => code === 'unauthorized' || code === 'forbidden');
-  const whole = isRefused ? exitCodes.unauthorized : exitCodes.failed;
-  const exitCode = readCount > 0 ? exitCodes.partial : whole;
-  return { check: 'access', status: 'failed', found, todo: adviceOn(first.code), code: first.code, exitCode };
+  if (first === undefined) return { found: `the token is accepted for ${names}` };
+  const isToken = refused.every(({ exitCode }) => exitCode === exitCodes.unauthorized);
+  const whole = isToken ? exitCodes.unauthorized : exitCodes.failed;
+  const exitCode = refused.length < lists.length ? exitCodes.partial : whole;
+  return { ...first, check: 'access', found: refused.map(({ found }) => found).join('; '), exitCode };
 }

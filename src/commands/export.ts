@@ -97,7 +97,6 @@ export const exportMirror = command({
     const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
     return renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout));
   },
-  text: table => table,
 });
 
 /** A resource's columns: its id, its fields, the runs that wrote it, and its further fields. */

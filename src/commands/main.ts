@@ -1,5 +1,5 @@
 import { withEnvFile } from '../config/env-file.ts';
-import { flagKey, resolveOne } from '../config/resolve.ts';
+import { type Given, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
@@ -121,14 +121,14 @@ function parse(command: Command, given: readonly string[]): Typed {
 /** The settings that were typed, and the variables below them. */
 function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Settings {
   const [envFile] = flags.get('--env-file') ?? [];
-  const given: Record<string, unknown> = envFile === undefined ? {} : { envFile };
+  const given: { -readonly [Name in keyof Given]: string } = {};
   for (const setting of command.settings) {
     const { flag, valueName } = settings[setting];
     const [text] = flags.get(flag) ?? [];
-    if (text !== undefined) given[flagKey(flag)] = valueName === null ? true : text;
+    if (text !== undefined) given[setting] = valueName === null ? 'true' : text;
   }
-  const below = { environment, inEnvFile: new Set<string>() };
-  return { ...(envFile === undefined ? below : withEnvFile(envFile, environment)), flags: given };
+  if (envFile === undefined) return { environment, inEnvFile: new Set(), flags: given };
+  return { ...withEnvFile(envFile, environment), flags: { ...given, envFile } };
 }
 
 /** The values of a command's arguments and flags. */
@@ -155,9 +155,10 @@ async function notifierFor(name: string, context: Context): Promise<Context['not
 
 function print(command: Command, data: unknown, isJson: boolean, context: Context): void {
   const { stdout, notifier, settings: given } = context;
-  notifier?.summary(command.text?.(data, Number.POSITIVE_INFINITY) ?? '');
+  const textFor = (width: number) => (typeof data === 'string' ? data : (command.text?.(data, width) ?? ''));
+  notifier?.summary(textFor(Number.POSITIVE_INFINITY));
   if (!isJson || command.output === undefined) {
-    stdout.write(command.text?.(data, widthOf(stdout)) ?? '');
+    stdout.write(textFor(widthOf(stdout)));
     return;
   }
   const output = command.output(data);

@@ -15,6 +15,9 @@ import { signedCheckpointOf } from './checkpoint-file.ts';
 import type { Failure, Output, Settings } from './io.ts';
 import { createLogger } from './logging.ts';
 
+/** At the end, the ping of the start is given up after this, in milliseconds. */
+const startMsMax = 1_000;
+
 /** The parts of a command's context that a notifier needs. */
 interface Notified {
   readonly settings: Settings;
@@ -28,6 +31,7 @@ export class Notifier {
   readonly #context: Notified;
   readonly #pingUrl: string | null;
   #start: Promise<void> | undefined;
+  #ending = new AbortController();
   #summary = '';
   #backup: BackupFigures | null = null;
 
@@ -56,8 +60,12 @@ export class Notifier {
 
   /** The command, or its run, has ended. */
   async ended(exitCode: number): Promise<void> {
+    // A monitor that does not answer holds up the end just once.
+    const timer = setTimeout(() => this.#ending.abort(), startMsMax);
     await this.#start;
+    clearTimeout(timer);
     this.#start = undefined;
+    this.#ending = new AbortController();
     this.#writeMetrics(exitCode);
     if (exitCode === exitCodes.done) await this.#ping('', this.#summary);
     else if (exitCode !== exitCodes.busy) await this.#ping('/fail', this.#summary);
@@ -84,7 +92,8 @@ export class Notifier {
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
     const body = secrets.redact(this.#body(summary));
     const proxy = proxyFor(url, settings.environment);
-    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
+    const { signal } = this.#ending;
+    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}`, signal });
     if (why !== null) this.#warn({ to: url.origin, why }, 'the ping could not be sent');
   }
 
@@ -111,7 +120,7 @@ export class Notifier {
   #writeMetrics(exitCode: number): void {
     const path = this.#setting('metricsFile');
     if (path === null || this.#name.startsWith('publish')) return;
-    const ended = { command: this.#name, exitCode, atMs: Date.now(), backup: this.#backup };
+    const ended = { command: this.#name, exitCode, backup: this.#backup };
     try {
       writeMetricsFiles(path, this.#setting('database') ?? '', this.#setting('labels') ?? {}, ended);
     } catch (error) {
@@ -137,50 +146,12 @@ export interface BackupFigures {
 interface EndedCommand {
   readonly command: string;
   readonly exitCode: number;
-  readonly atMs: number;
   /** Null if none was made. */
   readonly backup: BackupFigures | null;
 }
 
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
-
-type Gauge = readonly [name: string, help: string, numberOf: (ended: EndedCommand) => number];
-
-const commandGauges: readonly Gauge[] = [
-  [
-    'docmirror_command_last_exit_code',
-    'What the command exited with, the last time.',
-    ({ exitCode }) => exitCode,
-  ],
-  [
-    'docmirror_command_last_end_timestamp_seconds',
-    'When the command ended the last time, in seconds since 1970.',
-    ({ atMs }) => atMs / 1000,
-  ],
-];
-
-const backupExitCode = 'docmirror_backup_last_exit_code';
-
-const backupGauges: readonly Gauge[] = [
-  [
-    'docmirror_backup_last_success_timestamp_seconds',
-    'When the newest backup was made, in seconds since 1970.',
-    // Before the first backup the time is 0, so that an alert on its age fires.
-    ({ backup, atMs }) => (backup === null ? 0 : atMs / 1000),
-  ],
-  [
-    'docmirror_backup_last_success_bytes',
-    'How large the newest backup is, in bytes.',
-    ({ backup }) => backup?.bytes ?? 0,
-  ],
-  [
-    'docmirror_backup_last_success_run_id',
-    'The newest run that the newest backup contains.',
-    ({ backup }) => backup?.runId ?? 0,
-  ],
-  [backupExitCode, 'What the last backup exited with.', ({ exitCode }) => exitCode],
-];
 
 /**
  * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. `backup` also writes a
@@ -189,27 +160,46 @@ const backupGauges: readonly Gauge[] = [
  * @param labels of all metrics; if there are none, those of the mirror's newest run.
  * @throws RefusedFileError if it can't be written there.
  */
-export function writeMetricsFiles(path: string, database: string, labels: Labels, ended: EndedCommand): void {
+function writeMetricsFiles(
+  path: string,
+  database: string,
+  labels: Labels,
+  { command, exitCode, backup }: EndedCommand,
+): void {
   const figures = labelledFigures(database, labels);
-  const text = ([name, help, numberOf]: Gauge, own: Labels) =>
-    textOf([{ name, help, samples: () => [[numberOf(ended), own]] }], [figures]);
+  const nowS = Date.now() / 1000;
+  const gauge = (name: string, help: string, value: number, own: Labels = {}) =>
+    textOf([{ name, help, samples: () => [[value, own]] }], [figures]);
   // The other commands' metrics belong to the families of this one.
-  const others = linesOf(path).filter(line => !line.includes(`command="${ended.command}"`));
-  const families = commandGauges.map(gauge => {
-    const kept = others.filter(line => line.startsWith(gauge[0]));
-    return text(gauge, { command: ended.command }) + kept.join('');
-  });
-  writeWhole(path, [metricsText([figures]), ...families].join('\n'), publicMode);
-  if (ended.command !== 'backup') return;
+  const others = linesOf(path).filter(line => !line.includes(`command="${command}"`));
+  const ofCommand = (name: string, help: string, value: number) =>
+    gauge(name, help, value, { command }) + others.filter(line => line.startsWith(name)).join('');
+  const exitHelp = 'What the command exited with, the last time.';
+  const endHelp = 'When the command ended the last time, in seconds since 1970.';
+  const texts = [
+    metricsText([figures]),
+    ofCommand('docmirror_command_last_exit_code', exitHelp, exitCode),
+    ofCommand('docmirror_command_last_end_timestamp_seconds', endHelp, nowS),
+  ];
+  writeWhole(path, texts.join('\n'), publicMode);
+  if (command !== 'backup') return;
   const backupPath = `${path.replace(/\.prom$/, '')}-backup.prom`;
-  const before = linesOf(backupPath);
-  const texts = backupGauges.map(gauge => {
-    // If a backup failed, the last successful one is still the newest.
-    const isKept = ended.backup === null && gauge[0] !== backupExitCode;
-    const kept = before.filter(line => isKept && line.startsWith(gauge[0]));
-    return kept.length === 0 ? text(gauge, {}) : text(gauge, {}).replace(/^[^#].*\n/m, kept.join(''));
-  });
-  writeWhole(backupPath, texts.join('\n'), publicMode);
+  // If a backup failed, the last successful one is still the newest.
+  const before = backup === null ? linesOf(backupPath) : [];
+  const ofBackup = (name: string, help: string, value: number) => {
+    const text = gauge(`docmirror_backup_last_success_${name}`, help, value);
+    const kept = before.filter(line => line.startsWith(`docmirror_backup_last_success_${name}`)).join('');
+    return kept === '' ? text : text.replace(/^[^#].*\n/m, kept);
+  };
+  // Before the first backup the time is 0, so that an alert on its age fires.
+  const madeAtS = backup === null ? 0 : nowS;
+  const backupTexts = [
+    ofBackup('timestamp_seconds', 'When the newest backup was made, in seconds since 1970.', madeAtS),
+    ofBackup('bytes', 'How large the newest backup is, in bytes.', backup?.bytes ?? 0),
+    ofBackup('run_id', 'The newest run that the newest backup contains.', backup?.runId ?? 0),
+    gauge('docmirror_backup_last_exit_code', 'What the last backup exited with.', exitCode),
+  ];
+  writeWhole(backupPath, backupTexts.join('\n'), publicMode);
 }
 
 /** The lines of a file that an earlier command wrote; none if it can't be read. */

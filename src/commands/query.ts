@@ -5,7 +5,7 @@ import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
 import { widthOf } from './io.ts';
-import { assertNoTerminal, streamOut, writeOut } from './stream-out.ts';
+import { assertNoTerminal, deliver } from './stream-out.ts';
 
 /** `docmirror query` */
 export const query = command({
@@ -44,8 +44,7 @@ export const query = command({
     };
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const pieces = await queryPieces({ columns: query.columns, rows }, format, width);
-    if (out === null) await streamOut(stdout, pieces);
-    else stdout.write(await writeOut(out, pieces, () => rowCount));
+    await deliver(pieces, { out, stdout }, () => rowCount);
   },
 });
 

@@ -55,7 +55,6 @@ export const report = command({
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },
-  text: said => said,
 });
 
 /** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a local time in the zone. */

@@ -1,35 +1,38 @@
 import type { Config, ServiceConfig } from '../config/resolve.ts';
-import type { ListDefinition } from '../contract/lists.ts';
+import { type ListDefinition, lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { type ChangeObserver, SqliteMirror } from '../store/write/mirror.ts';
-import type { ListObserver } from '../sync/read.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
+import type { Context } from './command.ts';
+import type { Output } from './io.ts';
 import { type Logger, loggedError } from './logging.ts';
-import type { Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
 
-/** The order for one run, for `sync`, each tick of `watch`, and `verify --live`. */
-interface RunRequest extends Opening {
+/** The order for one run, for `sync`, each tick of `watch`, `verify --live` and `demo`. */
+interface RunRequest {
   readonly config: Config;
   readonly service: ServiceConfig;
-  readonly lists: readonly ListDefinition[];
-  readonly trigger: string;
+  /** All lists, if it is left out. */
+  readonly lists?: readonly ListDefinition[];
+  /** The trigger if the settings name none; `manual` if it is left out. */
+  readonly trigger?: string;
   /** Options that only a person chooses. */
   readonly flags?: RunFlags;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: ChangeObserver;
-  readonly observer: ListObserver & Pick<Progress, 'waiting' | 'close'>;
+  readonly logger: Logger;
+  /** A terminal that shows the progress; without one it is logged. */
+  readonly progressOn?: Output | null;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
-  /** Called when the mirror is locked. */
-  readonly onLocked?: () => void;
   /** Called when the run is recorded. */
   readonly onBegun?: () => void;
 }
@@ -44,14 +47,15 @@ interface RunFlags {
   readonly rebuild?: boolean;
 }
 
-/** Opens everything that one run needs, and closes it however the run ends; the observer is closed, too. */
-export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
-  const { config, service, observer, logger, onPlannedChange, flags = {} } = request;
+/** Opens everything that one run needs, and closes it however the run ends. */
+export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
+  const { config, service, logger, onPlannedChange, flags = {}, trigger = 'manual' } = request;
   const { database, waitMs, fullEveryMs, deadlineMs } = config;
+  const observer = new Progress(logger, request.progressOn);
   const late = new AbortController();
   const end = () => late.abort(new CancelledError('deadline'));
   const timer = deadlineMs === null ? undefined : setTimeout(end, deadlineMs);
-  const signal = AbortSignal.any([request.signal, late.signal]);
+  const signal = AbortSignal.any([context.signal, late.signal]);
   try {
     if (!flags.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
     const mirror = await whenFree(waitMs, signal, () =>
@@ -59,13 +63,13 @@ export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
         ? SqliteMirror.open(database, { signal, mayRebuild: flags.rebuild ?? false })
         : SqliteMirror.openDry(database, onPlannedChange, { signal }),
     );
-    request.onLocked?.();
-    const source = openService(service, config, { ...request, signal });
+    if (onPlannedChange === undefined) context.notifier?.begun();
+    const source = openService(service, config, { ...context, logger, signal, observer });
     try {
       const summary = await runSync(
         {
-          lists: request.lists,
-          trigger: request.trigger,
+          lists: request.lists ?? lists,
+          trigger: config.trigger ?? trigger,
           docmirrorVersion: version,
           actor: config.actor,
           labels: config.labels,
@@ -86,7 +90,7 @@ export async function runOnce(request: RunRequest): Promise<SharedRunSummary> {
       // A run that took too long can have changed a list, and the next one can be as slow.
       return {
         ...summary,
-        share: onPlannedChange === undefined ? await shareAfterRun(config, logger, request.signal) : null,
+        share: onPlannedChange === undefined ? await shareAfterRun(config, logger, context.signal) : null,
       };
     } finally {
       await source.close();
@@ -121,13 +125,13 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
 }
 
 /** The parts that an open service needs. */
-export interface Opening {
+interface Opening {
   readonly logger: Logger;
   /** The token is added to these. */
   readonly secrets: Secrets;
   readonly signal: AbortSignal;
-  /** Called with the time until which the service asked for no requests. */
-  readonly observer?: Pick<Progress, 'waiting'>;
+  /** Told of the time until which the service asked for no requests. */
+  readonly observer?: Progress;
 }
 
 /**

@@ -125,7 +125,6 @@ export const defaultCommand = command({
     const shown = { run: reader.newestRun(), width: widthOf(stdout) };
     return `${head}\n${statusText(lists, Date.now(), shown)}`;
   },
-  text: said => said,
 });
 
 /** The first setting that a run still needs, in words; null if the settings are complete. */

@@ -17,7 +17,7 @@ const chunkLength = 64 * 1024;
  *
  * @returns false if nobody read them to the end.
  */
-export async function streamOut(stream: Writable, pieces: Iterable<string | Uint8Array>): Promise<boolean> {
+async function streamOut(stream: Writable, pieces: Iterable<string | Uint8Array>): Promise<boolean> {
   let waiting: Uint8Array[] = [];
   let length = 0;
   let isLost = false;
@@ -61,17 +61,19 @@ export async function fill(file: AtomicFile, pieces: Iterable<string | Uint8Arra
 }
 
 /**
- * Writes the file that --out names, whole or not at all.
+ * Writes pieces to standard output or, whole or not at all, to the file that --out names, and then a line that says what it has.
  *
- * @returns a line that says what it has.
+ * @returns false if nobody read them to the end.
  */
-export async function writeOut(
-  path: string,
+export async function deliver(
   pieces: Iterable<string | Uint8Array>,
+  { out, stdout }: { readonly out: string | null; readonly stdout: Output },
   rowCount: () => number,
-): Promise<string> {
-  using file = new AtomicFile(path);
+): Promise<boolean> {
+  if (out === null) return streamOut(stdout, pieces);
+  using file = new AtomicFile(out);
   await fill(file, pieces);
   file.putInPlace();
-  return `${printable(path)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`;
+  stdout.write(`${printable(out)}: ${counted(rowCount(), 'row')}, ${bytesText(file.bytes)}.\n`);
+  return true;
 }

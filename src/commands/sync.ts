@@ -7,7 +7,6 @@ import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
 import { createLogger } from './logging.ts';
-import { Progress } from './progress.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
@@ -41,7 +40,7 @@ export const sync = command({
     '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run is using the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
   notifies: ({ dryRun }) => !dryRun,
   async run(given, context) {
-    const { config, service, secrets, signal } = context;
+    const { config, service } = context;
     if (!given.dryRun) assertShareFits(config);
     const logger = createLogger(config, context);
     const planned: ShownChange[] = [];
@@ -50,20 +49,17 @@ export const sync = command({
       plannedCount++;
       if (planned.length < shownChangesMax) planned.push(change);
     };
-    const summary = await runOnce({
+    const order = {
       config,
       service,
       lists: lists.filter(({ resource }) => given.resource.includes(resource)),
-      trigger: config.trigger ?? 'manual',
       flags: given,
       ...(given.dryRun && { onPlannedChange }),
       logger,
-      secrets,
-      observer: new Progress(logger, context.stderr),
-      signal,
-      onLocked: () => context.notifier?.begun(),
-    });
-    context.exitCode = exitCodeAfter(summary, signal);
+      progressOn: context.stderr,
+    };
+    const summary = await runOnce(order, context);
+    context.exitCode = exitCodeAfter(summary, context.signal);
     const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary);
     return { summary, rejections, planned, plannedCount };
   },

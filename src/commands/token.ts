@@ -46,7 +46,7 @@ const name = 'DOCMIRROR_TOKEN_COMMAND';
 /**
  * Runs the command that prints the token, for at most `timeoutMs`.
  *
- * @throws UsageError if it fails, hangs, or does not print exactly one line; its output is never shown.
+ * @throws UsageError if it fails, hangs, or does not print a token alone; its output is never shown.
  */
 export async function runTokenCommand(
   { command, environment }: { readonly command: string; readonly environment: Environment },
@@ -65,12 +65,7 @@ export async function runTokenCommand(
     signal.throwIfAborted();
     throw new UsageError(`${name}: the command ${faultOf(error, timeoutMs)}`);
   });
-  const lines = stdout.trim().split('\n');
-  if (lines.length > 1)
-    throw new UsageError(
-      `${name}: the command printed ${lines.length} lines; only the token must be printed.`,
-    );
-  if (lines[0] === '') throw new UsageError(`${name}: the command printed nothing.`);
+  if (stdout.trim() === '') throw new UsageError(`${name}: the command printed nothing.`);
   return named(name, () => parse.token(stdout));
 }
 

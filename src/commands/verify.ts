@@ -27,7 +27,6 @@ import {
   yes,
 } from './flags.ts';
 import { createLogger } from './logging.ts';
-import { Progress } from './progress.ts';
 import { runOnce } from './run-once.ts';
 
 /** `docmirror verify` */
@@ -86,29 +85,26 @@ export const verify = command({
  *
  * @param limit how many differences are kept; the others are only counted.
  */
-export async function verifyLive(
+async function verifyLive(
   context: Context,
   limit: number,
 ): Promise<LiveResult & { readonly exitCode: number }> {
-  const { config, service, secrets, signal } = context;
+  const { config, service, signal } = context;
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
   const logger = createLogger(config, context);
-  const summary = await runOnce({
+  const order = {
     config: { ...config, deadlineMs: null },
     service,
-    lists,
-    trigger: 'manual',
     flags: { full: true, allowMassRemoval: true },
-    onPlannedChange(change) {
+    onPlannedChange(change: RecordChange) {
       differenceCount++;
       if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));
     },
-    observer: new Progress(logger, context.stderr),
     logger,
-    secrets,
-    signal,
-  });
+    progressOn: context.stderr,
+  };
+  const summary = await runOnce(order, context);
   signal.throwIfAborted();
   const { resources } = summary;
   return {

@@ -5,7 +5,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createTask, validateDetailed } from 'node-cron';
 import { integer } from '../config/parse.ts';
 import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
-import { lists } from '../contract/lists.ts';
 import { CancelledError, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
@@ -16,7 +15,6 @@ import { type Context, command } from './command.ts';
 import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
 import { failureOf } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
-import { Progress } from './progress.ts';
 import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { readToken } from './token.ts';
@@ -134,23 +132,13 @@ async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig,
  * @returns whether it failed for a reason that can be gone after some minutes.
  */
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {
-  const { config, service, secrets, signal, notifier } = context;
+  const { config, service, signal, notifier } = context;
   try {
     const delayMs = randomInt(Math.floor(jitterMs) + 1);
     if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
-    const summary = await runOnce({
-      config,
-      service,
-      logger,
-      secrets,
-      signal,
-      lists,
-      trigger: config.trigger ?? 'schedule',
-      onBegun: () => logger.info('run started'),
-      onLocked: () => notifier?.begun(),
-      observer: new Progress(logger),
-    });
+    const onBegun = () => logger.info('run started');
+    const summary = await runOnce({ config, service, logger, trigger: 'schedule', onBegun }, context);
     const { runId, status, durationMs, error, receipt, share } = summary;
     const entry = { runId, status, durationMs, error, receipt, share };
     logger[status === 'completed' ? 'info' : 'warn'](entry, `run ${status}`);

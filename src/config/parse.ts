@@ -58,8 +58,7 @@ function got(expected: string, text: string): Error {
   return new Error(`expected ${expected}, got ${JSON.stringify(text)}`);
 }
 
-/** Makes a reader of texts of a form. */
-export function matching(form: RegExp, expected: string): (text: string) => string {
+function matching(form: RegExp, expected: string): (text: string) => string {
   return text => {
     if (form.test(text)) return text;
     throw got(expected, text);
@@ -68,6 +67,29 @@ export function matching(form: RegExp, expected: string): (text: string) => stri
 
 /** A name that can be part of a table, a label and a file's name. */
 export const name = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"');
+
+/** Who runs docmirror, in a line. */
+export const actor = matching(
+  /^(?=.*\S)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]{1,200}$/u,
+  'a name of 1 to 200 characters that can be printed',
+);
+
+/** Something like a cron expression; the library that reads it says more. */
+export const cron = matching(
+  /^\s*(\S+(\s+\S+){4,5}|@[a-z]+)\s*$/,
+  'a cron expression of five fields, or six with seconds first, such as "0 * * * *"',
+);
+
+/** The least level of a log line. */
+export const logLevel = matching(
+  /^(trace|debug|info|warn|error|fatal|silent)$/,
+  'one of trace, debug, info, warn, error, fatal, silent',
+);
+
+/** Records of a page; null if docmirror finds out what the service allows. */
+export function pageSize(text: string): number | null {
+  return text === 'auto' ? null : integer(text, 1, 100_000, 'auto or ');
+}
 
 /**
  * A whole number between two bounds, both included.

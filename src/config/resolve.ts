@@ -5,8 +5,8 @@ import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
 
-/** The flags that the command line gave, as text; a flag without a value is `true`. */
-export type Given = Readonly<Record<string, unknown>>;
+/** The settings that flags gave, as text, and the file that `--env-file` names. */
+export type Given = Readonly<Partial<Record<SettingName | 'envFile', string>>>;
 /** The variables of the process and of the file that `--env-file` names. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -41,7 +41,7 @@ export interface ServiceConfig {
 export function resolveConfig(flags: Given, environment: Environment): Config {
   rejectUnknownVariables(environment);
   const { baseUrl, allowHttp, token, tokenFile, tokenCommand, ...values } = resolveAll(flags, environment);
-  return Object.freeze({ ...values, actor: values.actor ?? userName() });
+  return { ...values, actor: values.actor ?? userName() };
 }
 
 /**
@@ -57,12 +57,12 @@ export function resolveService(
 ): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
-  return Object.freeze({
+  return {
     baseUrl: addressOf(baseUrl),
     proxy: safeProxyFor('DOCMIRROR_BASE_URL', baseUrl, environment, allowHttp),
     token: tokenSetting(flags, environment, inEnvFile),
     extraCa: readExtraCa(environment.NODE_EXTRA_CA_CERTS?.trim() ?? ''),
-  });
+  };
 }
 
 /** More than the certificates of all public authorities need, in bytes. */
@@ -108,8 +108,8 @@ export function resolvePublish(flags: Given, environment: Environment) {
   const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile, tenant } = values;
   if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
   if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');
-  const isPasswordFlag = flags.password !== undefined && flags.passwordFile === undefined;
-  return Object.freeze({
+  const isPasswordFlag = flags.clickhousePassword !== undefined && flags.clickhousePasswordFile === undefined;
+  return {
     url: addressOf(url),
     user: values.clickhouseUser,
     password: password ?? '',
@@ -118,7 +118,7 @@ export function resolvePublish(flags: Given, environment: Environment) {
     database: values.clickhouseDatabase,
     tenant,
     proxy: safeProxyFor('DOCMIRROR_CLICKHOUSE_URL', url, environment, values.allowHttp),
-  });
+  };
 }
 
 /**
@@ -160,19 +160,14 @@ function resolve<Name extends SettingName>(
   environment: Environment,
 ): SettingValues[Name] {
   const { variable, flag, default: fallback, parse } = settings[name];
-  const given = flags[flagKey(flag)];
+  const given = flags[name];
   const [from, text] =
     given === undefined
       ? [variable, environment[variable]?.trim() || fallback]
       : // A path or a command is taken exactly as given, because a file's name can end with a space.
-        [flag, parse === parsers.text ? String(given) : String(given).trim()];
+        [flag, parse === parsers.text ? given : given.trim()];
   // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
-}
-
-/** The key of a flag in the argument parser's result: `--page-size` is `pageSize`. */
-export function flagKey(flag: string): string {
-  return flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** The operating system's name of the user. Many containers have none. */

@@ -51,12 +51,10 @@ export const settings = {
     default: 'docmirror.sqlite',
     help: "the mirror's file",
   }),
-  pageSize: setting(
-    'PAGE_SIZE',
-    'N',
-    text => (text === 'auto' ? null : parse.integer(text, 1, 100_000, 'auto or ')),
-    { default: 'auto', help: 'records a page: auto finds what the service allows, or a number' },
-  ),
+  pageSize: setting('PAGE_SIZE', 'N', parse.pageSize, {
+    default: 'auto',
+    help: 'records a page: auto finds what the service allows, or a number',
+  }),
   concurrency: setting('CONCURRENCY', 'N', text => parse.integer(text, 1, 64), {
     default: '4',
     help: 'most page requests at a time; fewer while the service says that it is too much',
@@ -98,17 +96,9 @@ export const settings = {
     default: 'forever',
     help: 'each run deletes versions that ended longer than this before the last run began, for example 400d',
   }),
-  actor: setting(
-    'ACTOR',
-    'NAME',
-    parse.matching(
-      /^(?=.*\S)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]{1,200}$/u,
-      'a name of 1 to 200 characters that can be printed',
-    ),
-    {
-      help: "who runs it, for the receipts; default: the operating system's user name",
-    },
-  ),
+  actor: setting('ACTOR', 'NAME', parse.actor, {
+    help: "who runs it, for the receipts; default: the operating system's user name",
+  }),
   signingKeyFile: setting('SIGNING_KEY_FILE', 'FILE', parse.text, {
     help: 'the Ed25519 private key (PKCS #8, PEM) that signs checkpoints',
   }),
@@ -118,18 +108,10 @@ export const settings = {
   shareSql: setting('SHARE_SQL', 'FILE', parse.text, {
     help: 'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
   }),
-  schedule: setting(
-    'SCHEDULE',
-    'CRON',
-    parse.matching(
-      /^\s*(\S+(\s+\S+){4,5}|@[a-z]+)\s*$/,
-      'a cron expression of five fields, or six with seconds first, such as "0 * * * *"',
-    ),
-    {
-      default: '0 * * * *',
-      help: "watch's cron expression",
-    },
-  ),
+  schedule: setting('SCHEDULE', 'CRON', parse.cron, {
+    default: '0 * * * *',
+    help: "watch's cron expression",
+  }),
   timezone: setting('TIMEZONE', 'ZONE', parse.timezone, {
     default: 'UTC',
     help: "the time zone of watch's cron expression, and of the days of a report",
@@ -144,18 +126,10 @@ export const settings = {
     default: '',
     help: 'for example tenant=acme,env=prod: part of every log line, metric and JSON object, and of the record of each run',
   }),
-  logLevel: setting(
-    'LOG_LEVEL',
-    'LEVEL',
-    parse.matching(
-      /^(trace|debug|info|warn|error|fatal|silent)$/,
-      'one of trace, debug, info, warn, error, fatal, silent',
-    ),
-    {
-      default: 'info',
-      help: 'trace, debug, info, warn, error, fatal or silent',
-    },
-  ),
+  logLevel: setting('LOG_LEVEL', 'LEVEL', parse.logLevel, {
+    default: 'info',
+    help: 'trace, debug, info, warn, error, fatal or silent',
+  }),
   clickhouseUrl: setting('CLICKHOUSE_URL', 'URL', parse.baseUrl, {
     flag: '--url',
     help: "publish: the ClickHouse server's HTTP address; https, or http for a loopback address only",

@@ -14,6 +14,8 @@ export interface Ping {
   readonly body: string;
   readonly userAgent: string;
   readonly proxy: ProxySetting | null;
+  /** Gives up. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -22,12 +24,13 @@ export interface Ping {
  * @returns null if it was accepted, otherwise the reason, without the address, which is secret.
  */
 export async function sendPing(ping: Ping): Promise<string | null> {
-  return (await tryOnce(ping)) === null ? null : tryOnce(ping);
+  const why = await tryOnce(ping);
+  return why === null || ping.signal.aborted ? why : tryOnce(ping);
 }
 
-async function tryOnce({ url, body, userAgent, proxy }: Ping): Promise<string | null> {
+async function tryOnce({ url, body, userAgent, proxy, signal: ended }: Ping): Promise<string | null> {
   const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, concurrency: 1, proxy });
-  const signal = AbortSignal.timeout(tryMsMax);
+  const signal = AbortSignal.any([ended, AbortSignal.timeout(tryMsMax)]);
   try {
     const asked = request.call(connection, {
       origin: url.origin,

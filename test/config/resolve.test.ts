@@ -49,16 +49,14 @@ const defaults = {
 };
 
 const names = Object.keys(samples) as (keyof typeof samples)[];
-const camelCase = (flag: string) =>
-  flag.slice(2).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 
 describe('each setting', () => {
   test.each(names)('%s is what the variable says, and the flag goes before it', name => {
-    const { variable, flag } = settings[name];
+    const { variable } = settings[name];
     const [text, value] = samples[name];
     expect(resolveConfig({}, { [variable]: text })[name]).toEqual(value);
     expect(resolveConfig({}, { [variable]: `  ${text} ` })[name]).toEqual(value);
-    const flags = { [camelCase(flag)]: text };
+    const flags = { [name]: text };
     expect(resolveConfig(flags, { [variable]: 'not usable \u0000' })[name]).toEqual(value);
   });
 
@@ -101,7 +99,7 @@ describe('where the service is', () => {
 
   test('can be http only on this machine, or if that is allowed', () => {
     const environment = { ...base, DOCMIRROR_BASE_URL: 'http://service.example' };
-    expect(resolveService({ allowHttp: true }, environment).baseUrl).toBe('http://service.example');
+    expect(resolveService({ allowHttp: 'true' }, environment).baseUrl).toBe('http://service.example');
     for (const host of ['127.0.0.1', '127.1.2.3', '[::1]', 'localhost']) {
       expect(resolveService({}, { ...base, DOCMIRROR_BASE_URL: `http://${host}` }).baseUrl).toBe(
         `http://${host}`,
