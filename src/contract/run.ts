@@ -1,71 +1,121 @@
-import type { ListDefinition, ResourceName } from './lists.ts';
-import type { Page, UnknownField } from './page.ts';
+import { type ListDefinition, type ResourceName, resourceNames } from './lists.ts';
+import type { Page } from './page.ts';
+import * as is from './shapes.ts';
 
 // How a run is described: by what it is begun with, what becomes of each list, and how it is recorded.
 
-/** The requests to the service so far, and their cost. */
-export interface Traffic {
-  readonly requests: number;
-  readonly retries: number;
-  readonly bytes: number;
-  /** Time spent waiting because of the service: it asked for a pause, or failed; in milliseconds. */
-  readonly waitedMs: number;
-}
+/** A list by its name. */
+export const resource = is.oneOf<string>(resourceNames, 'the list');
 
-/** The result of writing a list. */
-export interface Applied extends FieldNews {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly removed: number;
-  readonly unchanged: number;
-  readonly rejected: number;
-  readonly removalsWithheld: number;
-  /** The one field of their identity in which the withheld records differ from as many newer ones; null if there is none. */
-  readonly changedIdentity: string | null;
-  /** Known records whose presence this run could not decide. */
-  readonly undecided: number;
-  readonly recordCount: number;
-  /** 32 hexadecimal digits: the sum of the contents of the list's rows. */
-  readonly checksum: string;
-}
+/** What ended a run or a list: no secret is in it. */
+export const errorShape = (description: string) =>
+  is.object(
+    {
+      code: is.text('one of the codes under Errors in docs/reference.md, for programs'),
+      message: is.text('what happened and what to do, for people'),
+    },
+    description,
+  );
 
-/** The changes of a list's fields that this run was the first to see. */
-export interface FieldNews {
-  /** Fields that have no column, and that no earlier run saw. */
-  readonly newFields: readonly UnknownField[];
-  /** Columns that no record has a value in any more, though each had one after the last full sync. */
-  readonly emptiedColumns: readonly string[];
-}
+/** Why a run or a list failed. */
+export type RunError = is.ValueOf<ReturnType<typeof errorShape>>;
+
+/** The same, or null. */
+export const errorOrNull = is.orNull(errorShape('what ended it; null if nothing went wrong'));
 
 /** The status of a run or of a list in it; `interrupted` is one whose process died. */
 export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
 
-/** Why a run or a list failed: a code for programs, a message for people. No secret is in either. */
-export interface RunError {
-  readonly code: string;
-  readonly message: string;
-}
+/** A status in an output. */
+export const statusShape = (description: string) =>
+  is.oneOf<string>(
+    ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'],
+    `${description}; \`died\` if its process is gone, \`interrupted\` once that is recorded`,
+  );
+
+/** The name of a field. */
+export const fieldName = is.text('its name');
+
+/** The type of a field's values. */
+export const jsonType = is.oneOf<string>(
+  ['string', 'number', 'boolean', 'object', 'array', 'null'],
+  'of its values',
+);
+
+const written = {
+  inserted: is.whole('records that were new'),
+  updated: is.whole('records that had changed'),
+  removed: is.whole('records that were gone, and were removed'),
+  unchanged: is.whole('records that were as before'),
+  rejected: is.whole('records that could not be read'),
+  removalsWithheld: is.whole('records that were gone but were kept (removals withheld)'),
+  undecided: is.whole('known records whose presence the run could not decide'),
+};
+
+const traffic = {
+  requests: is.whole('requests that were sent'),
+  retries: is.whole('how many of them were further tries'),
+  bytes: is.whole('bytes that were received'),
+  waitedMs: is.whole('time spent waiting because of the service, in milliseconds'),
+};
+
+/** The requests to the service so far, and their cost. */
+export type Traffic = is.FieldsOf<typeof traffic>;
 
 /** How one list of a run ended, as it is recorded and reported. */
-export interface ListOutcome extends Traffic, Omit<Applied, 'recordCount' | 'checksum'> {
+export const listOutcome = {
+  resource,
+  status: statusShape('how the list ended'),
+  mode: is.orNull(is.oneOf<string>(['full', 'incremental'], 'how it was read; null if it was not read')),
+  completeness: is.orNull(
+    is.oneOf<string>(['proven', 'incremental', 'unproven'], 'how sure the run is; null if not written'),
+  ),
+  firstPageNo: is.orNull(is.whole('the number of the first page')),
+  pageSize: is.orNull(is.whole('records a page')),
+  pageCount: is.orNull(is.whole('pages, by the word of the service')),
+  totalRecordCount: is.orNull(is.whole('records, as the service stated')),
+  recordsSeen: is.whole('records that the run saw, each once'),
+  ...written,
+  walks: is.whole('readings that were begun'),
+  ...traffic,
+  error: errorOrNull,
+  reason: is.orNull(is.text('why it is not proven, or why removals were withheld')),
+  checksum: is.orNull(is.hex(32, "the sum of the contents of the list's rows")),
+};
+
+/** What else the run that worked on the list says of it. */
+export const listNews = {
+  newFields: is.list(
+    is.object({
+      field: fieldName,
+      jsonType,
+      isInAnswer: is.optional(is.yesOrNo('true if it is beside `items` in an answer')),
+    }),
+    'fields without a column that are new',
+  ),
+  emptiedColumns: is.list(is.text('a column'), 'columns that lost all their values'),
+  changedIdentity: is.orNull(
+    is.text('the one field in which withheld records differ from new ones, or null'),
+  ),
+};
+
+/** How one list of a run ended. */
+export interface ListOutcome extends is.FieldsOf<typeof listOutcome & typeof listNews> {
   readonly resource: ResourceName;
   readonly startedAt: string;
   readonly completedAt: string;
   readonly status: RunStatus;
   readonly mode: 'full' | 'incremental' | null;
-  /** How sure the run is of the list. */
   readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
-  readonly firstPageNo: number | null;
-  readonly pageSize: number | null;
-  readonly pageCount: number | null;
-  readonly totalRecordCount: number | null;
-  readonly recordsSeen: number;
-  readonly walks: number;
-  readonly error: RunError | null;
-  /** Why completeness is not better than it is, in words; null if there is nothing to say. */
-  readonly reason: string | null;
-  /** 32 hexadecimal digits: the sum of the contents of the list's rows; null if the list failed in a dry run. */
-  readonly checksum: string | null;
+}
+
+/** The changes of a list's fields that this run was the first to see. */
+export type FieldNews = Pick<ListOutcome, 'newFields' | 'emptiedColumns'>;
+
+/** The result of writing a list. */
+export interface Applied extends is.FieldsOf<typeof written & typeof listNews> {
+  readonly recordCount: number;
+  readonly checksum: string;
 }
 
 /** The record of a run at its start; `startedAt` is ISO 8601, UTC. */
@@ -81,13 +131,18 @@ export interface RunStart {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** The place of a run's receipt in the log of receipts, and the root hash of the log with it, in hexadecimal digits. */
-export interface ReceiptHead {
-  readonly leafIndex: number;
-  readonly leafHash: string;
-  readonly treeSize: number;
-  readonly rootHash: string;
-}
+const receiptPlace = {
+  leafIndex: is.whole('its place in the log, from 0'),
+  leafHash: is.hex(64, 'its hash'),
+  treeSize: is.whole('receipts in the log'),
+  rootHash: is.hex(64, 'the root hash of all receipts'),
+};
+
+/** The place of a receipt in the log. */
+export const receiptHead = (description: string) => is.object(receiptPlace, description);
+
+/** The same, as a type. */
+export type ReceiptHead = is.ValueOf<ReturnType<typeof receiptHead>>;
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {

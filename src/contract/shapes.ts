@@ -8,6 +8,9 @@ export type Shape = Type.TSchema;
 /** The type of the values of a declaration; nobody writes into one. */
 export type ValueOf<S extends Shape> = Frozen<Type.Static<S>>;
 
+/** The type of an object with fields of these declarations. */
+export type FieldsOf<Fields extends Type.TProperties> = ValueOf<Type.TObject<Fields>>;
+
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
 
 /** A text. */

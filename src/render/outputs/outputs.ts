@@ -1,9 +1,10 @@
 import { receiptShapes } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
+import { receiptHead, resource } from '../../contract/run.ts';
 import * as is from '../../contract/shapes.ts';
 import * as runs from './runs.ts';
 
-const { resource, keptResource } = runs;
+const { keptResource } = runs;
 const notes = (description: string) => is.list(is.text('a note'), description);
 const record = (description: string) => is.orNull(is.anyObject(description));
 
@@ -80,7 +81,7 @@ const erase = is.object({
   versions: is.whole('ended versions that lost their text'),
   rejectedRecords: is.whole('rejected records that lost theirs'),
   isListed: is.yesOrNo('whether the service still lists the record, so its current version stays'),
-  receipt: runs.receiptHead('the newest receipt; null if there was nothing to erase'),
+  receipt: is.orNull(receiptHead('the newest receipt; null if there was nothing to erase')),
 });
 
 const publishClickhouse = is.object({

@@ -1,84 +1,29 @@
-import { keptResources, resourceNames } from '../../contract/lists.ts';
+import { keptResources } from '../../contract/lists.ts';
+import {
+  errorOrNull,
+  errorShape,
+  fieldName,
+  jsonType,
+  listNews,
+  listOutcome,
+  receiptHead,
+  resource,
+  statusShape,
+} from '../../contract/run.ts';
 import * as is from '../../contract/shapes.ts';
-
-/** A list by its name. */
-export const resource = is.oneOf<string>(resourceNames, 'the list');
 
 /** A list or the connections, by its name. */
 export const keptResource = is.oneOf<string>(keptResources, 'the list, or `connections`');
 
-const error = (description: string) =>
-  is.object(
-    {
-      code: is.text('one of the codes under Errors in docs/reference.md, for programs'),
-      message: is.text('what happened and what to do, for people'),
-    },
-    description,
-  );
-const errorOrNull = is.orNull(error('what ended it; null if nothing went wrong'));
-
 /** The output of a command that fails before it has anything else to say. */
-export const failureOutput = is.object({ error: error('what went wrong') });
+export const failureOutput = is.object({ error: errorShape('what went wrong') });
 
 /** The labels of a mirror or a run. */
 export const labels = is.anyObject<Record<string, string>>('the labels, by their names');
 
-/** The place of a receipt in the log. */
-export const receiptHead = (description: string) =>
-  is.orNull(
-    is.object(
-      {
-        leafIndex: is.whole('its place in the log, from 0'),
-        leafHash: is.hex(64, 'its hash'),
-        treeSize: is.whole('receipts in the log'),
-        rootHash: is.hex(64, 'the root hash of all receipts'),
-      },
-      description,
-    ),
-  );
-
-const statusWords = ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'];
-const status = (description: string) =>
-  is.oneOf<string>(
-    statusWords,
-    `${description}; \`died\` if its process is gone, \`interrupted\` once that is recorded`,
-  );
 const completedAt = is.orNull(is.time('when it ended; null while it goes on, and if its process died'));
-const field = is.text('its name');
-const jsonTypes = ['string', 'number', 'boolean', 'object', 'array', 'null'];
-const jsonType = is.oneOf<string>(jsonTypes, 'of its values');
-
-const outcome = {
-  resource,
-  status: status('how the list ended'),
-  mode: is.orNull(is.oneOf<string>(['full', 'incremental'], 'how it was read; null if it was not read')),
-  completeness: is.orNull(
-    is.oneOf<string>(['proven', 'incremental', 'unproven'], 'how sure the run is; null if not written'),
-  ),
-  firstPageNo: is.orNull(is.whole('the number of the first page')),
-  pageSize: is.orNull(is.whole('records a page')),
-  pageCount: is.orNull(is.whole('pages, by the word of the service')),
-  totalRecordCount: is.orNull(is.whole('records, as the service stated')),
-  recordsSeen: is.whole('records that the run saw, each once'),
-  inserted: is.whole('records that were new'),
-  updated: is.whole('records that had changed'),
-  removed: is.whole('records that were gone, and were removed'),
-  unchanged: is.whole('records that were as before'),
-  rejected: is.whole('records that could not be read'),
-  removalsWithheld: is.whole('records that were gone but were kept (removals withheld)'),
-  undecided: is.whole('known records whose presence the run could not decide'),
-  walks: is.whole('readings that were begun'),
-  requests: is.whole('requests that were sent'),
-  retries: is.whole('how many of them were further tries'),
-  bytes: is.whole('bytes that were received'),
-  waitedMs: is.whole('time spent waiting because of the service, in milliseconds'),
-  error: errorOrNull,
-  reason: is.orNull(is.text('why it is not proven, or why removals were withheld')),
-  checksum: is.orNull(is.hex(32, "the sum of the contents of the list's rows")),
-};
-
 const recordedOutcome = {
-  ...outcome,
+  ...listOutcome,
   startedAt: is.time('when the run began with the list'),
   completedAt: is.orNull(is.time('when it was done with it; null while it goes on')),
   recordCount: is.orNull(is.whole('records in the mirror after the run')),
@@ -86,30 +31,19 @@ const recordedOutcome = {
 
 const runHead = {
   runId: is.whole('the number of the run'),
-  status: status('how it ended'),
+  status: statusShape('how it ended'),
   trigger: is.text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
   startedAt: is.time('when it began'),
 };
 
 const syncedList = is.object({
-  ...outcome,
-  newFields: is.list(
-    is.object({
-      field,
-      jsonType,
-      isInAnswer: is.optional(is.yesOrNo('true if it is beside `items` in an answer')),
-    }),
-    'fields without a column that are new',
-  ),
-  emptiedColumns: is.list(is.text('a column'), 'columns that lost all their values'),
-  changedIdentity: is.orNull(
-    is.text('the one field in which withheld records differ from new ones, or null'),
-  ),
+  ...listOutcome,
+  ...listNews,
 });
 
 const share = {
   path: is.text('the file'),
-  error: is.orNull(error('why it could not be made; null if it is as the mirror')),
+  error: is.orNull(errorShape('why it could not be made; null if it is as the mirror')),
 };
 
 /** The output of `sync --json`. */
@@ -119,10 +53,10 @@ export const syncOutput = is.object({
   rowsDropped: is.orNull(is.whole('altered rows that `--rebuild` dropped; null without it')),
   completedAt: is.time('when it ended'),
   durationMs: is.whole('how long it took, in milliseconds'),
-  error: is.orNull(error('the first error; null if there was none')),
+  error: is.orNull(errorShape('the first error; null if there was none')),
   resources: is.list(syncedList, 'how each list ended, in the order of their definition'),
   versionsPruned: is.whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
-  receipt: receiptHead("the run's receipt; null in a dry run"),
+  receipt: is.orNull(receiptHead("the run's receipt; null in a dry run")),
   share: is.orNull(is.object(share, 'the copy for everybody; null if none is set')),
 });
 
@@ -140,7 +74,7 @@ const recordedRun = is.object({
 export const runsOutput = is.list(recordedRun, 'the runs, the newest first');
 
 const unknownField = is.object({
-  field,
+  field: fieldName,
   jsonType,
   firstSeenRunId: is.whole('the run that first met it'),
   lastSeenRunId: is.whole('the last run that met it'),
@@ -167,7 +101,7 @@ const listStatus = is.object({
 
 const newestRun = {
   runId: is.whole('its number'),
-  status: status('how it ended'),
+  status: statusShape('how it ended'),
   startedAt: is.time('when it began'),
   completedAt,
   error: errorOrNull,
