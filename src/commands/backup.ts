@@ -1,5 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
+import type { Verification } from '../contract/results.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
@@ -18,7 +19,7 @@ import {
 import { restore } from '../store/copies/restore.ts';
 import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
-import type { Verification, VerifyOptions } from '../store/verify/verify.ts';
+import type { VerifyOptions } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';

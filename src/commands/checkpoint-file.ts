@@ -9,11 +9,12 @@ import {
 } from '../audit/checkpoint.ts';
 import { MalformedError } from '../audit/receipt.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
+import type { Verification } from '../contract/results.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
-import { type Verification, type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
+import { type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
 /** The checkpoints to compare the mirror with, and the key whose signatures count. */
 interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {

@@ -1,7 +1,7 @@
 import { resolvePublish } from '../config/resolve.ts';
 import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
+import type { Publication } from '../contract/results.ts';
 import { UsageError } from '../errors.ts';
-import type { Publication } from '../publish/publish.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
 import { type Context, command } from './command.ts';

@@ -1,7 +1,8 @@
 import { lists } from '../contract/lists.ts';
+import type { RejectionCount } from '../contract/results.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryText, syncOutputOf } from '../render/run-summary.ts';
-import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
+import { readRejected } from '../store/read/run-reader.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';

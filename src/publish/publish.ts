@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Publication } from '../contract/results.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
 import type { ClickHouse } from './clickhouse.ts';
@@ -21,20 +22,6 @@ export interface PublishOptions {
   readonly clock: () => Date;
   readonly signal: AbortSignal;
   readonly onProgress: (rowsDone: number, rowsExpected: number) => void;
-}
-
-/** The result of a publication. It exists only if ClickHouse was compared with the mirror and no difference was found. */
-export interface Publication {
-  readonly tenant: string;
-  readonly mirrorId: string;
-  /** The first run that was sent; null if all were already there. */
-  readonly fromRunId: number | null;
-  /** The newest run that is now complete in ClickHouse. */
-  readonly throughRunId: number;
-  /** How many runs, rows and changes were sent. */
-  readonly runs: number;
-  readonly rows: number;
-  readonly changes: number;
 }
 
 /** How often another publisher with a later state of the mirror can get ahead before this one gives up. */

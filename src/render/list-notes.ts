@@ -1,9 +1,10 @@
+import type { RejectionCount } from '../contract/results.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
 import { isFresh, isInFuture } from '../freshness.ts';
 import type { ListEnd } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { ListStatus, RejectionCount } from '../store/read/run-reader.ts';
+import type { ListStatus } from '../store/read/run-reader.ts';
 import { count, counted, duration } from './numbers.ts';
 
 // What there is to say of a list, in the summary of a run, the status and the report.

@@ -1,7 +1,7 @@
+import type { RejectionCount } from '../contract/results.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { RejectionCount } from '../store/read/run-reader.ts';
 import type { RunSummary } from '../sync/run.ts';
 import { changesOf, fieldsText, notesOn } from './list-notes.ts';
 import { count, counted, duration } from './numbers.ts';

@@ -1,5 +1,5 @@
+import type { Difference, Verification } from '../contract/results.ts';
 import { printable, printableInOneLine } from '../printable.ts';
-import type { Difference, Verification } from '../store/verify/verify.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';

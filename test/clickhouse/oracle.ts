@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import type { Publication } from '../../src/contract/results.ts';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
-import { type Publication, type PublishOptions, publish } from '../../src/publish/publish.ts';
+import { type PublishOptions, publish } from '../../src/publish/publish.ts';
 import { changesTable, type PublishedTable, publishedTables } from '../../src/publish/tables.ts';
 import type { SourceRow } from '../../src/store/read/publish-rows.ts';
 import type { ModelMirror } from './model.ts';

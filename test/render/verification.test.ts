@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Verification } from '../../src/contract/results.ts';
 import { findingText } from '../../src/render/findings.ts';
 import { verificationText } from '../../src/render/verification.ts';
-import type { Verification } from '../../src/store/verify/verify.ts';
 
 const multiline = "SQLite's integrity check: Tree 23 page 64:\n  btreeInitPage() returns error code 11\u001b";
 const joined = "SQLite's integrity check: Tree 23 page 64: btreeInitPage() returns error code 11\\u001b";

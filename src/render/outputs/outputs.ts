@@ -1,6 +1,14 @@
 import { receiptShapes } from '../../audit/receipt.ts';
 import { keptResources } from '../../contract/lists.ts';
-import { receiptHead, resource } from '../../contract/run.ts';
+import {
+  erased,
+  labels,
+  manifest,
+  publication,
+  rejectionCount,
+  verification,
+} from '../../contract/results.ts';
+import { resource } from '../../contract/run.ts';
 import * as is from '../../contract/shapes.ts';
 import * as runs from './runs.ts';
 
@@ -33,15 +41,6 @@ const show = is.object({
   matchCount: is.whole('records that were found; not all have to be listed'),
   alsoReferenceOf: is.list(is.whole('an id'), 'ids of other records that have the id for their reference'),
   records: is.list(shownRecord, 'the records'),
-});
-
-const rejectionCount = is.object({
-  resource,
-  reason: is.text('why they could not be read'),
-  count: is.whole('how many'),
-  firstRunId: is.whole('the first run that rejected one'),
-  lastRunId: is.whole('the last one'),
-  isCurrent: is.yesOrNo('whether the newest run of the list still rejected them'),
 });
 
 const rejectedRecord = is.object({
@@ -78,20 +77,11 @@ export const changesOutput = is.object({
 const erase = is.object({
   resource: is.oneOf([...keptResources, 'rejected-records'], 'where the record was'),
   recordId: is.whole('its id'),
-  versions: is.whole('ended versions that lost their text'),
-  rejectedRecords: is.whole('rejected records that lost theirs'),
-  isListed: is.yesOrNo('whether the service still lists the record, so its current version stays'),
-  receipt: is.orNull(receiptHead('the newest receipt; null if there was nothing to erase')),
+  ...erased,
 });
 
 const publishClickhouse = is.object({
-  tenant: is.text('the tenant'),
-  mirrorId: is.text('which mirror it is'),
-  fromRunId: is.orNull(is.whole('the first run that was sent; null if all were there')),
-  throughRunId: is.whole('the newest run that ClickHouse has'),
-  runs: is.whole('runs that were sent'),
-  rows: is.whole('rows that were sent'),
-  changes: is.whole('changes that were sent'),
+  ...publication,
   verified: is.yesOrNo('true: it was compared with the mirror, and is equal'),
   durationMs: is.whole('how long it took, in milliseconds'),
 });
@@ -120,23 +110,6 @@ const checkpoint = is.object({
   notes: notes('what else there is to say'),
 });
 
-const verifiedList = is.object({
-  resource,
-  recordCount: is.whole('its rows'),
-  versionCount: is.whole('its versions in the history'),
-  runId: is.orNull(is.whole('the last run that wrote it; null if none has')),
-  checksum: is.hex(32, 'recomputed from its rows'),
-});
-
-const otherObject = is.object({ type: is.text('`table`, `view` or `index`'), name: is.text('its name') });
-
-const difference = is.object({
-  table: is.orNull(is.text('the table; null if the file itself is damaged')),
-  id: is.orNull(is.whole('the row; null if it is not one row')),
-  what: is.text('what is wrong'),
-  severity: is.oneOf(['content', 'record of runs', 'shortcut'], 'what it is in'),
-});
-
 const differingField = is.object({
   field: is.text('its name'),
   mirror: is.anything('its value in the mirror'),
@@ -160,34 +133,10 @@ const live = {
 
 const verify = is.object({
   ok: is.yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
-  path: is.text('the mirror'),
-  lists: is.list(verifiedList, 'each list'),
-  connectionCount: is.whole('connections'),
-  versionCount: is.whole('versions in the history'),
-  runCount: is.whole('runs'),
-  receiptCount: is.whole('receipts'),
-  prunedBefore: is.orNull(is.time('ended versions before this were deleted, so they were not recomputed')),
-  rebuiltAfterRunId: is.orNull(is.whole('the last run that a rebuild leaves unchecked')),
-  erasedCount: is.whole('texts that were erased'),
-  otherObjects: is.list(otherObject, 'made by others; no difference'),
+  ...verification,
   checkpoints: is.optional(is.list(checkpoint, 'those that `--checkpoint` names; left out without it')),
-  differenceCount: is.whole('differences'),
-  differences: is.list(difference, 'as many as `--limit` says'),
   live: is.orNull(is.object(live, 'what `--live` found; null without it')),
 });
-
-const manifest = {
-  mirrorId: is.text('which mirror it is of: a UUID'),
-  baseUrl: is.orNull(is.text('the address of the service; null if no run was recorded')),
-  labels: runs.labels,
-  runId: is.whole('the newest run in it; 0 if there is none'),
-  rootHash: is.text('the root hash of all receipts, in hexadecimal digits'),
-  recordCounts: is.anyObject<Record<string, number>>('records, by the name of the list'),
-  bytes: is.whole('its size'),
-  sha256: is.hex(64, 'SHA-256 of the file'),
-  docmirrorVersion: is.text('the version that made it'),
-  at: is.time('when it was made'),
-};
 
 const listedBackup = is.object({
   ...is.partial(manifest),
@@ -225,37 +174,22 @@ const share = is.object({
   leftOut: is.list(is.text('a view'), "views that can't be read without what the share lacks"),
 });
 
-/** What commands print with `--json`, and the lines of `changes`, as values. */
-export interface OutputOf {
-  readonly show: is.ValueOf<typeof show>;
-  readonly rejected: is.ValueOf<typeof rejected>;
-  readonly changes: is.ValueOf<typeof changesOutput>;
-  readonly erase: is.ValueOf<typeof erase>;
-  readonly 'publish clickhouse': is.ValueOf<typeof publishClickhouse>;
-  readonly doctor: is.ValueOf<typeof doctor>;
-  readonly verify: is.ValueOf<typeof verify>;
-  readonly share: is.ValueOf<typeof share>;
-  readonly sync: is.ValueOf<typeof runs.syncOutput>;
-  readonly runs: is.ValueOf<typeof runs.runsOutput>;
-}
-
 /** The output of a command. */
-export interface Output {
+export interface Output<S extends is.Shape = is.Shape> {
   /** The flags that make the command print it. */
   readonly flags: string;
   readonly about: string;
   /** The shape of one line, if the command prints several. */
-  readonly shape: is.Shape;
+  readonly shape: S;
 }
 
-const json = (about: string, shape: is.Shape): Output => ({
+const json = <S extends is.Shape>(about: string, shape: S): Output<S> => ({
   flags: '--json',
   about,
-  shape: withLabels(shape),
+  shape: withLabels(shape) as S,
 });
 
-/** All outputs for programs, by their command. Schemas, the reference and tests are made from it. */
-export const outputs: Readonly<Record<string, Output>> = {
+const all = {
   sync: json('How the run ended.', runs.syncOutput),
   status: json('How the lists are.', runs.statusOutput),
   runs: json('The newest runs, as an array.', runs.runsOutput),
@@ -274,6 +208,12 @@ export const outputs: Readonly<Record<string, Output>> = {
     shape: is.anyOf(Object.values(receiptShapes)),
   },
 };
+
+/** All outputs for programs, by their command. Schemas, the reference and tests are made from it. */
+export const outputs: Readonly<Record<string, Output>> = all;
+
+/** What a command prints with `--json`, and a line of `changes`, as values. */
+export type OutputOf = { readonly [Name in keyof typeof all]: is.ValueOf<(typeof all)[Name]['shape']> };
 
 /** The JSON Schema of a command's output, also of a failure if it can print one. */
 export function schemaOf(command: string, { flags, about, shape }: Output): object {
@@ -294,6 +234,6 @@ export function schemaName(command: string): string {
 function withLabels(shape: is.JsonShape): is.Shape {
   if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(withLabels) };
   if (shape.properties === undefined || 'labels' in shape.properties) return shape;
-  const own = { ...runs.labels, description: 'the labels; left out if none are set' };
+  const own = { ...labels, description: 'the labels; left out if none are set' };
   return { ...shape, properties: { labels: own, ...shape.properties } };
 }

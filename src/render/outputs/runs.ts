@@ -1,4 +1,5 @@
 import { keptResources } from '../../contract/lists.ts';
+import { labels } from '../../contract/results.ts';
 import {
   errorOrNull,
   errorShape,
@@ -17,9 +18,6 @@ export const keptResource = is.oneOf<string>(keptResources, 'the list, or `conne
 
 /** The output of a command that fails before it has anything else to say. */
 export const failureOutput = is.object({ error: errorShape('what went wrong') });
-
-/** The labels of a mirror or a run. */
-export const labels = is.anyObject<Record<string, string>>('the labels, by their names');
 
 const completedAt = is.orNull(is.time('when it ended; null while it goes on, and if its process died'));
 const recordedOutcome = {

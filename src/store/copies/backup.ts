@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { lists } from '../../contract/lists.ts';
+import type { Manifest, Verification } from '../../contract/results.ts';
 import { RefusedFileError, UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { DatabaseCopy, makeFolders, writeWhole } from '../file/atomic-file.ts';
@@ -11,7 +12,7 @@ import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import { type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import { differentMirrors, identityOf } from './identity.ts';
 
 /** How a backup is made and checked. */
@@ -120,24 +121,6 @@ export function rotate(folder: string, newest: string, keep: number): string[] {
     for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
   }
   return old;
-}
-
-/** A description of a backup, in a JSON file beside it, so that nobody has to open the backup itself. */
-interface Manifest {
-  readonly mirrorId: string;
-  readonly baseUrl: string | null;
-  readonly labels: Readonly<Record<string, string>>;
-  /** The newest run that had ended; 0 if none had. */
-  readonly runId: number;
-  /** 64 hexadecimal digits: the root hash of the log of receipts. */
-  readonly rootHash: string;
-  readonly recordCounts: Readonly<Record<string, number>>;
-  readonly bytes: number;
-  /** 64 hexadecimal digits: the hash of the copy's file. */
-  readonly sha256: string;
-  readonly docmirrorVersion: string;
-  /** When it was made, ISO 8601, in UTC. */
-  readonly at: string;
 }
 
 /** The path of a backup's manifest. */

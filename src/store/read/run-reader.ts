@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
 import { lists } from '../../contract/lists.ts';
+import type { RejectionCount } from '../../contract/results.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
@@ -129,18 +130,6 @@ export function diedRun(sqlite: Database.Database): number | null {
   const runId = newest.get() ?? null;
   if (runId === null || isHeld(sqlite.name)) return null;
   return newest.get() === runId ? runId : null;
-}
-
-/** The reason why records of a list were rejected, and how many were. */
-export interface RejectionCount {
-  readonly resource: string;
-  readonly reason: string;
-  readonly count: number;
-  /** The first run that rejected one of them. */
-  readonly firstRunId: number;
-  readonly lastRunId: number;
-  /** True if the newest run that wrote the list still rejected them. False if the service no longer sends them, or has corrected them. */
-  readonly isCurrent: boolean;
 }
 
 /** A rejected record as it is stored. Its text is null if it was erased, and in a share. */

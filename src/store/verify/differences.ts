@@ -1,13 +1,8 @@
 import type Database from 'better-sqlite3';
+import type { Difference } from '../../contract/results.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 
-/**
- * How bad a difference is: in the present or earlier content of records (`content`), in what runs recorded about themselves
- * (`record of runs`), or in something that only saves work (`shortcut`).
- */
-type Severity = 'content' | 'record of runs' | 'shortcut';
-
-const severities: Readonly<Record<string, Severity>> = {
+const severities: Readonly<Record<string, Difference['severity']>> = {
   sync_runs: 'record of runs',
   sync_run_resources: 'record of runs',
   sync_receipts: 'record of runs',
@@ -19,16 +14,6 @@ const severities: Readonly<Record<string, Severity>> = {
   _pages: 'shortcut',
   _list_states: 'shortcut',
 };
-
-/** Something in the mirror that is not as docmirror wrote it. */
-export interface Difference {
-  /** The table with the difference; null if the file itself is damaged. */
-  readonly table: string | null;
-  /** The row's id; null if the difference is not in a single row, or the row is gone. */
-  readonly id: number | null;
-  readonly what: string;
-  readonly severity: Severity;
-}
 
 /** A list of differences: all are counted, and the first ones are kept. */
 export class Differences {

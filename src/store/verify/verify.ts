@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
+import type { Verification } from '../../contract/results.ts';
 import { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -13,42 +14,12 @@ import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { brokenReferences } from '../tables/references.ts';
 import { mirrorIds } from '../tables/views.ts';
-import { type Difference, Differences } from './differences.ts';
+import { Differences } from './differences.ts';
 import { type PinnedCheckpoint, verifyLog } from './verify-log.ts';
 import { verifyRuns } from './verify-runs.ts';
 import { verifyTables } from './verify-tables.ts';
 
-export type { Difference, PinnedCheckpoint };
-
-/** The result of an audit of a mirror's file. */
-export interface Verification {
-  readonly path: string;
-  readonly lists: readonly {
-    readonly resource: string;
-    readonly recordCount: number;
-    readonly versionCount: number;
-    /** The last run that wrote the list; null if none has. */
-    readonly runId: number | null;
-    /** 32 hexadecimal digits, recomputed from the values in the rows' columns. */
-    readonly checksum: string;
-  }[];
-  readonly connectionCount: number;
-  /** Versions in the history, of all lists and of connections. */
-  readonly versionCount: number;
-  readonly runCount: number;
-  readonly receiptCount: number;
-  /** The time before which ended versions were deleted. Changes of runs up to then were not recomputed. Null if all were. */
-  readonly prunedBefore: string | null;
-  /** The last run before the mirror was rebuilt. Changes of runs up to it were not recomputed. Null if it never was rebuilt. */
-  readonly rebuiltAfterRunId: number | null;
-  /** Texts of versions and of rejected records that were erased. */
-  readonly erasedCount: number;
-  /** Tables, views and indexes that others made in the file. They are no difference. */
-  readonly otherObjects: readonly { readonly type: string; readonly name: string }[];
-  /** The number of all differences. `differences` has at most as many as were asked for. */
-  readonly differenceCount: number;
-  readonly differences: readonly Difference[];
-}
+export type { PinnedCheckpoint };
 
 /** How many differences an audit lists, and how it can be ended. */
 export interface VerifyOptions {

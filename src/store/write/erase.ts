@@ -1,7 +1,7 @@
 import type { ReceiptOf } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
-import type { ReceiptHead } from '../../contract/run.ts';
+import type { Erased } from '../../contract/results.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import { MirrorLock } from '../file/lock-file.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
@@ -20,18 +20,6 @@ export interface EraseOrder {
   readonly actor: string;
   /** The current time, ISO 8601 in UTC. */
   readonly at: string;
-}
-
-/** The result of erasing a record. */
-export interface Erased {
-  /** Ended versions that lost their text. */
-  readonly versions: number;
-  /** Rejected records that lost their text. */
-  readonly rejectedRecords: number;
-  /** True if the service still lists the record, so that its current version stays. */
-  readonly isListed: boolean;
-  /** The newest receipt's place in the log; null if there was nothing to erase. */
-  readonly receipt: ReceiptHead | null;
 }
 
 /**
