@@ -17,7 +17,7 @@ import {
   writeManifest,
 } from '../store/copies/backup.ts';
 import { restore } from '../store/copies/restore.ts';
-import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
+import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import type { VerifyOptions } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
@@ -85,7 +85,7 @@ async function makeBackup(destination: string | null, keep: number | null, conte
   const nextName = keep === null ? undefined : () => nameInFolder(destination, database, new Date());
   const wanted = nextName?.() ?? destination;
   if (signingKeyFile !== null) {
-    assertReplaceable(checkpointBeside(wanted));
+    replaceable(checkpointBeside(wanted));
     readSigningKey(signingKeyFile);
   }
   notifier?.begun();

@@ -7,7 +7,7 @@ import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
-import { assertReplaceable, writeWhole } from '../store/file/atomic-file.ts';
+import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';
@@ -90,7 +90,7 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
   for (const [flag, value] of Object.entries({ '--next': next, '--from': from }))
     if (value !== null && cursor === null) throw new UsageError(`${flag} goes with --cursor.`);
   if (next === null) return;
-  assertReplaceable(next);
+  replaceable(next);
   if (resolve(next) === resolve(cursor ?? ''))
     throw new UsageError(
       '--next: name another file than --cursor, and move it there when you have processed the changes.',

@@ -2,7 +2,7 @@ import { chmodSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
-import { assertReplaceable, DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
+import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
 import { applicationIds, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
@@ -85,9 +85,7 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is there.
  */
 export function shareTarget({ target, name }: SharePlace): string {
-  const path = fileBehind(target, name);
-  assertReplaceable(path);
-  return path;
+  return replaceable(fileBehind(target, name));
 }
 
 /** True if a share that is made now would be the same as the existing one. */

@@ -26,7 +26,7 @@ const ending = '.docmirror-unfinished';
 /** An unfinished file this old is from a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;
 
-/** The size of the write buffer, in bytes. */
+/** How many bytes wait in memory before they are written. */
 const bufferBytes = 1024 * 1024;
 
 /** The endings of the files that SQLite leaves beside a database. */
@@ -119,27 +119,23 @@ export function writeWhole(path: string, content: string | Uint8Array, newMode =
   file.putInPlace();
 }
 
-/** The file that an output replaces. */
-function replaceable(path: string): string {
-  return tried(path, () => {
-    const file = behindLink(path);
-    assertReplaceable(file);
-    return file;
-  });
-}
-
-/** @throws RefusedFileError if a file can't be made again: a mirror, its log or its lock, or what is no regular file. */
-export function assertReplaceable(path: string): void {
+/**
+ * The file that an output replaces: that at the path, or behind a symbolic link.
+ *
+ * @throws RefusedFileError if it can't be made again: a mirror, its log or its lock, or what is no regular file.
+ */
+export function replaceable(path: string): string {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
-  if (/(-(wal|shm|journal)|\.lock)$/.test(path))
-    throw refuse('a name that SQLite or docmirror uses beside a mirror');
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return;
-  if (!stat.isFile()) throw refuse('not a regular file');
-  // SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock.
-  const kind = explaining(path, () => kindOf(path));
-  if (kind === 'mirror' || kind === 'old mirror') throw refuse('a mirror, or a backup of one');
+  return tried(path, () => {
+    const file = behindLink(path);
+    if (/(-(wal|shm|journal)|\.lock)$/.test(file))
+      throw refuse('a name that SQLite or docmirror uses beside a mirror');
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw refuse('not a regular file');
+    // SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock.
+    if (explaining(file, () => kindOf(file)).endsWith('mirror')) throw refuse('a mirror, or a backup of one');
+    return file;
+  });
 }
 
 /** Makes an empty file that only its owner can read, whatever the umask is, unless there is a file already. */
@@ -181,11 +177,9 @@ function tried<T>(path: string, work: () => T): T {
 
 /** Removes what killed processes have left in a folder. */
 function removeLeftovers(folder: string): void {
-  for (const name of readdirSync(folder)) {
-    const path = join(folder, name);
-    if (!name.endsWith(ending)) continue;
-    const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
-    if (Date.now() - mtimeMs > leftoverAgeMs) removeDatabase(path);
+  for (const name of readdirSync(folder).filter(each => each.endsWith(ending))) {
+    const madeAt = statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    if (Date.now() - madeAt > leftoverAgeMs) removeDatabase(join(folder, name));
   }
 }
 

@@ -1,8 +1,8 @@
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, MirrorBusyError, RefusedFileError } from '../../errors.ts';
+import { codeOf, MirrorBusyError } from '../../errors.ts';
 import { makePrivateFile, shareOwner } from './atomic-file.ts';
-import { applicationIds, kindOf, kindOfOpen } from './mirror-path.ts';
+import { applicationIds, kindOf, kindOfOpen, refusal } from './mirror-path.ts';
 import { explaining, explainSqliteError } from './sqlite-errors.ts';
 
 /** How long a run waits for a process that only checks whether the lock is held, in milliseconds. */
@@ -35,13 +35,17 @@ export class MirrorLock implements Disposable {
   constructor(file: string) {
     const path = lockPath(file);
     this.#sqlite = explaining(path, () => {
-      const stat = lstatSync(path, { throwIfNoEntry: false });
-      if (stat === undefined) makePrivateFile(path);
-      else if (!stat.isFile()) throw notOwn(path);
+      if (!existsSync(path)) makePrivateFile(path);
       return new Database(path, { timeout: lookMsMax });
     });
     try {
-      this.#take(path);
+      const kind = kindOfOpen(this.#sqlite);
+      if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
+      // The locks of 0.3.0 have a log.
+      for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE', 'journal_mode = DELETE'])
+        this.#sqlite.pragma(setting);
+      this.#sqlite.exec(`BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT;
+        PRAGMA application_id = ${applicationIds.lock}; COMMIT`);
     } catch (error) {
       this.release();
       if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw explainSqliteError(error, path);
@@ -49,18 +53,6 @@ export class MirrorLock implements Disposable {
     }
     // Root can restore a mirror, and its usual owner must still be able to use the lock.
     shareOwner(path, file);
-  }
-
-  #take(path: string): void {
-    const kind = kindOfOpen(this.#sqlite);
-    if (kind !== 'lock' && kind !== 'empty') throw notOwn(path);
-    this.#sqlite.pragma('query_only = OFF');
-    this.#sqlite.pragma('locking_mode = EXCLUSIVE');
-    // The locks of 0.3.0 have a log.
-    this.#sqlite.pragma('journal_mode = DELETE');
-    this.#sqlite.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT');
-    if (kind === 'empty') this.#sqlite.pragma(`application_id = ${applicationIds.lock}`);
-    this.#sqlite.exec('COMMIT');
   }
 
   /** How the mirror's file looked when a run left it, see `markOf`; null if this is not known. */
@@ -87,12 +79,6 @@ export class MirrorLock implements Disposable {
   [Symbol.dispose](): void {
     this.release();
   }
-}
-
-function notOwn(path: string): RefusedFileError {
-  return new RefusedFileError(
-    `${path} is not a file that docmirror made, but the mirror's lock needs this name. It was left as it is; move it away, or name another file for the mirror.`,
-  );
 }
 
 /** How a mirror's file and its log look from outside. As long as this text is the same, nobody has written to the mirror. */

@@ -14,7 +14,7 @@ const refusals = {
   empty: '',
   mirror: '',
   'old mirror':
-    'was made by docmirror 0.2, which this version can\'t read. Move it away, and run "docmirror sync": it makes a new mirror. The old version still reads the old file.',
+    'was made by docmirror 0.2, which this version can\'t read. Move it away, and run "docmirror sync".',
   share: 'is a share, a copy for readers. Name the mirror that it was made from.',
   lock: 'is the lock of a mirror. Name the mirror itself.',
   'another database': 'is an SQLite database of another program. It was left as it is; name another file.',

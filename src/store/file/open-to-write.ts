@@ -1,4 +1,4 @@
-import { chmodSync, existsSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
@@ -19,7 +19,7 @@ import {
   shapeOf,
   versionOf,
 } from './open.ts';
-import { assertWhole, explaining, explainSqliteError } from './sqlite-errors.ts';
+import { assertWhole, explaining } from './sqlite-errors.ts';
 
 /**
  * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's lock.
@@ -41,19 +41,15 @@ export function openForWriting(path: string): MirrorFile {
 
 /** Copies an open mirror, for a run whose result ends with the copy: it is removed when it is closed. */
 export function openCopy({ path, sqlite }: MirrorFile): MirrorFile {
-  const copy = new DatabaseCopy(path);
-  try {
+  return explaining(path, () => {
+    using opening = new DisposableStack();
+    const copy = opening.use(new DatabaseCopy(path));
     copy.fill(sqlite);
-    const file = connect(copy.unfinished, {}, copied => copied.pragma('synchronous = OFF'));
-    const close = () => {
-      file.close();
-      copy[Symbol.dispose]();
-    };
+    const file = opening.use(connect(copy.unfinished, {}, copied => copied.pragma('synchronous = OFF')));
+    const both = opening.move();
+    const close = () => both.dispose();
     return { ...file, path, close, [Symbol.dispose]: close };
-  } catch (error) {
-    copy[Symbol.dispose]();
-    throw explainSqliteError(error, path);
-  }
+  });
 }
 
 /** A mirror in memory that ends with its connection, for a run that must leave no file. */
@@ -95,16 +91,11 @@ function bringUpToDate(sqlite: Database.Database, path: string): void {
   sqlite.transaction(() => complete(sqlite)).immediate();
 }
 
-/** Copies a mirror to `<mirror>.before-<version>`, which only its owner can read. */
+/** Copies a mirror to `<mirror>.before-<version>`, which only its owner can read. An earlier copy of that name is replaced. */
 function copyFirst(sqlite: Database.Database, path: string): void {
-  const name = `${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}`;
-  let free = name;
-  for (let n = 2; existsSync(free); n++) free = `${name}-${n}`;
-  explaining(free, () => {
-    using copy = new DatabaseCopy(free);
-    copy.fill(sqlite);
-    copy.putInPlace();
-  });
+  using copy = new DatabaseCopy(`${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}`);
+  explaining(copy.path, () => copy.fill(sqlite));
+  copy.putInPlace();
 }
 
 /** Everything that is not in the migrations: views, triggers, times as numbers, and for an older mirror its receipt. */

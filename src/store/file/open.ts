@@ -35,23 +35,19 @@ export const cacheKib = 16 * 1024;
  * @throws MirrorFileError if there is no file, or it is damaged or can't be opened.
  */
 export function openForReading(path: string): MirrorFile {
-  return openToRead(path, ['mirror', 'share'], assertCurrent);
+  return openOfAnyShape(path, ['mirror', 'share'], assertCurrent);
 }
 
 /** Opens a mirror to read as `openForReading` does; a share is refused. */
 export function openMirrorForReading(path: string): MirrorFile {
-  return openToRead(path, ['mirror'], assertCurrent);
+  return openOfAnyShape(path, ['mirror'], assertCurrent);
 }
 
-/** Opens a mirror, or another kind of file, to read as `openForReading` does, whatever its shape. */
-export function openOfAnyShape(path: string, kinds: readonly FileKind[] = ['mirror']): MirrorFile {
-  return openToRead(path, kinds, () => undefined);
-}
-
-function openToRead(
+/** Opens a mirror, or another kind of file, to read as `openForReading` does, whatever its shape, if `check` does not refuse it. */
+export function openOfAnyShape(
   path: string,
-  kinds: readonly FileKind[],
-  check: (sqlite: Database.Database, path: string, kind: FileKind) => void,
+  kinds: readonly FileKind[] = ['mirror'],
+  check: typeof assertCurrent = () => undefined,
 ): MirrorFile {
   const file = fileBehind(path);
   if (!existsSync(file))

@@ -5,7 +5,7 @@ import { wroteListSql } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { ListMemory } from '../write/memory.ts';
-import type { Audit } from './differences.ts';
+import type { Audit } from './audit.ts';
 
 /** A statement that selects what docmirror can't have written into a table: a row's id or null, and words. */
 type Fault = readonly [table: string, select: string];
@@ -62,11 +62,8 @@ const faults: readonly Fault[] = [
   ],
   [
     'sync_runs',
-    "SELECT id, 'the run has ended, but has no receipt' AS what FROM sync_runs WHERE status <> 'running' AND id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)",
-  ],
-  [
-    'sync_runs',
-    "SELECT id, 'the run has a receipt, but has not ended' AS what FROM sync_runs WHERE status = 'running' AND id IN (SELECT run_id FROM sync_receipts)",
+    `SELECT id, iif(status = 'running', 'the run has a receipt, but has not ended', 'the run has ended, but has no receipt') AS what
+     FROM sync_runs WHERE (status <> 'running') <> (id IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL))`,
   ],
   [
     '_list_states',
@@ -85,17 +82,15 @@ const faults: readonly Fault[] = [
 
 /** Checks everything that neither the sums of rows nor the hashes of runs cover. */
 export function verifyTables(audit: Audit): void {
-  const { sqlite, differences, prunedThrough, knownAfter, acceptedThrough } = audit;
+  const { sqlite, report, prunedThrough, knownAfter, acceptedThrough } = audit;
   for (const [table, select] of faults) {
     const found = sqlite.prepare<[object], { id: number | null; what: string }>(select);
     for (const { id, what } of found.iterate({ prunedThrough, knownAfter, acceptedThrough }))
-      differences.add(table, id, what);
+      report(table, id, what);
   }
   for (const list of lists) {
-    for (const { table, id, what } of new ListTable(sqlite, list).malformed())
-      differences.add(table, id, what);
-    for (const misfit of new ListMemory(sqlite, list).misfits())
-      differences.add(misfit.table, null, misfit.what);
+    for (const { table, id, what } of new ListTable(sqlite, list).malformed()) report(table, id, what);
+    for (const misfit of new ListMemory(sqlite, list).misfits()) report(misfit.table, null, misfit.what);
   }
   verifyTexts(audit);
 }
@@ -104,7 +99,7 @@ export function verifyTables(audit: Audit): void {
  * Compares texts with their contents: of rejected records, whose contents the receipts cover, and of versions that an upgrade or a
  * rebuild accepted. The hashes of the runs before that do not have to agree any more.
  */
-function verifyTexts({ sqlite, differences, acceptedThrough }: Audit): void {
+function verifyTexts({ sqlite, report, acceptedThrough }: Audit): void {
   type Text = { table: string; id: number; resource: string | null; record: string; content: string };
   const texts = sqlite.prepare<[number], Text>(
     `SELECT 'record_history' AS "table", id, resource, record, lower(hex(content)) AS content FROM record_history
@@ -116,7 +111,6 @@ function verifyTexts({ sqlite, differences, acceptedThrough }: Audit): void {
     const read = tryToRead(() =>
       resource === null ? hash16(record).toString('hex') : contentOfJson(resource, record),
     );
-    if (!('value' in read) || read.value !== content)
-      differences.add(table, id, 'the text and its content disagree');
+    if (!('value' in read) || read.value !== content) report(table, id, 'the text and its content disagree');
   }
 }

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import type { Verification } from '../../contract/results.ts';
-import { Sum } from '../../contract/sum.ts';
+import type { Difference, Verification } from '../../contract/results.ts';
+import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { kindOf } from '../file/mirror-path.ts';
@@ -9,14 +9,13 @@ import { openMirrorForReading } from '../file/open.ts';
 import { openInMemory } from '../file/open-to-write.ts';
 import { compareObjects } from '../file/own-objects.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { checkRows } from '../receipts/altered-lists.ts';
+import { sumOfRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { brokenReferences } from '../tables/references.ts';
 import { mirrorIds } from '../tables/views.ts';
-import { Differences } from './differences.ts';
-import { type PinnedCheckpoint, verifyLog } from './verify-log.ts';
-import { verifyRuns } from './verify-runs.ts';
+import { type Report, severityOf } from './audit.ts';
+import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { verifyTables } from './verify-tables.ts';
 
 export type { PinnedCheckpoint };
@@ -37,23 +36,27 @@ export interface VerifyOptions {
  * @throws MirrorFileError if there is no mirror to audit. Damage is a difference and not an error.
  */
 export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
-  const differences = new Differences(options.limit);
+  const differences: Difference[] = [];
+  let differenceCount = 0;
+  const report: Report = (table, id, what, severity = severityOf(table)) => {
+    if (differenceCount++ < options.limit) differences.push({ table, id, what, severity });
+  };
   // Damage to the file can be found at any place of the audit.
   let found = nothing;
   try {
     const kind = kindOf(path);
-    if (kind === 'no database') differences.add(null, null, 'the file is not an SQLite database');
-    else if (kind === 'empty') differences.add(null, null, 'the file has no tables');
+    if (kind === 'no database') report(null, null, 'the file is not an SQLite database');
+    else if (kind === 'empty') report(null, null, 'the file has no tables');
     else {
       using file = openMirrorForReading(path);
-      found = await audit(file.sqlite, differences, options);
+      found = await audit(file.sqlite, report, options);
     }
   } catch (error) {
     const damage = damageIn(error, path);
     if (damage === null) throw explainSqliteError(error, path);
-    differences.add(null, null, damage);
+    report(null, null, damage);
   }
-  return { path, ...found, differenceCount: differences.count, differences: differences.kept };
+  return { path, ...found, differenceCount, differences };
 }
 
 type Found = Omit<Verification, 'path' | 'differenceCount' | 'differences'>;
@@ -72,38 +75,33 @@ const nothing: Found = {
 
 async function audit(
   sqlite: Database.Database,
-  differences: Differences,
+  report: Report,
   { signal, checkpoints = [] }: VerifyOptions,
 ): Promise<Found> {
   const slice = new TimeSlice(signal);
   // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
   sqlite.exec('BEGIN');
-  for (const { integrity_check: fault } of sqlite.pragma('integrity_check') as { integrity_check: string }[])
-    if (fault !== 'ok') differences.add(null, null, `SQLite's integrity check: ${fault}`);
+  const integrity = sqlite.pragma('integrity_check') as { integrity_check: string }[];
+  const faults = integrity.filter(({ integrity_check: fault }) => fault !== 'ok');
+  for (const { integrity_check: fault } of faults) report(null, null, `SQLite's integrity check: ${fault}`);
   // A damaged file can't be compared with anything.
-  if (differences.count > 0) return nothing;
+  if (faults.length > 0) return nothing;
   for (const { table, rowid, parent } of brokenReferences(sqlite))
-    differences.add(table, rowid, `it refers to a row of ${parent} that does not exist`);
-  const otherObjects = verifyObjects(sqlite, differences);
+    report(table, rowid, `it refers to a row of ${parent} that does not exist`);
+  const otherObjects = verifyObjects(sqlite, report);
   await slice.next();
 
   const sums = new Map<(typeof keptResources)[number], Sum>();
   for (const resource of keptResources) {
     const table = tableOf(resource);
     const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
-    const sum = new Sum();
-    for (const { id, content, isAsWritten } of checkRows(sqlite, resource)) {
-      if (!isAsWritten) differences.add(table, id, fault);
-      sum.add(content);
-      if (slice.isOver) await slice.next();
-    }
-    sums.set(resource, sum);
+    sums.set(resource, await sumOfRows(sqlite, resource, slice, id => report(table, id, fault)));
   }
   const { before: prunedBefore, throughRunId: prunedThrough } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const acceptedThrough = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
   const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, acceptedThrough) };
-  const all = { sqlite, differences, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
+  const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
   const receiptCount = verifyLog(all, checkpoints);
   await verifyRuns(all, sums);
@@ -136,25 +134,28 @@ async function audit(
  *
  * @returns the objects of others that are no difference.
  */
-function verifyObjects(sqlite: Database.Database, differences: Differences): Verification['otherObjects'] {
+function verifyObjects(sqlite: Database.Database, report: Report): Verification['otherObjects'] {
   const objects = compareObjects(sqlite);
   for (const { type, name, table, state } of objects) {
-    const fault = state === 'missing' ? 'is missing' : 'is not as docmirror makes it';
-    if (state === 'intrusive')
-      differences.add(name, null, `docmirror did not make this ${type} on ${table}`, 'content');
-    else if (state !== 'foreign') differences.add(name, null, `the ${type} ${fault}`, 'content');
+    const faults = {
+      missing: `the ${type} is missing`,
+      changed: `the ${type} is not as docmirror makes it`,
+      intrusive: `docmirror did not make this ${type} on ${table}`,
+    };
+    if (state !== 'foreign') report(name, null, faults[state], 'content');
   }
   using fresh = openInMemory();
   if (migrationsOf(sqlite) !== migrationsOf(fresh.sqlite))
-    differences.add('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
+    report('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
   return objects.flatMap(({ type, name, state }) => (state === 'foreign' ? [{ type, name }] : []));
 }
 
 /** The migrations that a file lists. If the table is missing, the audit ends here. */
 function migrationsOf(sqlite: Database.Database): string {
-  const migrations = `SELECT id, hash, created_at, typeof(hash), typeof(created_at) FROM __drizzle_migrations
-    ORDER BY created_at, hash`;
-  return JSON.stringify(sqlite.prepare(migrations).raw().all());
+  const listed = sqlite.prepare(
+    'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2',
+  );
+  return JSON.stringify(listed.raw().all());
 }
 
 /** The words of an error that means damage to the file; null if it means something else. */

@@ -118,7 +118,6 @@ test.each([':memory:', '', ' x.sqlite'])('"%s" is no name of a file', name => {
 test.each<[what: string, make: (path: string) => void]>([
   ['a database', path => execute(path, 'CREATE TABLE precious (x)')],
   ['a text', path => writeFileSync(path, 'precious')],
-  ['a folder', path => mkdirSync(path)],
   ['a link to a text', path => symlinkSync(join(dirname(path), 'text'), path)],
 ])('%s at the path of the lock is refused, named and left as it is', async (_what, make) => {
   await using scene = await setScene({}, { exports: 1 });

@@ -1,12 +1,64 @@
+import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
+import { MerkleTree } from '../../audit/hashes.ts';
 import { type ListSum, type Receipt, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { keptSums } from '../receipts/pruned.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/run-receipt.ts';
-import type { Audit } from './differences.ts';
+import type { Audit } from './audit.ts';
 
 type Resource = ListSum['resource'];
 type Changes = ReadonlyMap<Resource, RunChanges>;
+
+/** A checkpoint that the receipts must agree with, and its file. */
+export interface PinnedCheckpoint extends Checkpoint {
+  readonly file: string;
+}
+
+/**
+ * Checks the receipts by themselves: that places have no gap, that each receipt is canonical and of this mirror, that each hash is
+ * right, and that the root is that of each checkpoint at its size. Returns how many there are.
+ */
+export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]): number {
+  const { sqlite, report, mirrorIds } = audit;
+  if (mirrorIds.length !== 1) report('_mirror', null, `${mirrorIds.length} ids, but a mirror has one`);
+  const sizes = new Set(checkpoints.map(({ size }) => size));
+  const tree = new MerkleTree();
+  const roots = new Map([[0, tree.root()]]);
+  const seen = new Set<string>();
+  let lastRunId = 0;
+  for (const { leafIndex, runId, receipt: text, hash, leafHash } of new ReceiptLog(sqlite).receipts()) {
+    const add = (what: string) => report('sync_receipts', leafIndex, what);
+    if (leafIndex !== tree.size) add(`the receipt before it is missing: ${tree.size} was expected here`);
+    if (hash.toString('hex') !== leafHash) add('the receipt and its hash disagree');
+    if (seen.has(leafHash)) add('an earlier receipt is the same');
+    seen.add(leafHash);
+    tree.append(hash);
+    if (sizes.has(tree.size)) roots.set(tree.size, tree.root());
+    const receipt = receiptOrNull(text);
+    if (receipt === null) {
+      add('it is no receipt in canonical JSON with the fields of its kind');
+      continue;
+    }
+    // If the mirror has lost its id, that was already reported.
+    if (mirrorIds.length > 0 && receipt.mirrorId !== mirrorIds[0])
+      add(`it is of mirror ${receipt.mirrorId}, and this one is ${mirrorIds[0]}`);
+    const said = receipt.kind === 'run' ? receipt.runId : null;
+    if (said !== runId) add(`run_id is ${runId}, but the receipt says ${said}`);
+    if (said !== null && said <= lastRunId) add(`it comes after that of run ${lastRunId}`);
+    lastRunId = said ?? lastRunId;
+  }
+  for (const { file, origin, size, root } of checkpoints) {
+    const here = originOf(mirrorIds[0] ?? 'lost');
+    const add = (what: string) => report('sync_receipts', null, `${file}: ${what}`);
+    if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
+    else if (size > tree.size) add(`the checkpoint counts ${size} receipts, and there are ${tree.size}`);
+    else if (!roots.get(size)?.equals(root))
+      add(`one of the first ${size} receipts is not what the checkpoint pins`);
+  }
+  return tree.size;
+}
 
 /**
  * Compares the present lists with the newest receipts, and composes the receipt of every run again from the tables, the newest first.
@@ -20,7 +72,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   const underWay = sqlite.prepare<[], number>(
     'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
   );
-  for (const runId of underWay.pluck().all()) rewind.undo(rewind.changesOf(runId));
+  for (const runId of underWay.pluck().all()) rewind.undo(rewind.composer.changes(runId));
   rewind.checkPresent();
   const receipts = sqlite.prepare<[], { runId: number | null; text: string }>(
     'SELECT run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
@@ -30,7 +82,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   for (const { runId, text } of receipts.iterate()) {
     if (runId !== null && runId <= knownAfter) isKnown = false;
     const receipt = receiptOrNull(text);
-    const changes = isKnown && runId !== null ? rewind.changesOf(runId) : null;
+    const changes = isKnown && runId !== null ? rewind.composer.changes(runId) : null;
     // A receipt that can't be read, or is of another kind, was already reported.
     if (receipt?.kind === 'run' && runId !== null) rewind.checkRun(runId, receipt, changes);
     else if (receipt !== null && receipt.kind !== 'run') rewind.checkOther(receipt, isKnown);
@@ -46,7 +98,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
 class Rewind {
   readonly #audit: Audit;
   readonly #states: Map<Resource, Sum>;
-  readonly #composer: RunComposer;
+  readonly composer: RunComposer;
   /** The hashes `ended` that erasures changed, by the list and the run. */
   readonly #erased = new Map<string, string>();
   /** False after a pruning, and after the newest receipt that has `kept`. */
@@ -55,11 +107,7 @@ class Rewind {
   constructor(audit: Audit, present: ReadonlyMap<Resource, Sum>) {
     this.#audit = audit;
     this.#states = new Map(present);
-    this.#composer = new RunComposer(audit.sqlite);
-  }
-
-  changesOf(runId: number): Changes {
-    return this.#composer.changes(runId);
+    this.composer = new RunComposer(audit.sqlite);
   }
 
   undo(changes: Changes): void {
@@ -69,12 +117,12 @@ class Rewind {
 
   /** Compares the lists with the newest receipts. The history is compared with these, so that one fault is reported only once. */
   checkPresent(): void {
-    const { sqlite, differences } = this.#audit;
+    const { sqlite, report } = this.#audit;
     for (const [resource, found] of this.#states) {
       const said = lastState(sqlite, resource);
       if (found.equals(said)) continue;
       const words = `${found.count} rows with the checksum ${found}, but the newest receipt says ${said.count} and ${said}`;
-      differences.add(tableOf(resource), null, words);
+      report(tableOf(resource), null, words);
       this.#states.set(resource, said);
     }
   }
@@ -89,7 +137,7 @@ class Rewind {
       changes === null
         ? new Map(lists.map(list => [list.resource, list]))
         : workOf(changes, this.#stateOf('connections'));
-    const expected = this.#composer.compose(runId, this.#audit.mirrorIds[0] ?? '', work);
+    const expected = this.composer.compose(runId, this.#audit.mirrorIds[0] ?? '', work);
     if (expected === null) return;
     for (const what of differencesBetween({ ...receipt, lists }, expected)) {
       const isContent = /: (changes|ended|checksum|recordCount) is/.test(what);
@@ -123,7 +171,7 @@ class Rewind {
   checkBeginning(): void {
     const fault = 'rows and history have more or less than the runs wrote';
     for (const [resource, state] of this.#states)
-      if (!state.equals(new Sum())) this.#audit.differences.add(tableOf(resource), null, fault);
+      if (!state.equals(new Sum())) this.#audit.report(tableOf(resource), null, fault);
   }
 
   /** @param who the name of the receipt that says this, for messages. */
@@ -140,7 +188,7 @@ class Rewind {
   }
 
   #add(what: string, severity: 'content' | 'record of runs' = 'content'): void {
-    this.#audit.differences.add('sync_receipts', null, what, severity);
+    this.#audit.report('sync_receipts', null, what, severity);
   }
 
   #stateOf(resource: Resource): Sum {
