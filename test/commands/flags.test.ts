@@ -20,13 +20,6 @@ describe('the flag', () => {
     expect(await scene.run('sync')).toMatchObject({ code: 2 });
     expect(await scene.run('sync', '--allow-http')).toMatchObject({ code: 0 });
   });
-
-  test('--timeout-ms bounds a request', async () => {
-    await using scene = await setScene({ latencyMs: 3_000 });
-    const args = ['--resource', 'webhooks', '--timeout-ms', '300', '--give-up-after', '0'];
-    const { requests, error } = (await scene.sync(...args)).of('webhooks');
-    expect({ requests, error }).toMatchObject({ requests: 1, error: { code: 'timeout' } });
-  });
 });
 
 describe('sync', () => {
@@ -45,17 +38,6 @@ describe('sync', () => {
       error: { message: expect.stringContaining('--max-pages') },
     });
     expect(await scene.sync(...manyPages, '--max-pages', '13')).toMatchObject({ code: 0 });
-  });
-
-  test('--max-removals withholds removals of more than this share, which --allow-mass-removal makes', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    remove(scene, 30);
-    const withheld = await scene.sync('--max-removals', '10%');
-    expect(withheld).toMatchObject({ code: 3 });
-    expect(withheld.of('document-exports')).toMatchObject({ removed: 0, removalsWithheld: 30 });
-    const made = await scene.sync('--max-removals', '10%', '--allow-mass-removal');
-    expect(made.of('document-exports')).toMatchObject({ removed: 30, removalsWithheld: 0 });
   });
 
   test('--accept-new-base-url goes on at another address, which is refused before a request otherwise', async () => {

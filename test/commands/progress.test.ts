@@ -1,53 +1,11 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Logger } from '../../src/commands/logging.ts';
+import { expect, test } from 'vitest';
 import { Progress } from '../../src/commands/progress.ts';
 import { listOf } from '../../src/contract/lists.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
-const startedAtMs = Date.parse('2026-11-20T14:00:00Z');
-
-interface Line {
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
-
-function loggerInto(lines: Line[], level = 'info'): Logger {
-  const stream = new Writable({
-    write: (chunk, _encoding, done) => {
-      lines.push(JSON.parse(String(chunk)) as Line);
-      done();
-    },
-  });
-  return Object.assign(pino({ level }, stream), { current: { runId: null } });
-}
-
-describe('the log', () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ now: startedAtMs });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  test('reports each ten seconds how far a list is', () => {
-    const lines: Line[] = [];
-    const observer = new Progress(loggerInto(lines));
-    observer.listStarted(list);
-    observer.walkStarted(list, 2, 500);
-    for (let page = 1; page <= 250; page++) {
-      vi.advanceTimersByTime(100);
-      observer.pageDone(list, page, 500);
-    }
-    expect(lines.map(({ msg }) => msg)).toEqual(['reading', 'reading']);
-    expect(lines[1]).toMatchObject({ resource: list.resource, reading: 2, pages: 199, pageCount: 500 });
-    observer.close();
-    vi.advanceTimersByTime(60_000);
-    expect(lines).toHaveLength(2);
-  });
-});
 
 test('is one line on a terminal, no wider than that, which is gone in the end', () => {
   const written: string[] = [];
@@ -56,7 +14,8 @@ test('is one line on a terminal, no wider than that, which is gone in the end', 
     done();
   };
   const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
-  const observer = new Progress(loggerInto([]), stderr);
+  const logger = Object.assign(pino({ level: 'silent' }), { current: { runId: null } });
+  const observer = new Progress(logger, stderr);
   observer.listStarted(list);
   observer.walkStarted(list, 1, 5_000);
   observer.pageDone(list, 1, 5_000);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { onSchedule } from '../../src/commands/watch.ts';
 import { type RunningCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -212,35 +211,4 @@ test('a mirror that is lost under a watch is told at /healthz and in the log, an
   const lost = { code: 'share_of_another_mirror', message };
   expect(await running.logged()).toContainEqual(expect.objectContaining({ path: share, error: lost }));
   expect(readFileSync(share).equals(before)).toBe(true);
-});
-
-describe('a schedule', () => {
-  test('makes up for a tick that the process was too busy to see', async () => {
-    const stopping = new AbortController();
-    let done = 0;
-    const inThreeSeconds = new Date(Date.now() + 3_000);
-    const { second, minute } = {
-      second: inThreeSeconds.getUTCSeconds(),
-      minute: inThreeSeconds.getUTCMinutes(),
-    };
-    const kept = onSchedule(
-      { expression: `${second} ${minute} * * * *`, timezone: 'UTC' },
-      async () => {
-        done++;
-        return false;
-      },
-      {
-        startNow: false,
-        signal: stopping.signal,
-        observer: { tickSkipped: () => undefined, nextTick: () => undefined },
-      },
-    );
-    await wait(1_000);
-    const busyUntil = performance.now() + 4_000;
-    while (performance.now() < busyUntil);
-    await wait(500);
-    stopping.abort();
-    await kept;
-    expect(done).toBe(1);
-  });
 });

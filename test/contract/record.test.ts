@@ -5,23 +5,6 @@ import { readRecords } from '../../src/contract/record.ts';
 
 const readItems = (text: string) => readRecords(listOf('collections'), readContent(Buffer.from(text)));
 
-const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
-
-test.each([
-  ['as many levels as may be', 511, 1],
-  ['one level more', 512, 0],
-  ['a hundred thousand levels', 100_000, 0],
-])('%s are counted, wherever they are', (_how, levels, read) => {
-  const deep = nested(levels);
-  for (const record of [
-    `{"id":1,"n":12345678901234567890,"deep":${deep}}`,
-    `{"id":1,"n":12345678901234567890,"sourceConnection":{"id":1,"deep":${deep.slice(1, -1)}}}`,
-  ]) {
-    const { records, rejections } = readItems(`[${record},{"id":2}]`);
-    expect([records.length, rejections.length]).toEqual([read + 1, 1 - read]);
-  }
-});
-
 test.each([
   ['7', 'the item is not an object'],
   ['{"name":"x"}', "the item: must have required property 'id'"],

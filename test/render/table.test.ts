@@ -34,16 +34,4 @@ webhooks
     );
     expect(renderTable(['List', 'Error'], [['書類', '失敗しました']], 18)).toContain('書類  失敗しました\n');
   });
-
-  test('names a number that heads a block, for alone it says nothing', () => {
-    expect(renderTable([{ right: 'Run' }, 'Status'], [['12', 'completed']], 10)).toBe(
-      'Run 12\n  Status: completed\n',
-    );
-  });
-
-  test('shows in either form what could steer a terminal as an escape', () => {
-    for (const width of [80, 3]) {
-      expect(renderTable(columns, [['a\u001b', 'b\u009b', '']], width)).toMatch(/a\\u001b.*\n?.*b\\u009b/);
-    }
-  });
 });

@@ -2,9 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ageMs, isFresh } from '../../src/freshness.ts';
 import { labelledFigures, metricsText } from '../../src/serve/metrics.ts';
-import { healthOf } from '../../src/serve/server.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport } from '../support/stand-in.ts';
 
@@ -114,32 +112,4 @@ describe('the metrics of a mirror', () => {
     expect(own).toContain('docmirror_mirror_readable{env="a \\"b\\""} 1');
     expect(own).not.toContain('acme');
   });
-
-  test('are judged by the probe: fresh, stale, or unreadable without a detail', () => {
-    const { database } = scene;
-    expect(healthOf({ database, maxAgeMs: 60_000 }, Date.now())).toMatchObject({
-      status: 'ok',
-      lists: [{}, {}, {}],
-    });
-    expect(healthOf({ database, maxAgeMs: 1_000 }, Date.now() + 120_000).status).toBe('stale');
-    expect(healthOf({ database, maxAgeMs: null }, Date.now() + 120_000).status).toBe('ok');
-    const missing = join(scene.folder, 'none.sqlite');
-    for (const maxAgeMs of [1e12, null])
-      expect(healthOf({ database: missing, maxAgeMs }, Date.now()).status).toBe('stale');
-    writeFileSync(missing, 'no mirror');
-    expect(healthOf({ database: missing, maxAgeMs: null }, Date.now())).toEqual({ status: 'unreadable' });
-  });
-});
-
-test.each([
-  ['just now', 0, true],
-  ['an hour ago', -3_600_000, true],
-  ['longer ago', -3_600_001, false],
-  ['a minute ahead, as clocks differ', 60_000, true],
-  ['in the future', 60_001, false],
-])('a list whose run ended %s is fresh or not', (_, offsetMs, isSo) => {
-  const nowMs = Date.parse('2026-11-20T12:00:00Z');
-  const lastCompletedAt = new Date(nowMs + offsetMs).toISOString();
-  expect(isFresh(lastCompletedAt, nowMs, 3_600_000)).toBe(isSo);
-  expect(ageMs(lastCompletedAt, nowMs)).toBe(offsetMs > 60_000 ? null : Math.max(0, -offsetMs));
 });

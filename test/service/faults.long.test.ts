@@ -52,6 +52,8 @@ describe.concurrent('a fault that passes:', () => {
     const pages = (name: string) => [...failed].filter(page => page.startsWith(`${name} `)).length;
     for (const name of [resource, 'webhooks'])
       expect(synced.of(name)).toMatchObject({ retries: pages(name), error: null });
+    // A cache on the way could give both readings the same old page.
+    expect(scene.service.requests.every(({ headers }) => headers['cache-control'] === 'no-cache')).toBe(true);
     expect(pages(resource)).toBeGreaterThan(3);
     expectExactMirror(scene.database, scene.service);
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -12,7 +12,9 @@ import { serveScene } from '../support/served.ts';
 
 // The mirror that 0.3.0 made meets this version.
 
-const kept = gunzipSync(readFileSync(join(import.meta.dirname, '../support/mirror-0.3.0.sqlite.gz')));
+const support = join(import.meta.dirname, '../support');
+const unpacked = (name: string) => gunzipSync(readFileSync(join(support, name)));
+const kept = unpacked('mirror-0.3.0.sqlite.gz');
 
 /** A scene whose mirror is of 0.3.0. Its service answers nothing. */
 async function setOlder(): Promise<Scene> {
@@ -60,6 +62,13 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   // Once is enough.
   expect(await begin(scene)).toMatchObject({ code: 1 });
   expect(sqlite(scene.database, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 1 }]);
+});
+
+test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes sound', async name => {
+  await using scene = await setOlder();
+  writeFileSync(scene.database, unpacked(name));
+  await begin(scene);
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
 test('nothing is new to a mirror of 0.3.0 whose lists are as they were', async () => {

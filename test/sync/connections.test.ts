@@ -1,4 +1,3 @@
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import { syncScene } from '../support/in-process.ts';
@@ -126,49 +125,6 @@ test('a connection that one list lets go and another one takes up in the same ru
   expect(await syncScene(scene)).toMatchObject({ code: 0 });
   expect(sqlite(scene.database, changes)).toContainEqual({ run_id: 6, operation: 'removal' });
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
-});
-
-test('a rebuild forgets what lists called connections, and the readings that follow say it again', async () => {
-  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
-  scene.service.lists.collections.splice(0, 1, collected(1, { name: 'A' }) as never);
-  await syncScene(scene);
-  const database = new Database(scene.database);
-  for (const table of ['connections', '_connection_names'])
-    database.exec(`UPDATE ${table} SET name = 'altered'`);
-  database.close();
-  const names = () => sqlite(scene.database, 'SELECT name FROM connections WHERE id = 9');
-  await syncScene(scene, { mayRebuild: true, resources: ['webhooks'] });
-  expect(names()).toEqual([{ name: null }]);
-  expect(sqlite(scene.database, 'SELECT DISTINCT resource FROM _connection_names')).toEqual([
-    { resource: 'webhooks' },
-  ]);
-  await syncScene(scene);
-  expect(names()).toEqual([{ name: 'A' }]);
-  expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
-});
-
-describe.concurrent('in a list of several pages, if one alone says otherwise,', () => {
-  /** The name of connection 9 if of 150 exports in pages of 50 only the one at `at` refers to it. */
-  async function saidOnOnePage(at: number, ...sayings: readonly object[]): Promise<unknown[]> {
-    await using scene = await setScene({ maxPageSize: 50 }, { exports: 150, collections: 1, webhooks: 1 });
-    const { lists } = scene.service;
-    const said: unknown[] = [];
-    for (const saying of sayings) {
-      lists['document-exports'].splice(at, 1, exported(at, saying) as never);
-      expect(await syncScene(scene)).toMatchObject({ code: 0 });
-      said.push(await connectionIn(scene));
-    }
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
-    return said;
-  }
-
-  test('a connection has another name in the same run, and keeps it when it is given none', async () => {
-    for (const at of [0, 149]) {
-      const names = ['B', null, 'A', 'C'];
-      const said = await saidOnOnePage(at, ...names.map(name => ({ name })));
-      expect(said, `at ${at}`).toEqual(['B', 'B', 'A', 'C'].map(name => [name, null]));
-    }
-  });
 });
 
 test('a dry run names a connection that has another name now, once, and nothing else', async () => {

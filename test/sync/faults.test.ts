@@ -7,33 +7,6 @@ import { sqlite } from '../support/run-cli.ts';
 
 // Faults that no service and no file is known to cause.
 
-const exports = { resources: ['document-exports'], pageSize: 3 };
-
-test('a list whose rows do not match what was read is read again, without any shortcut', async () => {
-  await using folder = memoryFolder();
-  const path = join(folder.path, 'mirror.sqlite');
-  const source = new MovingList(10, 3, 2);
-  source.play([]);
-  await run(path, source, exports);
-  let applied = 0;
-  const onList = (list: ListContext) => {
-    // A row that nobody sees shuts the gate, until the transaction is rolled back.
-    const unseen = Buffer.alloc(16, 1);
-    const { sqlite } = list.file;
-    const { exec } = sqlite;
-    sqlite.exec = text => {
-      if (text === 'BEGIN IMMEDIATE' && applied++ === 0) list.sum.add(unseen);
-      if (text === 'ROLLBACK' && applied === 1) list.sum.subtract(unseen);
-      return exec.call(sqlite, text);
-    };
-  };
-  source.change({ kind: 'insert', at: 4 });
-  const { resources } = await run(path, source, { ...exports, onList });
-  expect(applied).toBeGreaterThanOrEqual(2);
-  expect(resources[0]).toMatchObject({ completeness: 'proven', inserted: 1 });
-  expect(stored(path)).toEqual(source.entries.map(labelOf).sort());
-});
-
 test('a fault of docmirror itself in one list is that of the run, and the other lists are synced', async () => {
   await using folder = memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');

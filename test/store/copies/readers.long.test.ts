@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -139,61 +139,6 @@ describe.skipIf(whyNoStrangerHere !== null)(`another user, with read permission 
     expect(stderr).toMatch(/can't be opened with this user's permissions\. .*needs only read permission/);
   });
 });
-
-const replacements = 60;
-
-/** Another program that reads a share in loops, or keeps it open. */
-class Reader {
-  readonly #child: ChildProcess;
-  readonly #said: Promise<string>;
-
-  constructor(driver: string, path: string, ...hold: string[]) {
-    const script = join(import.meta.dirname, 'share-reader.mjs');
-    const options = whyNoStrangerHere === null ? strangerOptions : {};
-    this.#child = spawn(process.execPath, [script, module, driver, path, ...hold], options);
-    if (this.#child.stdout === null) throw new Error('The reader has no standard output.');
-    this.#said = text(this.#child.stdout);
-  }
-
-  get isOver(): boolean {
-    return this.#child.exitCode !== null;
-  }
-
-  async end(): Promise<{ seen: number; newest: number }> {
-    this.#child.stdin?.end();
-    const [begun, last = ''] = (await this.#said).trim().split('\n');
-    expect(begun).toBe('begun');
-    return JSON.parse(last);
-  }
-}
-
-test(`no reader sees an error, half a run, or a row that no ended run left, over ${replacements} replacements`, async () => {
-  await using scene = await setOpenScene({}, { exports: 40, collections: 5, webhooks: 4 });
-  const path = join(scene.open, 'share.sqlite');
-  const sync = (round: number) => {
-    const { lists: served } = scene.service;
-    for (const item of served.collections as SampleItem[]) item.name = `round ${round}`;
-    for (const item of served.webhooks as SampleItem[]) item.description = `round ${round}`;
-    (served['document-exports'][0] as SampleItem).sourceDocumentTitle = `round ${round}`;
-    return scene.sync('--full');
-  };
-  scene.env.DOCMIRROR_SHARE = path;
-  await sync(0);
-  const names = ['better-sqlite3', 'better-sqlite3, readonly', 'node:sqlite', 'node:sqlite, readOnly'];
-  const readers = Array.from({ length: 10 }, (_, at) => new Reader(names[at % names.length] as string, path));
-  const cursor = new Reader('better-sqlite3', path, 'hold');
-  for (let round = 1; round <= replacements; round++) {
-    expect((await sync(round)).summary.share).toEqual({ path, error: null });
-    if (readers.some(reader => reader.isOver)) break;
-  }
-  for (const reader of readers) {
-    const { seen, ...rest } = await reader.end();
-    expect(rest).toEqual({ newest: replacements + 1 });
-    expect(seen).toBeGreaterThan(5);
-  }
-  expect(await cursor.end()).toEqual({ seen: 1, newest: 0 });
-  expect(readdirSync(scene.open)).toEqual(['share.sqlite']);
-}, 900_000);
 
 test('a share is made by watch, too', async () => {
   await using scene = await setScene({}, { exports: 3 });

@@ -2,7 +2,6 @@ import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CancelledError } from '../../../src/errors.ts';
 import { erase } from '../../../src/store/write/erase.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
@@ -280,14 +279,6 @@ describe('a share', () => {
       if (isRoot) expect(statSync(path)).toMatchObject({ uid: 4_242, gid: 4_343 });
     }
     expect(sqlite(path, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
-  });
-
-  test('is not made if its maker is stopped', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    await syncScene(scene);
-    const signal = AbortSignal.abort(new CancelledError('SIGTERM'));
-    await expect(shareOf(scene, { signal })).rejects.toThrow('Stopped by SIGTERM');
-    expect(readdirSync(scene.folder).filter(name => name.includes('share'))).toEqual([]);
   });
 });
 

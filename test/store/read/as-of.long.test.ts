@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sqlite } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
-import { collection, documentExport, type SampleItem } from '../../support/stand-in.ts';
+import { documentExport } from '../../support/stand-in.ts';
 
 function exported(scene: Scene, folder: string, name: string): string[] {
   return readFileSync(join(scene.folder, folder, `${name}.ndjson`), 'utf8')
@@ -14,54 +14,7 @@ function exported(scene: Scene, folder: string, name: string): string[] {
 
 const texts = (items: readonly unknown[]) => items.map(item => JSON.stringify(item)).sort();
 
-function rename(items: readonly unknown[], id: number, name: string): void {
-  for (const item of items as SampleItem[]) {
-    const refs = [
-      item.sourceConnection,
-      item.destinationConnection,
-      ...((item.connections as object[]) ?? []),
-    ];
-    for (const ref of refs as ({ id: number; name: string } | undefined)[])
-      if (ref?.id === id) ref.name = name;
-  }
-}
-
 describe('export as of a run', () => {
-  test('gives the lists as they were, with the names that the connections had', async () => {
-    await using scene = await setScene({}, { exports: 30, collections: 5, webhooks: 3 });
-    const { lists } = scene.service;
-    const states: Record<string, string[]>[] = [];
-    const syncAndRemember = async () => {
-      await scene.sync();
-      states.push(
-        Object.fromEntries(
-          Object.entries(lists).map(([resource, items]) => [resource.replace('-', '_'), texts(items)]),
-        ),
-      );
-    };
-    await syncAndRemember();
-    for (const items of Object.values(lists)) rename(items, 2, 'Renamed');
-    (lists['document-exports'][4] as SampleItem).sourceDocumentTitle = 'Second';
-    const [gone] = lists.collections.splice(1, 1);
-    await syncAndRemember();
-    lists.collections.push(gone as SampleItem, collection(50, { extra: 'field' }));
-    lists['document-exports'].splice(0, 3);
-    lists.webhooks.reverse();
-    lists.webhooks.pop();
-    await syncAndRemember();
-
-    for (const [at, state] of states.entries()) {
-      const folder = `as-of-${at + 1}`;
-      const out = join(scene.folder, folder);
-      const run = await scene.run('export', '--as-of-run', String(at + 1), '--out', out);
-      expect(run).toMatchObject({ code: 0, stderr: '' });
-      for (const [name, items] of Object.entries(state))
-        expect(exported(scene, folder, name), `${name} after run ${at + 1}`).toEqual(items);
-    }
-    expect(exported(scene, 'as-of-1', 'connections')).toContain('{"id":2,"name":"Connection 2"}');
-    expect(exported(scene, 'as-of-2', 'connections')).toContain('{"id":2,"name":"Renamed"}');
-  });
-
   test('a time means the last run that had ended by then', async () => {
     await using scene = await setScene({}, { exports: 3, collections: 2, webhooks: 1 });
     await scene.sync();

@@ -6,8 +6,7 @@ import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
-import { type Scene, setScene, startingFrom } from '../../support/scene.ts';
-import type { SampleItem } from '../../support/stand-in.ts';
+import { type Scene, startingFrom } from '../../support/scene.ts';
 import { fullMirror, wornMirror } from './full-mirror.ts';
 import { tamper } from './tamper.ts';
 
@@ -75,27 +74,6 @@ describe('a history that is kept for a time', () => {
     expect((await differencesIn(scene.database)).filter(({ table }) => table !== 'sync_runs')).toEqual([]);
   });
 
-  test('goes on from two runs whose clock was ahead, of which the second deleted it', async () => {
-    await using scene = copyOfFull();
-    const keepHistoryMs = 400 * 86_400_000;
-    for (const now of ['2130-01-01', '2130-01-02'])
-      await syncScene(scene, { now: new Date(now), keepHistoryMs });
-    expect(versionsOf(scene.database)).toBe(0);
-    for (const name of ['One', 'Two']) {
-      (scene.service.lists.collections[0] as SampleItem).name = name;
-      await syncScene(scene, { keepHistoryMs });
-    }
-    expect(versionsOf(scene.database)).toBe(2);
-    const runId = sqlite(scene.database, 'SELECT max(id) - 1 AS id FROM sync_runs')[0]?.id;
-    const out = join(scene.folder, 'then');
-    expect(await scene.run('export', '--out', out, '--as-of-run', `${runId}`)).toMatchObject({ code: 0 });
-    expect(await differencesIn(scene.database)).toEqual([]);
-    tamper(scene.database, 'DELETE FROM record_history');
-    expect(await differencesIn(scene.database)).toContainEqual(
-      expect.objectContaining({ table: 'sync_receipts' }),
-    );
-  });
-
   test('is not whole, and a request for older changes says so', async () => {
     await using scene = copyOfFull();
     const whole = await scene.run('changes', '--since-run', '0');
@@ -132,31 +110,6 @@ describe('a history that is kept for a time', () => {
     });
     expect(Object.entries(found).filter(([, differences]) => String(differences) !== '')).toEqual([]);
     expect(Object.keys(found)).toHaveLength(7);
-  });
-
-  test('is cut off in the middle of what a rebuild kept, and the receipts still cover the rest', async () => {
-    await using scene = await setScene({}, { exports: 3, collections: 3, webhooks: 1 });
-    const { database, service } = scene;
-    const dayMs = 86_400_000;
-    const on = (day: number) => ({ now: new Date(Date.UTC(2026, 0, day)) });
-    const rename = (name: string) => {
-      (service.lists.collections[0] as SampleItem).name = name;
-    };
-    for (const day of [1, 2, 3]) {
-      rename(`Day ${day}`);
-      await syncScene(scene, on(day));
-    }
-    tamper(database, "UPDATE collections SET name = 'by others' WHERE id = 2");
-    rename('Day 4');
-    await syncScene(scene, { ...on(4), mayRebuild: true });
-    await syncScene(scene, { ...on(5), keepHistoryMs: 1.5 * dayMs });
-    const ended = () =>
-      sqlite(database, 'SELECT valid_to_run_id AS run FROM record_history').map(({ run }) => run);
-    expect(ended()).toEqual([3, 4]);
-    expect(await differencesIn(database)).toEqual([]);
-    await syncScene(scene, { ...on(6), keepHistoryMs: 0.5 * dayMs });
-    expect(ended()).toEqual([]);
-    expect(await differencesIn(database)).toEqual([]);
   });
 
   test('gives the pages that it frees back to the disk', async () => {
