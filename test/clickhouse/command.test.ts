@@ -1,17 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { tableFor } from '../../src/commands/export.ts';
-import { keptResources } from '../../src/contract/lists.ts';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
-import { publishedTables } from '../../src/publish/tables.ts';
-import { openForReading } from '../../src/store/file/open.ts';
-import { MirrorState } from '../../src/store/read/as-of.ts';
-import { changesThatFit } from '../../src/store/read/change-list.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { Engine } from './engine.ts';
+import { expectPublished } from './mirrors.ts';
 
 let engine: Engine;
 
@@ -69,7 +64,7 @@ describe('publish clickhouse', () => {
         /^acme: run 1: \d+ rows and \d+ changes sent to http:\S+ and verified in [\d.]+ s\.\n$/,
       ),
     });
-    await expectAsExported(published);
+    await expectPublished(published.target, scene);
     const { lists } = scene.service;
     lists['document-exports'] = lists['document-exports'].slice(5);
     lists.webhooks = lists.webhooks.slice(1);
@@ -91,10 +86,10 @@ describe('publish clickhouse', () => {
       verified: true,
       durationMs: expect.any(Number),
     });
-    await expectAsExported(published);
+    await expectPublished(published.target, scene);
     expect((await publish()).stdout).toMatch(/^acme: nothing new; http:\S+ has run 3, verified in/);
     await publish('--again', '--replace-tenant');
-    await expectAsExported(published);
+    await expectPublished(published.target, scene);
   });
 
   test("ends with 4 if ClickHouse has something else, and with 2 if the tenant is another mirror's", async () => {
@@ -114,6 +109,18 @@ describe('publish clickhouse', () => {
     expect(refused.stderr).toMatch(/^docmirror: The tenant acme was published by another mirror.*\n$/);
   });
 
+  test('ends with 2 if the password or the user is refused, and does not say the password', async () => {
+    await using published = await setPublished();
+    await published.sync();
+    writeFileSync(join(published.scene.folder, 'password'), 'wrong-secret');
+    for (const args of [[], ['--user', 'nobody']]) {
+      const { code, stderr } = await published.publish(...args);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/refused the user.*DOCMIRROR_CLICKHOUSE_PASSWORD/);
+      expect(stderr).not.toContain('wrong-secret');
+    }
+  });
+
   test('refuses a mirror that was rebuilt since, until the tenant is replaced', async () => {
     await using published = await setPublished();
     const { scene, sync, publish } = published;
@@ -129,7 +136,7 @@ describe('publish clickhouse', () => {
       ),
     });
     expect(await publish('--again', '--replace-tenant')).toMatchObject({ code: 0 });
-    await expectAsExported(published);
+    await expectPublished(published.target, scene);
   });
 
   const url = { DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:9' };
@@ -165,43 +172,3 @@ describe('publish clickhouse', () => {
     expect(await published.publish('--target-database', 'printed')).toMatchObject({ code: 0 });
   });
 });
-
-/** Each view of ClickHouse has the rows that `export` writes, and the change feed those of the mirror's view. */
-async function expectAsExported({ scene, target }: Published): Promise<void> {
-  const mirror = openForReading(scene.database);
-  const state = new MirrorState(mirror.sqlite, null);
-  try {
-    for (const resource of keptResources) {
-      const view = publishedTables.find(table => table.resource === resource)?.view ?? '';
-      const { columns, rowOf } = tableFor(resource, state, false);
-      const names = columns.map(({ name }) => name).join(', ');
-      const rows = await target.ask(
-        `SELECT toJSONString(tuple(${names})) FROM ${view} WHERE tenant = 'acme' ORDER BY id
-         SETTINGS output_format_json_quote_64bit_integers = 0`,
-      );
-      const expected = [...state.records(resource).map(rowOf)];
-      expect(
-        rows.map(([row]) => JSON.parse(row ?? '')),
-        view,
-      ).toEqual(expected);
-      expect(expected.length).toBeGreaterThan(0);
-    }
-    const changes = await target.ask(
-      `SELECT toString(run_id), resource, toString(record_id), operation, record FROM changes FINAL WHERE tenant = 'acme'`,
-    );
-    const expected = [...changesThatFit(mirror.sqlite, { sinceRunId: 0 })].map(
-      ({ runId, resource, recordId, operation, record }) => [
-        `${runId}`,
-        resource,
-        `${recordId}`,
-        operation,
-        record,
-      ],
-    );
-    expect(changes.map(row => JSON.stringify(row)).sort()).toEqual(
-      expected.map(row => JSON.stringify(row)).sort(),
-    );
-  } finally {
-    mirror.close();
-  }
-}

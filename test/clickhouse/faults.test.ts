@@ -1,23 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqlite } from '../support/run-cli.ts';
 import { Engine } from './engine.ts';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
-import { ModelMirror, randomMirror, randomOf, randomSteps } from './model.ts';
-import { expectPublished, publishedRuns, publishModel } from './oracle.ts';
+import { type Changing, expectPublished, publishedRuns, publishMirror, setChanging } from './mirrors.ts';
 
 let engine: Engine;
 let proxy: FaultyProxy;
+let mirror: Changing;
 
 beforeAll(async () => {
   engine = await Engine.start();
-});
-
-afterAll(() => engine[Symbol.asyncDispose]());
-
-beforeAll(async () => {
   proxy = await FaultyProxy.start(engine.url);
+  mirror = await setChanging(21, 2);
 });
 
-afterAll(() => proxy[Symbol.asyncDispose]());
+afterAll(async () => {
+  for (const each of [proxy, engine, mirror]) await each[Symbol.asyncDispose]();
+});
 
 /** A client of a new database whose requests go by the proxy. */
 async function newTarget(options: { giveUpAfterMs?: number; timeoutMs?: number } = {}) {
@@ -31,6 +30,12 @@ async function newTarget(options: { giveUpAfterMs?: number; timeoutMs?: number }
   });
 }
 
+/** What ClickHouse says of an error of its own. */
+function said(status: number, code: number, name: string, words: string): Fault {
+  const body = `Code: ${code}. DB::Exception: ${words}. (${name})`;
+  return { kind: 'answer', status, body, headers: { 'x-clickhouse-exception-code': `${code}` } };
+}
+
 describe('a publication that is cut off', () => {
   const cuts: Fault[] = [{ kind: 'cut-before' }, { kind: 'cut-after' }, { kind: 'cut-answer' }];
 
@@ -38,23 +43,22 @@ describe('a publication that is cut off', () => {
     'at any of its requests ($kind) is completed by the next, whether or not a run came between',
     async fault => {
       await using target = await newTarget();
-      const random = randomOf(21);
       let requests = 1;
       for (let at = 1; at <= requests; at++) {
         const tenant = `${fault.kind}-${at}`;
-        const mirror = randomMirror(at, 2, 40);
         proxy.requestCount = 0;
         proxy.faults = n => (n === at ? fault : undefined);
-        const cut = publishModel(mirror, target, { tenant });
+        const [{ runs } = {}] = sqlite(mirror.database, 'SELECT count(*) AS runs FROM sync_runs');
+        const cut = publishMirror(mirror, target, { tenant });
         // An answer of no bytes is whole when it is cut in half.
         if (fault.kind === 'cut-answer') await cut.catch(() => undefined);
         else await expect(cut).rejects.toMatchObject({ exitCode: 1, code: 'network' });
         proxy.faults = () => undefined;
         // A run that is recorded as published is complete.
-        expect([0, 2]).toContain((await publishedRuns(target, tenant)).length);
-        if (at % 2 === 0) mirror.run(randomSteps(random, 40));
+        expect([0, runs]).toContain((await publishedRuns(target, tenant)).length);
+        if (at % 2 === 0) await mirror.goOn();
         proxy.requestCount = 0;
-        await publishModel(mirror, target, { tenant });
+        await publishMirror(mirror, target, { tenant });
         if (at === 1) requests = proxy.requestCount;
         await expectPublished(target, mirror, tenant);
       }
@@ -64,136 +68,85 @@ describe('a publication that is cut off', () => {
 
   test('while it replaces a tenant is still refused without the flags, and completed with them', async () => {
     await using target = await newTarget();
+    await using other = await setChanging(22, 2);
     for (const at of [1, 3, 7, 8, 9, 12]) {
       const tenant = `replaced-${at}`;
-      const mirror = randomMirror(at, 3, 30);
-      await publishModel(mirror, target, { tenant });
-      const restored = mirror.restoredTo(1).run(randomSteps(randomOf(at), 30));
+      const replace = { tenant, again: true, replaceTenant: true };
+      await publishMirror(mirror, target, { tenant });
       proxy.requestCount = 0;
       proxy.faults = n => (n === at ? { kind: at % 2 === 0 ? 'cut-before' : 'cut-after' } : undefined);
-      await expect(
-        publishModel(restored, target, { tenant, again: true, replaceTenant: true }),
-      ).rejects.toMatchObject({ exitCode: 1 });
+      await expect(publishMirror(other, target, replace)).rejects.toMatchObject({ exitCode: 1 });
       proxy.faults = () => undefined;
       if ((await publishedRuns(target, tenant)).length > 0)
-        await expect(publishModel(restored, target, { tenant })).rejects.toMatchObject({ exitCode: 2 });
-      else await publishModel(restored, target, { tenant });
-      await publishModel(restored, target, { tenant, again: true, replaceTenant: true });
-      await expectPublished(target, restored, tenant);
+        await expect(publishMirror(other, target, { tenant })).rejects.toMatchObject({ exitCode: 2 });
+      await publishMirror(other, target, replace);
+      await expectPublished(target, other, tenant);
     }
   });
 
   test('by a signal ends at once, and is completed by the next', async () => {
     await using target = await newTarget();
-    const mirror = randomMirror(22, 3, 200);
     const stopping = new AbortController();
+    const { signal } = stopping;
     const reason = new Error('told to stop');
-    const stopped = engine.client(target.database, {
-      url: proxy.url,
-      signal: stopping.signal,
-      giveUpAfterMs: 5_000,
-    });
+    const stopped = engine.client(target.database, { url: proxy.url, signal, giveUpAfterMs: 5_000 });
     proxy.faults = n => (n === 4 ? { kind: 'slow', ms: 10_000 } : undefined);
     setTimeout(() => stopping.abort(reason), 300);
     const startedAtMs = Date.now();
-    await expect(publishModel(mirror, stopped, { signal: stopping.signal })).rejects.toBe(reason);
+    await expect(publishMirror(mirror, stopped, { signal })).rejects.toBe(reason);
     expect(Date.now() - startedAtMs).toBeLessThan(5_000);
     await stopped.close();
     proxy.faults = () => undefined;
-    await publishModel(mirror, target);
+    await publishMirror(mirror, target);
     await expectPublished(target, mirror);
   });
 });
 
-describe('a fault that passes', () => {
-  const passing: [what: string, fault: Fault][] = [
-    ['a cut connection', { kind: 'cut-before' }],
-    ['a lost answer', { kind: 'cut-after' }],
-    ['half an answer', { kind: 'cut-answer' }],
-    ['503 from a proxy', { kind: 'answer', status: 503, body: '<html>503 Service Unavailable</html>' }],
-    [
-      'too many queries at once',
-      {
-        kind: 'answer',
-        status: 500,
-        body: 'Code: 202. DB::Exception: Too many simultaneous queries. (TOO_MANY_SIMULTANEOUS_QUERIES)',
-        headers: { 'x-clickhouse-exception-code': '202' },
-      },
-    ],
-  ];
+const passing: [what: string, fault: Fault][] = [
+  ['a cut connection', { kind: 'cut-before' }],
+  ['half an answer', { kind: 'cut-answer' }],
+  ['503 from a proxy', { kind: 'answer', status: 503, body: '<html>503 Service Unavailable</html>' }],
+  ['too many queries at once', said(500, 202, 'TOO_MANY_SIMULTANEOUS_QUERIES', 'Too many queries')],
+];
 
-  test.each(passing)('%s is tried again', async (_what, fault) => {
-    await using target = await newTarget({ giveUpAfterMs: 5_000 });
-    const mirror = randomMirror(23, 2, 40);
-    proxy.faults = n => (n % 3 === 1 ? fault : undefined);
-    await publishModel(mirror, target);
-    expect(proxy.requestCount).toBeGreaterThan(9);
-    proxy.faults = () => undefined;
-    await expectPublished(target, mirror);
-  });
+test.each(passing)('%s is tried again', async (_what, fault) => {
+  await using target = await newTarget({ giveUpAfterMs: 5_000 });
+  proxy.faults = n => (n % 3 === 1 ? fault : undefined);
+  await publishMirror(mirror, target);
+  expect(proxy.requestCount).toBeGreaterThan(9);
+  proxy.faults = () => undefined;
+  await expectPublished(target, mirror);
 });
 
 describe('a fault that stays', () => {
-  const mirror = new ModelMirror().run([]);
-  const staying: [what: string, fault: Fault, exitCode: number, said: RegExp, requestCount: number][] = [
-    ['403 with a page', { kind: 'answer', status: 403, body: '<h1>No</h1>' }, 1, /not its own/, 2],
-    [
-      'fewer rows than it says',
-      { kind: 'answer', status: 200, body: '{"data":[],"rows":5}' },
-      1,
-      /without its rows/,
-      2,
-    ],
-    ['silence', { kind: 'slow', ms: 3_000 }, 1, /no answer in time.*DOCMIRROR_TIMEOUT_MS/, 2],
-    [
-      'a full disk there',
-      {
-        kind: 'answer',
-        status: 500,
-        body: 'Code: 243. DB::Exception: Cannot reserve 1.00 MiB, not enough space. (NOT_ENOUGH_SPACE)',
-        headers: { 'x-clickhouse-exception-code': '243' },
-      },
-      1,
-      /not enough space.*243 NOT_ENOUGH_SPACE/,
-      1,
-    ],
-    [
-      'too few rights',
-      {
-        kind: 'answer',
-        status: 403,
-        body: 'Code: 497. DB::Exception: default: Not enough privileges. (ACCESS_DENIED)',
-        headers: { 'x-clickhouse-exception-code': '497' },
-      },
-      2,
-      /too few rights: .*privileges/,
-      1,
-    ],
-  ];
+  const noPage: Fault = { kind: 'answer', status: 403, body: '<h1>No</h1>' };
+  const noRows: Fault = { kind: 'answer', status: 200, body: '{"data":[],"rows":5}' };
+  const full = said(500, 243, 'NOT_ENOUGH_SPACE', 'Cannot reserve 1.00 MiB, not enough space');
+  const denied = said(403, 497, 'ACCESS_DENIED', 'default: Not enough privileges');
 
-  test.each(staying)(
-    '%s ends it with one line, and with %#',
-    async (_what, fault, exitCode, said, requestCount) => {
-      await using target = await newTarget({ giveUpAfterMs: 600, timeoutMs: 400 });
-      proxy.faults = () => fault;
-      const failed = publishModel(mirror, target);
-      await expect(failed).rejects.toMatchObject({ exitCode, message: expect.stringMatching(said) });
-      await expect(failed).rejects.toMatchObject({ message: expect.not.stringContaining('\n') });
-      // How often it is tried again depends on the clock.
-      if (requestCount === 1) expect(proxy.requestCount).toBe(1);
-      else expect(proxy.requestCount).toBeGreaterThan(1);
-    },
-  );
+  test.each<[what: string, fault: Fault, exitCode: number, words: RegExp, isTriedAgain: boolean]>([
+    ['403 with a page', noPage, 1, /not its own/, true],
+    ['fewer rows than it says', noRows, 1, /without its rows/, true],
+    ['silence', { kind: 'slow', ms: 3_000 }, 1, /no answer in time.*DOCMIRROR_TIMEOUT_MS/, true],
+    ['a full disk there', full, 1, /not enough space.*243 NOT_ENOUGH_SPACE/, false],
+    ['too few rights', denied, 2, /too few rights: .*privileges/, false],
+  ])('%s ends it with one line, and with %#', async (_what, fault, exitCode, words, isTriedAgain) => {
+    await using target = await newTarget({ giveUpAfterMs: 600, timeoutMs: 400 });
+    proxy.faults = () => fault;
+    const failed = publishMirror(mirror, target);
+    await expect(failed).rejects.toMatchObject({ exitCode, message: expect.stringMatching(words) });
+    await expect(failed).rejects.toMatchObject({ message: expect.not.stringContaining('\n') });
+    // How often it is tried again depends on the clock.
+    expect(proxy.requestCount > 1).toBe(isTriedAgain);
+  });
 
   test('over rows that are refused is reported without a word of them', async () => {
     await using target = await newTarget();
-    const refused =
-      'Constraint is violated at row 1. Column values: endpoint = https://user:pw@hooks.example/S3CRET';
-    const headers = { 'x-clickhouse-exception-code': '469' };
-    const body = `Code: 469. DB::Exception: ${refused}. (VIOLATED_CONSTRAINT)`;
+    const row = 'at row 1. Column values: endpoint = https://user:pw@hooks.example/S3CRET';
+    const violated = said(500, 469, 'VIOLATED_CONSTRAINT', `Constraint is violated ${row}`);
     // The first two requests ask for the tables, and for what is published.
-    proxy.faults = n => (n > 2 ? { kind: 'answer', status: 500, body, headers } : undefined);
-    const failed = publishModel(randomMirror(24, 1, 10), target);
+    proxy.faults = n => (n > 2 ? violated : undefined);
+    const failed = publishMirror(mirror, target);
     await expect(failed).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(/refused rows \(469 VIOLATED_CONSTRAINT\)\. Its own log says why/),

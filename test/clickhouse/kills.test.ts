@@ -1,57 +1,55 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { Random } from '../../src/sample/random.ts';
+import { spawnCli } from '../support/run-cli.ts';
 import { Engine } from './engine.ts';
-import { randomMirror, randomOf } from './model.ts';
-import { expectPublished, publishedRuns, publishModel } from './oracle.ts';
+import { expectPublished, publishedRuns, publishMirror, setChanging } from './mirrors.ts';
 
-const publisherPath = fileURLToPath(new URL('./publisher.ts', import.meta.url));
-
-const seed = 31;
-const rowsPerRun = 150;
-const publisherKills = 48;
-const engineKills = 8;
-/** A publication takes 0.2 to 0.4 s. */
-const killAfterMsMax = 300;
+const kills = 42;
+/** A command begins to publish after about 0.3 s, and publishes for 0.2 to 0.4 s. */
+const killAfterMs = { min: 200, max: 800 };
 
 test('publishers and engines that are killed at any moment leave nothing that the next publication does not complete', async () => {
   await using engine = await Engine.start();
+  await using mirror = await setChanging(31, 3);
   const database = await engine.database();
-  const random = randomOf(seed);
-  let runs = 1;
-  let killed = 0;
-  for (let round = 1; killed < publisherKills + engineKills; round++) {
-    const child = startPublisher([engine.url, database, seed, runs, rowsPerRun].map(String));
-    await once(child.stdout ?? child, 'data');
-    await wait(random() * killAfterMsMax);
+  const chance = new Random(31);
+  let runs = 3;
+  const expectCompletion = async () => {
+    const target = engine.client(database);
+    const before = await publishedRuns(target);
+    expect(before).toEqual(Array.from(before, (_, at) => at + 1));
+    await publishMirror(mirror, target);
+    await expectPublished(target, mirror);
+    await target.close();
+  };
+  for (let round = 1, killed = 0; killed < kills; round++) {
+    const flags = [
+      '--url',
+      engine.url,
+      '--target-database',
+      database,
+      '--tenant',
+      'acme',
+      '--give-up-after',
+      '0',
+    ];
+    await using cli = spawnCli(['publish', 'clickhouse', ...flags], { env: mirror.env });
+    await wait(chance.integer(killAfterMs.min, killAfterMs.max));
     const isEngine = round % 7 === 0;
     if (isEngine) await engine.kill();
-    if (!isEngine && child.exitCode === null) child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    else cli.child.kill('SIGKILL');
+    const { signal } = await cli.done;
     if (isEngine) await engine.start();
     // One that was through before is none that was killed.
-    if (isEngine || child.signalCode === 'SIGKILL') killed++;
-    if (round % 8 === 0) await expectCompletion(engine, database, runs);
+    if (isEngine || signal === 'SIGKILL') killed++;
+    if (round % 6 === 0) await expectCompletion();
     // A mirror goes on in the meantime, mostly.
-    if (random() < 0.6) runs++;
+    if (chance.chance(0.6)) {
+      await mirror.goOn();
+      runs++;
+    }
   }
-  await expectCompletion(engine, database, runs);
+  await expectCompletion();
+  expect(runs).toBeGreaterThan(10);
 }, 300_000);
-
-function startPublisher(args: string[]): ChildProcess {
-  return spawn(process.execPath, [publisherPath, ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-}
-
-async function expectCompletion(engine: Engine, database: string, runs: number): Promise<void> {
-  const mirror = randomMirror(seed, runs, rowsPerRun);
-  const target = engine.client(database);
-  const before = await publishedRuns(target);
-  expect(before).toEqual(mirror.runs.slice(0, before.length).map(({ runId }) => runId));
-  await publishModel(mirror, target);
-  await expectPublished(target, mirror);
-  await target.close();
-}

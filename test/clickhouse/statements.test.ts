@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { ddlStatements } from '../../src/publish/tables.ts';
+import { syncScene } from '../support/in-process.ts';
+import { setScene } from '../support/scene.ts';
 import { Engine } from './engine.ts';
-import { ModelMirror, randomMirror, type Step } from './model.ts';
-import { publishModel } from './oracle.ts';
+import { publishMirror, setChanging } from './mirrors.ts';
 
 const hourMs = 60 * 60 * 1000;
 const dayMs = 24 * hourMs;
@@ -16,24 +17,26 @@ let target: ClickHouse;
 beforeAll(async () => {
   engine = await Engine.start();
   target = engine.client(await engine.database());
-  await publishModel(randomMirror(41, 4, 100), target, { tenant: 'acme' });
-  await publishModel(randomMirror(42, 6, 100), target, { tenant: 'globex' });
-  await publishModel(mirrorOfYesterday(), target, { tenant: 'initech' });
-  const today = new ModelMirror('a5b0c1d2-0000-4000-8000-000000000005', Date.now() - hourMs);
-  await publishModel(today.run([collectionOf(1, 'one')]), target, { tenant: 'today' });
+  for (const tenant of ['acme', 'globex']) {
+    await using mirror = await setChanging(41, 4);
+    await publishMirror(mirror, target, { tenant });
+  }
+  const yesterday = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
+  await publishOf('initech', [yesterday + hourMs, yesterday + 2 * hourMs]);
+  await publishOf('today', [Date.now() - hourMs]);
+  await publishOf('dormant', [0]);
 });
 
-function collectionOf(id: number, name: string): Step {
-  return { resource: 'collections', id, values: [name, 1, 2] };
-}
-
-/** Two runs yesterday: three records come, then one changes and one goes. */
-function mirrorOfYesterday(): ModelMirror {
-  const startMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs;
-  const mirror = new ModelMirror('a5b0c1d2-0000-4000-8000-000000000003', startMs);
-  return mirror
-    .run([collectionOf(1, 'one'), collectionOf(2, 'two'), collectionOf(3, 'three')])
-    .run([collectionOf(1, 'One'), { resource: 'collections', id: 2, values: null }]);
+/** Publishes a mirror of runs at these times: three collections and six connections come, then a collection changes and another goes with its connections. */
+async function publishOf(tenant: string, times: readonly number[]): Promise<void> {
+  await using scene = await setScene({}, { exports: 0, collections: 3, webhooks: 0 });
+  const { lists } = scene.service;
+  for (const time of times) {
+    await syncScene(scene, { now: new Date(time), allowMassRemoval: true });
+    lists.collections.pop();
+    Object.assign(lists.collections[0] as object, { name: 'One' });
+  }
+  await publishMirror(scene, target, { tenant });
 }
 
 afterAll(async () => {
@@ -84,9 +87,6 @@ describe('across a fleet', () => {
   };
 
   test('a tenant is stale if its newest run is older than 26 hours, however new its publication', async () => {
-    await publishModel(new ModelMirror('a5b0c1d2-0000-4000-8000-000000000004', 0).run([]), target, {
-      tenant: 'dormant',
-    });
     const [first, ...others] = await answer('How fresh each tenant is');
     expect([first?.[0], first?.at(-1)]).toEqual(['dormant', 'stale']);
     const lately = others.find(([tenant]) => tenant === 'today');
@@ -95,7 +95,7 @@ describe('across a fleet', () => {
 
   test('what was changed yesterday is counted by tenant', async () => {
     const counted = await answer('The changes of yesterday');
-    expect(counted.find(([tenant]) => tenant === 'initech')?.slice(1, 4)).toEqual(['3', '1', '1']);
+    expect(counted.find(([tenant]) => tenant === 'initech')?.slice(1, 4)).toEqual(['9', '1', '3']);
     expect(counted.filter(([tenant]) => tenant === 'today')).toEqual([]);
   });
 });

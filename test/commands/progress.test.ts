@@ -14,7 +14,7 @@ test('is one line on a terminal, no wider than that, which is gone in the end', 
     done();
   };
   const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
-  const logger = Object.assign(pino({ level: 'silent' }), { current: { runId: null } });
+  const logger = Object.assign(pino({}, new Writable({ write })), { current: { runId: null } });
   const observer = new Progress(logger, stderr);
   observer.listStarted(list);
   observer.walkStarted(list, 1, 5_000);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeShare, type ShareOptions } from '../../src/store/copies/share.ts';
 import { programPath } from './program.ts';
@@ -104,11 +104,6 @@ export function rowsForStranger(program: keyof typeof askers, path: string, sql:
 
 /** How another user starts a program of their own, with `spawn`. */
 export const strangerOptions = { ...stranger, cwd: '/' };
-
-/** Copies a mirror as it lies there, with what a run that goes on has written to its log. */
-export function copyWithLog(from: string, to: string): void {
-  for (const beside of ['', '-wal']) copyFileSync(`${from}${beside}`, `${to}${beside}`);
-}
 
 /** Makes the share of a scene's mirror in this process, and returns where it lies. */
 export async function shareOf(

@@ -1,10 +1,9 @@
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { DocmirrorError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
-import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -68,33 +67,4 @@ test('a table that is not as docmirror made it gives a clear message', async () 
   expect(code).not.toBe(0);
   expect(stderr).toContain('does not have the tables that docmirror made');
   expect(stderr).not.toContain('    at ');
-});
-
-test.each(['_mirror', 'docmirror_upgrades', 'sync_receipts'])(
-  'a mirror whose table %s is gone is refused in words, and is not taken for an older one',
-  async table => {
-    await using scene = await setScene();
-    await scene.sync();
-    const database = new Database(scene.database);
-    database.exec(`DROP TABLE ${table}`);
-    database.close();
-    for (let run = 1; run <= 2; run++) {
-      const stderr = expect.stringContaining(`no such table: ${table}`);
-      expect(await scene.run('sync')).toMatchObject({ code: 1, stderr });
-    }
-    const { code, stdout } = await scene.run('verify');
-    expect(code).toBe(4);
-    expect(stdout).toContain(`${table}: the table is missing`);
-    expect(readdirSync(scene.folder).filter(name => name.includes('before'))).toEqual([]);
-  },
-);
-
-test('a mirror that has lost its id, which receipts need, is refused before a list is written', async () => {
-  await using scene = await setScene();
-  await scene.sync();
-  tamper(scene.database, 'DELETE FROM _mirror');
-  scene.service.lists.collections.pop();
-  const before = readFileSync(scene.database);
-  for (const command of ['doctor', 'sync']) expect(await scene.run(command)).toMatchObject({ code: 1 });
-  expect(readFileSync(scene.database).equals(before)).toBe(true);
 });
