@@ -51,16 +51,12 @@ export const erase = command({
     const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')]
       .filter(each => !each.startsWith('0 '))
       .join(' and ');
-    const count = rejectedRecords + (versions > 0 ? 1 : 0);
-    const leaf = receipt?.leafIndex ?? 0;
-    const which =
-      count === 1 ? `Receipt ${leaf} says so.` : `Receipts ${leaf - count + 1} to ${leaf} say so.`;
     const lines = [
       receipt === null
         ? `${name} has no text of ended versions or rejected records any more.`
         : `Erased for good: the text of ${what} of ${name}.`,
       ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
-      ...(receipt === null ? [] : [which]),
+      ...(receipt === null ? [] : [`The newest receipt about it is ${receipt.leafIndex}.`]),
       'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
     ];
     return lines

@@ -2,7 +2,7 @@ import { adviceOn, UsageError } from '../errors.ts';
 import { wrap } from '../render/wrap.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
-import { commands, type Found, findCommand, groups, purpose, wordsIn } from './index.ts';
+import { type Found, findCommand, groups, purpose, wordsIn } from './index.ts';
 
 /**
  * The help that a command line asks for; null if it asks for none.
@@ -54,8 +54,8 @@ const helpText = 'display help for command';
 /** The help of a group of commands, or of docmirror itself, whose name is empty. */
 function listHelp(group: string, about: string, width: number): string {
   const rows = wordsIn(group).map(word => {
-    const entry = commands[`${group} ${word}`.trim()];
-    return [word, entry?.description ?? groups[word] ?? ''] as const;
+    const found = findCommand(group === '' ? [word] : [group, word]);
+    return [word, found?.description ?? groups[word] ?? ''] as const;
   });
   const lines = [
     ...start(`${group} [options] [command]`, about, width),

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Environment, Given } from '../config/resolve.ts';
-import { DocmirrorError, type ErrorCode, exitCodes } from '../errors.ts';
+import { DocmirrorError, exitCodes } from '../errors.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
 /** A stream that docmirror writes to. On a terminal it has a width, in characters. */
@@ -44,12 +44,8 @@ export function summaryWidth(width: number): number {
   return Number.isFinite(width) ? Math.min(width, summaryWidthMax) : width;
 }
 
-/** The end of a command that failed, in words for people. */
-export interface Failure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly exitCode: number;
-}
+/** The end of a command that failed; its message is for people. */
+export type Failure = Pick<DocmirrorError, 'code' | 'message' | 'exitCode'>;
 
 /** How an error ends a command. The code of a fault of docmirror itself is `internal`. */
 export function failureOf(error: unknown): Failure {

@@ -5,30 +5,23 @@ import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName, SettingValues } from '../config/settings.ts';
 import { DocmirrorError, exitCodes } from '../errors.ts';
-import { labelledFigures, metricsText, textOf } from '../serve/metrics.ts';
+import { type LabelledFigures, labelledFigures, metricsText, textOf } from '../serve/metrics.ts';
 import { sendPing } from '../service/ping.ts';
-import type { Secrets } from '../service/secrets.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
-import type { Failure, Output, Settings } from './io.ts';
+import type { Context } from './command.ts';
+import type { Failure } from './io.ts';
 import { createLogger } from './logging.ts';
 
 /** At the end, the ping of the start is given up after this, in milliseconds. */
 const startMsMax = 1_000;
 
-/** The parts of a command's context that a notifier needs. */
-interface Notified {
-  readonly settings: Settings;
-  readonly secrets: Secrets;
-  readonly stderr: Output;
-}
-
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
 export class Notifier {
   readonly #name: string;
-  readonly #context: Notified;
+  readonly #context: Context;
   readonly #pingUrl: string | null;
   #start: Promise<void> | undefined;
   #ending = new AbortController();
@@ -36,7 +29,7 @@ export class Notifier {
   #backup: BackupFigures | null = null;
 
   /** @param name the name of the command. */
-  constructor(name: string, context: Notified) {
+  constructor(name: string, context: Context) {
     this.#name = name;
     this.#context = context;
     this.#pingUrl = this.#setting('pingUrl');
@@ -120,9 +113,9 @@ export class Notifier {
   #writeMetrics(exitCode: number): void {
     const path = this.#setting('metricsFile');
     if (path === null || this.#name.startsWith('publish')) return;
-    const ended = { command: this.#name, exitCode, backup: this.#backup };
+    const figures = labelledFigures(this.#setting('database') ?? '', this.#setting('labels') ?? {});
     try {
-      writeMetricsFiles(path, this.#setting('database') ?? '', this.#setting('labels') ?? {}, ended);
+      writeMetricsFiles(path, figures, this.#name, exitCode, this.#backup);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
       const { code, message } = error;
@@ -136,19 +129,8 @@ export class Notifier {
   }
 }
 
-/** The figures of a backup. */
-export interface BackupFigures {
-  readonly runId: number;
-  readonly bytes: number;
-}
-
-/** A command that has ended. */
-interface EndedCommand {
-  readonly command: string;
-  readonly exitCode: number;
-  /** Null if none was made. */
-  readonly backup: BackupFigures | null;
-}
+/** The newest run that a backup contains, and its size. */
+type BackupFigures = { readonly runId: number; readonly bytes: number };
 
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
@@ -157,16 +139,15 @@ const publicMode = 0o644;
  * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. `backup` also writes a
  * second file next to it.
  *
- * @param labels of all metrics; if there are none, those of the mirror's newest run.
  * @throws RefusedFileError if it can't be written there.
  */
 function writeMetricsFiles(
   path: string,
-  database: string,
-  labels: Labels,
-  { command, exitCode, backup }: EndedCommand,
+  figures: LabelledFigures,
+  command: string,
+  exitCode: number,
+  backup: BackupFigures | null,
 ): void {
-  const figures = labelledFigures(database, labels);
   const nowS = Date.now() / 1000;
   const gauge = (name: string, help: string, value: number, own: Labels = {}) =>
     textOf([{ name, help, samples: () => [[value, own]] }], [figures]);

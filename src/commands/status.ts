@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { resolveService } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
@@ -15,7 +14,7 @@ import {
   statusText,
 } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
-import { type Context, command, type Shown } from './command.ts';
+import { command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';
 
@@ -114,10 +113,8 @@ export const defaultCommand = command({
   flags: {},
   settings: ['database'],
   examples: {},
-  run(_given, context) {
-    const { stdout, config } = context;
-    const { database } = config;
-    if (!existsSync(database)) return howToBegin(database, whatIsMissing(context));
+  run(_given, { stdout, config: { database } }) {
+    if (!existsSync(database)) return howToBegin(database);
     using reader = new RunReader(database);
     const lists = reader.status();
     const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
@@ -127,24 +124,10 @@ export const defaultCommand = command({
   },
 });
 
-/** The first setting that a run still needs, in words; null if the settings are complete. */
-function whatIsMissing({ settings: { environment } }: Context): string | null {
-  try {
-    resolveService({}, environment);
-    return null;
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-}
-
-function howToBegin(database: string, missing: string | null): string {
-  const next = '"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.';
-  const needs = `A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
-${printable(missing ?? '')}
-Then ${next}`;
+function howToBegin(database: string): string {
   return `There is no mirror here yet: ${printable(database)} does not exist.
-${missing === null ? `The settings are complete.\n${next}` : needs}
+A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
+"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.
 With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
 `;
 }
