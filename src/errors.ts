@@ -186,23 +186,13 @@ export class ServiceError extends DocmirrorError {
   }
 }
 
-const exitCodesOfSignals = {
-  SIGINT: exitCodes.sigint,
-  SIGTERM: exitCodes.sigterm,
-  SIGHUP: exitCodes.sighup,
-  deadline: exitCodes.failed,
-};
-
 /** The run was told to stop: by a signal, or because it took longer than `DOCMIRROR_DEADLINE` allows. */
 export class CancelledError extends DocmirrorError {
-  readonly by: keyof typeof exitCodesOfSignals;
-
-  /** @param more further sentences for the message. */
-  constructor(by: keyof typeof exitCodesOfSignals, more = '') {
-    const isLate = by === 'deadline';
-    const what = isLate ? 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' : `Stopped by ${by}.`;
-    const exitCode = exitCodesOfSignals[by];
-    super(isLate ? 'deadline' : 'cancelled', `${what} ${more}`.trimEnd(), { exitCode });
-    this.by = by;
+  constructor(by: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'deadline') {
+    if (by === 'deadline') super('deadline', 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.');
+    else
+      super('cancelled', `Stopped by ${by}.`, {
+        exitCode: exitCodes[by.toLowerCase() as Lowercase<typeof by>],
+      });
   }
 }

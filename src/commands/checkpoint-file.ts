@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import {
-  type ReadCheckpoint,
+  type Checkpoint,
   readCheckpoint,
   readPrivateKey,
   readPublicKey,
@@ -37,20 +37,14 @@ export async function verifyWithCheckpoints(
 ): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
   let key = publicKey === null ? null : readKey('', publicKey, readPublicKey);
   if (key === null && signingKeyFile !== null && paths.length > 0) key = readSigningKey(signingKeyFile);
-  const shown: ShownCheckpoint[] = [];
-  const checkpoints = paths.flatMap(file => {
-    const bytes = readSmallBytes('', file, bytesMax);
-    try {
-      const read = readCheckpoint(bytes);
-      shown.push(withSignature(file, read, key));
-      return [{ file, ...read.checkpoint }];
-    } catch (error) {
-      if (!(error instanceof MalformedError)) throw error;
-      shown.push({ file, size: 0, signature: 'forged', notes: [`${file}: ${error.message}`] });
-      return [];
-    }
-  });
+  const read = paths.map(file => ({ file, ...readOrRefuse(file, key) }));
+  const checkpoints = read.flatMap(({ file, checkpoint }) =>
+    checkpoint === null ? [] : [{ file, ...checkpoint }],
+  );
   const found = await verifyMirror(database, { ...options, checkpoints });
+  const shown = read.map(({ file, checkpoint, signature, notes }) => {
+    return { file, size: checkpoint?.size ?? 0, signature, notes };
+  });
   const differences = shown.filter(isRefused).map(({ notes }) => {
     return { table: null, id: null, what: notes.join(' '), severity: 'record of runs' } as const;
   });
@@ -72,25 +66,31 @@ export function signedCheckpointOf(database: string, signingKeyFile: string): st
   return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
 }
 
-/** What is said of a checkpoint, and of its signature; `publicKey` is null if no key is known. */
-function withSignature(
+/** A checkpoint of a file, null if it is none, and what is said of it and of its signature. */
+function readOrRefuse(
   file: string,
-  { checkpoint, note }: ReadCheckpoint,
   publicKey: KeyObject | null,
-): ShownCheckpoint {
-  const { size, origin } = checkpoint;
-  const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name: origin, publicKey });
-  const words = {
-    verified: 'was signed by the key',
-    forged: 'has a false signature',
-    absent: 'was not signed by the key',
-    unchecked:
-      note.signatures.length === 0
-        ? 'has no signature: nothing says who made it'
-        : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
-  };
-  const notes = [`${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`];
-  return { file, size, signature, notes };
+): Pick<ShownCheckpoint, 'signature' | 'notes'> & { readonly checkpoint: Checkpoint | null } {
+  const bytes = readSmallBytes('', file, bytesMax);
+  try {
+    const { checkpoint, note } = readCheckpoint(bytes);
+    const name = checkpoint.origin;
+    const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name, publicKey });
+    const words = {
+      verified: 'was signed by the key',
+      forged: 'has a false signature',
+      absent: 'was not signed by the key',
+      unchecked:
+        note.signatures.length === 0
+          ? 'has no signature: nothing says who made it'
+          : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
+    };
+    const said = `${file}: The checkpoint of ${counted(checkpoint.size, 'receipt')} ${words[signature]}.`;
+    return { checkpoint, signature, notes: [said] };
+  } catch (error) {
+    if (!(error instanceof MalformedError)) throw error;
+    return { checkpoint: null, signature: 'forged', notes: [`${file}: ${error.message}`] };
+  }
 }
 
 /** Far more than a key or a checkpoint takes, in bytes. */

@@ -150,7 +150,7 @@ function writeMetricsFiles(
 ): void {
   const nowS = Date.now() / 1000;
   const gauge = (name: string, help: string, value: number, own: Labels = {}) =>
-    textOf([{ name, help, samples: () => [[value, own]] }], [figures]);
+    textOf([[name, help, () => [[value, own]]]], [figures]);
   // The other commands' metrics belong to the families of this one.
   const others = linesOf(path).filter(line => !line.includes(`command="${command}"`));
   const ofCommand = (name: string, help: string, value: number) =>

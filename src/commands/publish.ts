@@ -1,5 +1,4 @@
 import { resolvePublish } from '../config/resolve.ts';
-import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
 import type { Publication } from '../contract/results.ts';
 import { UsageError } from '../errors.ts';
 import { count, counted } from '../render/numbers.ts';
@@ -69,9 +68,8 @@ async function publishTo(
 ): Promise<Publication & { readonly url: string }> {
   const { settings, stderr, signal, secrets } = context;
   const { database, timeoutMs, giveUpAfterMs } = context.config;
-  const { passwordFile, tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
-  const { url, user, proxy } = addressee;
-  const password = passwordFile === null ? addressee.password : passwordIn(passwordFile);
+  const { tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
+  const { url, user, password, proxy } = addressee;
   // The password must not be shown, nor what is sent of it in a header.
   if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
@@ -80,7 +78,7 @@ async function publishTo(
   const { ClickHouse } = await import('../publish/clickhouse.ts');
   const { publish } = await import('../publish/publish.ts');
   const { openPublishSource } = await import('../store/read/publish-rows.ts');
-  const target = new ClickHouse({ ...addressee, password, timeoutMs, giveUpAfterMs, signal, onWait });
+  const target = new ClickHouse({ ...addressee, timeoutMs, giveUpAfterMs, signal, onWait });
   context.notifier?.begun();
   try {
     const onProgress = (done: number, total: number) =>
@@ -91,15 +89,6 @@ async function publishTo(
     line.clear();
     await target.close();
   }
-}
-
-/** Far more than a password takes, in bytes. */
-const passwordBytesMax = 16 * 1024;
-
-function passwordIn(file: string): string {
-  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
-  const text = readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file));
-  return text.replace(/\r?\n$/, '');
 }
 
 /** A publication in a sentence. */

@@ -55,17 +55,17 @@ export const watch = command({
     let skippedCount = 0;
     let nextAtMs = 0;
     const metrics = [
-      {
-        name: 'docmirror_watch_ticks_skipped_total',
-        help: 'Ticks that were left out because the run before them was still going, since the watch started.',
-        samples: () => [[skippedCount]] as const,
-      },
-      {
-        name: 'docmirror_watch_next_run_timestamp_seconds',
-        help: 'When the next run is due, in seconds since 1970.',
-        samples: () => [[nextAtMs / 1000]] as const,
-      },
-    ];
+      [
+        'docmirror_watch_ticks_skipped_total',
+        'Ticks that were left out because the run before them was still going, since the watch started.',
+        () => [[skippedCount]] as const,
+      ],
+      [
+        'docmirror_watch_next_run_timestamp_seconds',
+        'When the next run is due, in seconds since 1970.',
+        () => [[nextAtMs / 1000]] as const,
+      ],
+    ] as const;
     const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
     let monitor: RunningServer | null = null;
     if (endpoint !== null) {

@@ -3,18 +3,15 @@ import { UsageError } from '../errors.ts';
 import * as parsers from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
-import { readSmallFile } from './small-file.ts';
+import { nameOfSecretFile, readSmallFile } from './small-file.ts';
 
 /** The settings that flags gave, as text, and the file that `--env-file` names. */
 export type Given = Readonly<Partial<Record<SettingName | 'envFile', string>>>;
 /** The variables of the process and of the file that `--env-file` names. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The settings from which a `ServiceConfig` is made. */
-type ServiceSetting = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCommand';
-
 /** The settings that every command can use, complete and checked. */
-export type Config = Readonly<Omit<SettingValues, ServiceSetting | 'actor'> & { actor: string }>;
+export type Config = Omit<SettingValues, 'actor'> & { readonly actor: string };
 
 /** The origin of the bearer token. `from` completes "the token came from". */
 type TokenSetting = { readonly from: string } & (
@@ -40,7 +37,7 @@ export interface ServiceConfig {
  */
 export function resolveConfig(flags: Given, environment: Environment): Config {
   rejectUnknownVariables(environment);
-  const { baseUrl, allowHttp, token, tokenFile, tokenCommand, ...values } = resolveAll(flags, environment);
+  const values = resolveAll(flags, environment);
   return { ...values, actor: values.actor ?? userName() };
 }
 
@@ -108,17 +105,24 @@ export function resolvePublish(flags: Given, environment: Environment) {
   const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile, tenant } = values;
   if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
   if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');
-  const isPasswordFlag = flags.clickhousePassword !== undefined && flags.clickhousePasswordFile === undefined;
+  const isTyped = flags.clickhousePassword !== undefined && flags.clickhousePasswordFile === undefined;
+  const isInFile = clickhousePasswordFile !== null && !isTyped;
   return {
     url: addressOf(url),
     user: values.clickhouseUser,
-    password: password ?? '',
-    /** It overrides the password; null if there is none. */
-    passwordFile: isPasswordFlag ? null : clickhousePasswordFile,
+    password: isInFile ? passwordIn(clickhousePasswordFile) : (password ?? ''),
     database: values.clickhouseDatabase,
     tenant,
     proxy: safeProxyFor('DOCMIRROR_CLICKHOUSE_URL', url, environment, values.allowHttp),
   };
+}
+
+/** Far more than a password takes, in bytes. */
+const passwordBytesMax = 16 * 1024;
+
+function passwordIn(file: string): string {
+  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
+  return readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file)).replace(/\r?\n$/, '');
 }
 
 /**

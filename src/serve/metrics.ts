@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import {
   figuresBeforeFirstRun,
+  type ListFigures,
   listNumbers,
   type MirrorFigures,
   readFigures,
@@ -12,12 +13,8 @@ type Labels = Readonly<Record<string, string>>;
 /** The value of a metric, and the labels that it has besides those of its mirror; null is left out. */
 export type Sample = readonly [value: number | null, labels?: Labels];
 
-/** A metric, as the text form of Prometheus describes it. It is a counter if its name ends with `_total`. */
-export interface Family<Of> {
-  readonly name: string;
-  readonly help: string;
-  samples(of: Of): readonly Sample[];
-}
+/** A metric: its name, its help and its values. It is a counter if its name ends with `_total`. */
+export type Family<Of> = readonly [name: string, help: string, samplesOf: (of: Of) => readonly Sample[]];
 
 /** The numbers of a mirror at a moment, and the labels of all its metrics. */
 export interface LabelledFigures extends MirrorFigures {
@@ -61,20 +58,16 @@ const countOf = ({ runs }: LabelledFigures, status: string): readonly Sample[] =
 ];
 
 const families: readonly MirrorFamily[] = [
-  {
-    name: 'docmirror_build_info',
-    help: 'Always 1; the label is the version of docmirror.',
-    samples: () => [[1, { version }]],
-  },
-  {
-    name: 'docmirror_mirror_readable',
-    help: '1 if the mirror can be read, 0 if it is missing or unreadable.',
-    samples: ({ isReadable }) => [[isReadable ? 1 : 0]],
-  },
-  {
-    name: 'docmirror_runs_total',
-    help: 'Runs in the record of the mirror, by how they ended and what started them.',
-    samples: ({ runs, lists, trigger }) => {
+  ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
+  [
+    'docmirror_mirror_readable',
+    '1 if the mirror can be read, 0 if it is missing or unreadable.',
+    ({ isReadable }) => [[isReadable ? 1 : 0]],
+  ],
+  [
+    'docmirror_runs_total',
+    'Runs in the record of the mirror, by how they ended and what started them.',
+    ({ runs, lists, trigger }) => {
       const usual = lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
       const triggers = new Set([...usual, ...runs.map(run => run.trigger)]);
       return [...triggers].flatMap(each =>
@@ -84,40 +77,34 @@ const families: readonly MirrorFamily[] = [
         }),
       );
     },
-  },
-  {
-    name: 'docmirror_runs_in_progress',
-    help: 'Runs that are going on.',
-    samples: figures => countOf(figures, 'running'),
-  },
-  {
-    name: 'docmirror_runs_died',
-    help: 'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
-    samples: figures => countOf(figures, 'died'),
-  },
-  {
-    name: 'docmirror_unknown_fields',
-    help: 'Fields that the service sends in the list and that have no column.',
-    samples: ({ lists }) => lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
-  },
-  {
-    name: 'docmirror_list_completeness',
-    help: "1 for what the list's last run could say of its completeness, 0 for the rest.",
-    samples: ({ lists }) =>
+  ],
+  ['docmirror_runs_in_progress', 'Runs that are going on.', figures => countOf(figures, 'running')],
+  [
+    'docmirror_runs_died',
+    'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
+    figures => countOf(figures, 'died'),
+  ],
+  [
+    'docmirror_unknown_fields',
+    'Fields that the service sends in the list and that have no column.',
+    ({ lists }) => lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
+  ],
+  [
+    'docmirror_list_completeness',
+    "1 for what the list's last run could say of its completeness, 0 for the rest.",
+    ({ lists }) =>
       lists.flatMap(({ resource, completeness }) =>
         completenesses.map(
           (each): Sample => [Number(each === completeness), { resource, completeness: each }],
         ),
       ),
-  },
-  ...listNumbers.map(
-    ([name, help, , isUnknownAtFirst], at): MirrorFamily => ({
-      name: `docmirror_list_${name}`,
-      help,
-      samples: ({ lists }) =>
-        lists.map(({ resource, numbers }) => [numbers[at] ?? (isUnknownAtFirst ? null : 0), { resource }]),
-    }),
-  ),
+  ],
+  ...listNumbers.map(([name, help, , isUnknownAtFirst], at): MirrorFamily => {
+    const numberOf = ({ numbers }: ListFigures) => numbers[at] ?? (isUnknownAtFirst ? null : 0);
+    const samplesOf = ({ lists }: MirrorFigures) =>
+      lists.map((list): Sample => [numberOf(list), { resource: list.resource }]);
+    return [`docmirror_list_${name}`, help, samplesOf];
+  }),
 ];
 
 /** The metrics of mirrors, and further ones, in the text form of Prometheus. */
@@ -137,10 +124,10 @@ export function textOf<Of extends { readonly labels: Labels }>(
     return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
   };
   return all
-    .map(({ name, help, samples }) => {
+    .map(([name, help, samplesOf]) => {
       const type = name.endsWith('_total') ? 'counter' : 'gauge';
       const lines = subjects.flatMap(subject =>
-        samples(subject).map(sample => lineOf(name, subject.labels, sample)),
+        samplesOf(subject).map(sample => lineOf(name, subject.labels, sample)),
       );
       return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
     })

@@ -50,11 +50,11 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
     refused++;
     options.onRefused?.(request);
   };
-  const refusedTokens: Family<LabelledFigures> = {
-    name: 'docmirror_serve_refused_tokens_total',
-    help: 'Requests that gave a wrong token, since the server started.',
-    samples: () => [[refused]],
-  };
+  const refusedTokens: Family<LabelledFigures> = [
+    'docmirror_serve_refused_tokens_total',
+    'Requests that gave a wrong token, since the server started.',
+    () => [[refused]],
+  ];
   const check = tokenCheck({ ...options, onRefused });
   const app = monitorApp({ ...options, metrics: [refusedTokens] });
   app.get('/openapi.json', async (_request, reply) => {
@@ -101,12 +101,10 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     // The router refuses some addresses before any hook runs.
     frameworkErrors: (error, _request, reply) => sendError(protect(reply), toHttpError(error)),
   });
-  app.addHook('onRequest', async ({ method, raw }, reply) => {
+  app.addHook('onRequest', async ({ method }, reply) => {
     protect(reply);
     if (method !== 'GET' && method !== 'HEAD')
       throw new HttpError(405, 'Only GET and HEAD are served here.', { allow: 'GET, HEAD' });
-    if (!isWellFormed(raw.url ?? ''))
-      throw new HttpError(400, 'The address has a percent-encoding that is not UTF-8, or a null character.');
   });
   if (onAnswer !== undefined)
     app.addHook('onResponse', async ({ method, url, ip }, { statusCode, elapsedTime }) => {
@@ -132,14 +130,6 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     return metricsText([labelledFigures(database, labels, trigger)], metrics);
   });
   return app;
-}
-
-function isWellFormed(target: string): boolean {
-  try {
-    return !decodeURIComponent(target).includes('\0');
-  } catch {
-    return false;
-  }
 }
 
 /** Whether the mirror is there and fresh enough. */

@@ -3,9 +3,14 @@ import { proxyFor } from '../../src/config/proxy.ts';
 import { type Config, resolveConfig, resolveService } from '../../src/config/resolve.ts';
 import { settings } from '../../src/config/settings.ts';
 
+type Service = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCommand';
+
 /** For each setting of a `Config`: a text, and its value. */
 const samples: {
-  readonly [Name in Exclude<keyof Config, 'clickhouseUrl'>]: readonly [text: string, value: Config[Name]];
+  readonly [Name in Exclude<keyof Config, Service | 'clickhouseUrl'>]: readonly [
+    text: string,
+    value: Config[Name],
+  ];
 } = {
   database: ['one.sqlite', 'one.sqlite'],
   pageSize: ['25', 25],

@@ -107,21 +107,18 @@ describe('a served list', () => {
     expect(message.startsWith(query.split('=')[0] ?? '')).toBe(true);
   });
 
-  it.each([
-    '/v2/webhooks?pageNo=%zz',
-    '/v2/webhooks?other=%00',
-    '/v2/webhooks?other=%ff',
-    '/v2/webhooks%00',
-    '/%',
-  ])('refuses the malformed address %s with a JSON 400 and no stack trace', async target => {
-    const answer = await sendRawGet(url, target);
-    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-    expect(answer.toLowerCase()).toContain('x-content-type-options: nosniff');
-    expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.code).toBe('bad_request');
-    expect(answer).not.toMatch(/\bat .+:\d+/);
-  });
+  it.each(['/v2/webhooks?pageNo=%zz', '/v2/webhooks?other=%00', '/v2/webhooks?other=%ff', '/%'])(
+    'refuses the malformed address %s with a JSON 400 and no stack trace',
+    async target => {
+      const answer = await sendRawGet(url, target);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer.toLowerCase()).toContain('x-content-type-options: nosniff');
+      expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '').error.code).toBe('bad_request');
+      expect(answer).not.toMatch(/\bat .+:\d+/);
+    },
+  );
 
-  it.each(['/v2', '/v2/webhooks/', '/V2/webhooks', '/v2/../v2/webhooks', '//v2/webhooks'])(
+  it.each(['/v2', '/v2/webhooks/', '/v2/webhooks%00', '/V2/webhooks', '/v2/../v2/webhooks', '//v2/webhooks'])(
     'answers the unknown path %s with a JSON 404',
     async target => {
       const answer = await sendRawGet(url, target);
