@@ -7,16 +7,19 @@ import type { SettingName, SettingValues } from '../config/settings.ts';
 import { DocmirrorError, exitCodes } from '../errors.ts';
 import { type LabelledFigures, labelledFigures, metricsText, textOf } from '../serve/metrics.ts';
 import { sendPing } from '../service/ping.ts';
+import type { Secrets } from '../service/secrets.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
-import type { Context } from './command.ts';
-import type { Failure } from './io.ts';
+import type { Failure, Output, Settings } from './io.ts';
 import { createLogger } from './logging.ts';
 
 /** At the end, the ping of the start is given up after this, in milliseconds. */
 const startMsMax = 1_000;
+
+/** The parts of a command's context that a notifier needs. */
+type Context = { readonly settings: Settings; readonly secrets: Secrets; readonly stderr: Output };
 
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
 export class Notifier {
