@@ -187,7 +187,7 @@ async function listFolder(folder: string, maxAgeMs: number | null, context: Cont
     bytesText(each.bytes),
     each.state ?? '',
   ]);
-  const head = ['Backup', 'Service', { right: 'Run' }, { right: 'Age' }, { right: 'Size' }, 'Newest'];
+  const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
   return {
     output: { backups: backups.map(({ manifest, ...each }) => ({ ...manifest, ...each })) },
     text: width => (rows.length === 0 ? 'There is no backup here.\n' : renderTable(head, rows, width)),

@@ -95,7 +95,7 @@ export const exportMirror = command({
       for (const { file } of written) file[Symbol.dispose]();
     }
     const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
-    return renderTable(['File', { right: 'Rows' }, { right: 'Size' }], cells, widthOf(stdout));
+    return renderTable(['File', 'Rows', 'Size'], cells, widthOf(stdout));
   },
 });
 

@@ -125,17 +125,10 @@ const changeColumns: readonly Column[] = [
   { name: 'changed_fields', kind: 'json' },
 ];
 
-/** Turns changes into rows of one shape. */
-interface ChangeRows {
-  readonly columns: readonly Column[];
-  /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
-  rowOf(change: Change): CellValue[];
-}
-
 /** Rows with whole records, which readers of Parquet take apart themselves. */
-const wholeChanges: ChangeRows = {
-  columns: [...changeColumns, { name: 'record', kind: 'json' }, { name: 'before', kind: 'json' }],
-  rowOf: change => [...commonCells(change), change.record, change.before],
+const wholeChanges = {
+  columns: [...changeColumns, ...['record', 'before'].map((name): Column => ({ name, kind: 'json' }))],
+  rowOf: (change: Change): CellValue[] => [...commonCells(change), change.record, change.before],
 };
 
 function commonCells(change: Change): CellValue[] {
@@ -144,7 +137,7 @@ function commonCells(change: Change): CellValue[] {
 }
 
 /** Rows for changes of these resources: the columns that all of them have, then each field before and after the change. */
-export function flatChanges(resources: readonly string[] = keptResources): ChangeRows {
+export function flatChanges(resources: readonly string[] = keptResources) {
   const byResource = new Map(
     resources.map(resource => {
       const cells = registryOf(resource).flatMap(cellsOf);
@@ -160,9 +153,11 @@ export function flatChanges(resources: readonly string[] = keptResources): Chang
   const sides = [...cells.values()].flatMap(({ name, kind }) =>
     ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind })),
   );
+  const columns: Column[] = [...changeColumns, { name: 'is_erased', kind: 'integer' }, ...sides];
   return {
-    columns: [...changeColumns, { name: 'is_erased', kind: 'integer' }, ...sides],
-    rowOf(change) {
+    columns,
+    /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
+    rowOf(change: Change): CellValue[] {
       const own = byResource.get(change.resource);
       const now = itemOf(change.record);
       const isRemoval = change.operation === 'removal';

@@ -17,11 +17,9 @@ export function shownEndpoint(endpoint: string): string {
 /** A text without the user name, password, query and fragment of its addresses. Hosts and paths are shown. */
 export function withoutAddressSecrets(text: string): string {
   // A scheme is short. Without this limit, the time would grow with the square of the text's length.
-  return text.replace(/[a-z][a-z0-9+.-]{0,30}:\\?\/\\?\/[^\s"<>]*/gi, address => {
-    const end = address.search(/[?#]/);
-    const open = end < 0 ? address : address.slice(0, end);
-    const [scheme = ''] = /^[^/\\]*[/\\]{2,}/.exec(open) ?? [];
-    const [host = ''] = /^[^/\\]*/.exec(open.slice(scheme.length)) ?? [];
-    return `${scheme}${open.slice(scheme.length + host.lastIndexOf('@') + 1)}${end < 0 ? '' : `?${more}`}`;
+  const address =
+    /([a-z][a-z0-9+.-]{0,30}:\\?\/\\?\/[/\\]*)(?:[^\s"<>/\\?#]*@)?([^\s"<>?#]*)([?#][^\s"<>]*)?/gi;
+  return text.replace(address, (_all, scheme: string, place: string, hidden?: string) => {
+    return `${scheme}${place}${hidden === undefined ? '' : `?${more}`}`;
   });
 }

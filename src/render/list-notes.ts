@@ -105,14 +105,10 @@ export function fieldsText(fields: Iterable<{ readonly field: string; readonly j
   return [...named, ...(byName.length > fieldsMax ? [`${byName.length - fieldsMax} more`] : [])].join(', ');
 }
 
-/** The changes of a run in a few words: `3 new, 1 removed`. */
-export function changesOf(
-  resources: readonly Pick<ListOutcome, 'inserted' | 'updated' | 'removed'>[],
-): string {
-  const words = { inserted: 'new', updated: 'changed', removed: 'removed' } as const;
-  const parts = Object.entries(words).flatMap(([field, word]) => {
-    const sum = resources.reduce((total, list) => total + list[field as keyof typeof words], 0);
-    return sum === 0 ? [] : [`${count(sum)} ${word}`];
-  });
-  return parts.join(', ');
+type Counts = Pick<ListOutcome, 'inserted' | 'updated' | 'removed'>;
+
+/** How many records a run changed in all of its lists. */
+export function totalsOf(resources: readonly Counts[]): Counts {
+  const sum = (field: keyof Counts) => resources.reduce((total, list) => total + list[field], 0);
+  return { inserted: sum('inserted'), updated: sum('updated'), removed: sum('removed') };
 }

@@ -2,7 +2,7 @@ import type { Column as FileColumn } from '../contract/cells.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { QueryValue } from '../store/read/query.ts';
 import { inBatches } from './csv.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderTable } from './table.ts';
 import { tableWriter } from './table-file.ts';
 
 /** The formats that `query` prints, the first of them by default. */
@@ -49,10 +49,8 @@ function* tablePieces(columns: readonly string[], rows: Iterable<Row>, width: nu
   const names = columns.map(printable);
   let isFirst = true;
   for (const some of inBatches(rows, rowsPerTable)) {
-    const isText = names.map((_, at) => some.some(row => typeof row[at] === 'string'));
-    const headings = names.map((name, at): Column => (isText[at] ? name : { right: name }));
     const cells = some.map(row => row.map(value => (value === null ? '' : String(value))));
-    yield `${isFirst ? '' : '\n'}${renderTable(headings, cells, width)}`;
+    yield `${isFirst ? '' : '\n'}${renderTable(names, cells, width)}`;
     isFirst = false;
   }
   if (isFirst) yield renderTable(names, [], width);

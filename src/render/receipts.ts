@@ -9,7 +9,7 @@ export function receiptsText(
 ): string {
   if (rows.length === 0) return 'There is no receipt yet. A run writes one: "docmirror sync".\n';
   return renderTable(
-    [{ right: 'Leaf' }, 'Kind', 'When', 'By', 'What'],
+    ['Leaf', 'Kind', 'When', 'By', 'What'],
     rows.map(({ leafIndex, receipt }) => [String(leafIndex), receipt.kind, ...cells(receipt)]),
     width,
   );

@@ -15,13 +15,14 @@ export interface FoundRecords extends Omit<OutputOf['show'], 'records'> {
 
 /** The output of `show --json`, with no value cut. */
 export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecords): OutputOf['show'] {
-  const records = stories.map(({ recordId, versionCount, versions: [newest, ...older] }) => ({
-    recordId,
-    stands: newest?.to === null,
-    versionCount,
-    record: newest?.to === null ? itemOf(newest.record) : null,
-    versions: (newest === undefined ? [] : [newest, ...older]).map(
-      ({ from, to, endedBy, isFirst, record }) => ({
+  const records = stories.map(({ recordId, versionCount, versions }) => {
+    const [newest] = versions;
+    return {
+      recordId,
+      stands: newest?.to === null,
+      versionCount,
+      record: newest?.to === null ? itemOf(newest.record) : null,
+      versions: versions.map(({ from, to, endedBy, isFirst, record }) => ({
         fromRunId: from.runId,
         fromAt: from.at,
         toRunId: to?.runId ?? null,
@@ -30,9 +31,9 @@ export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecord
         isFirst,
         record: itemOf(record),
         ...(record === null && { isErased: true }),
-      }),
-    ),
-  }));
+      })),
+    };
+  });
   return { ...found, records };
 }
 
@@ -96,7 +97,7 @@ export function matchesText({ resource, wanted, matchCount, stories }: FoundReco
   const rest = matchCount - stories.length;
   return `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:
 
-${renderTable([{ right: 'ID' }, 'Version', 'Exported', 'State', 'Title'], rows, width)}${rest > 0 ? `… and ${count(rest)} more\n` : ''}
+${renderTable(['ID', 'Version', 'Exported', 'State', 'Title'], rows, width)}${rest > 0 ? `… and ${count(rest)} more\n` : ''}
 "docmirror show ${resource} ID" shows one of them with all its versions.
 `;
 }

@@ -18,19 +18,10 @@ export function rejectedText({ counts, records }: OutputOf['rejected'], width: n
     const numbers = [each.pageNo, each.position, each.lastRunId].map(String);
     return [String(each.id), each.resource, ...numbers, textOf(each)];
   });
-  const number = (right: string) => ({ right });
   return [
-    renderTable(
-      ['List', number('Records'), 'Still', number('First run'), number('Last run'), 'Reason'],
-      reasons,
-      width,
-    ),
+    renderTable(['List', 'Records', 'Still', 'First run', 'Last run', 'Reason'], reasons, width),
     '\n',
-    renderTable(
-      [number('Id'), 'List', number('Page'), number('Item'), number('Last run'), 'Record'],
-      shown,
-      width,
-    ),
+    renderTable(['Id', 'List', 'Page', 'Item', 'Last run', 'Record'], shown, width),
     rest > 0 ? `… and ${count(rest)} more\n` : '',
     counts.some(({ isCurrent }) => isCurrent)
       ? '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.\n'

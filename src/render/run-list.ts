@@ -1,8 +1,9 @@
 import { openPointsOf, stateWords } from '../list-state.ts';
 import type { RecordedRun, RunResourceRow } from '../store/read/run-reader.ts';
+import { totalsOf } from './list-notes.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderTable } from './table.ts';
 
 /** The run history for people, the newest first. */
 export function runsText(runs: readonly RecordedRun[], width: number): string {
@@ -11,24 +12,13 @@ export function runsText(runs: readonly RecordedRun[], width: number): string {
   return renderTable(runColumns, rows, width);
 }
 
-const counted = { inserted: { right: 'New' }, updated: { right: 'Changed' }, removed: { right: 'Removed' } };
-
 /** The columns of a table of runs. */
-export const runColumns: readonly Column[] = [
-  { right: 'Run' },
-  'Started',
-  { right: 'Took' },
-  'Status',
-  ...Object.values(counted),
-  'Why',
-];
+export const runColumns = ['Run', 'Started', 'Took', 'Status', 'New', 'Changed', 'Removed', 'Why'];
 
 /** A run as a row of it; `when` says a time in words. */
 export function runCells(run: RecordedRun, when: (at: string) => string): string[] {
   const { id, startedAt, completedAt, status, resources, errorCode } = run;
-  const totals = (Object.keys(counted) as (keyof typeof counted)[]).map(field =>
-    count(resources.reduce((sum, list) => sum + list[field], 0)),
-  );
+  const totals = Object.values(totalsOf(resources)).map(count);
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs =
     completedAt === null ? Number.NaN : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));

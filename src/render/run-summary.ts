@@ -3,7 +3,7 @@ import type { ListOutcome } from '../contract/run.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { RunSummary } from '../sync/run.ts';
-import { changesOf, fieldsText, notesOn } from './list-notes.ts';
+import { fieldsText, notesOn, totalsOf } from './list-notes.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { renderTable } from './table.ts';
@@ -82,7 +82,10 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
     open > 0
       ? `${open} of ${counted(resources.length, 'list')} ${open === 1 ? 'is' : 'are'} not complete`
       : `All lists ${isProven ? 'proven' : 'complete (incremental since the last full sync)'}`;
-  return `${name} ${status} in ${duration(durationMs)}${end}. ${changesOf(resources) || 'Nothing new'}. ${proof}.`;
+  const { inserted, updated, removed } = totalsOf(resources);
+  const changes = Object.entries({ new: inserted, changed: updated, removed }).filter(([, sum]) => sum > 0);
+  const news = changes.map(([word, sum]) => `${count(sum)} ${word}`).join(', ') || 'Nothing new';
+  return `${name} ${status} in ${duration(durationMs)}${end}. ${news}. ${proof}.`;
 }
 
 function notesOnRun({ rowsDropped, versionsPruned, share }: SharedRunSummary): string[] {
@@ -102,7 +105,7 @@ function notesOnRun({ rowsDropped, versionsPruned, share }: SharedRunSummary): s
 
 function listsText(resources: readonly ListOutcome[], width: number): string {
   return renderTable(
-    ['List', { right: 'Seen' }, { right: 'New' }, { right: 'Changed' }, { right: 'Removed' }, 'Result'],
+    ['List', 'Seen', 'New', 'Changed', 'Removed', 'Result'],
     resources.map(outcome => [
       outcome.resource,
       count(outcome.recordsSeen),

@@ -6,7 +6,7 @@ import { ageNote, ago, fieldsText } from './list-notes.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OverviewOutput, StatusOutput } from './outputs/runs.ts';
 import { errorOf, resourceOf } from './run-list.ts';
-import { type Column, renderTable } from './table.ts';
+import { renderTable } from './table.ts';
 
 /** When a watch will start its next run. */
 export interface NextRun {
@@ -57,14 +57,7 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
 }
 
 /** The columns of a table of lists. */
-export const statusColumns: readonly Column[] = [
-  'List',
-  { right: 'Records' },
-  'Verdict',
-  { right: 'Last run' },
-  'Completed',
-  'Full sync',
-];
+export const statusColumns = ['List', 'Records', 'Verdict', 'Last run', 'Completed', 'Full sync'];
 
 /** A list as a row of it; `when` says a time in words. */
 export function statusCells(list: ListStatus, when: (at: string | null) => string): string[] {
@@ -146,7 +139,7 @@ function faultsOf(last: RunResourceRow): [MirrorState, string][] {
 /** One line for each mirror, the worst first. */
 export function overviewText(mirrors: readonly MirrorStatus[], nowMs: number, width: number): string {
   return renderTable(
-    ['State', 'Why', { right: 'Age' }, 'Version', 'Mirror'],
+    ['State', 'Why', 'Age', 'Version', 'Mirror'],
     worstFirst(mirrors).map(({ state, why, facts, database }) => [
       state,
       printable(why),

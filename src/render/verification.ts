@@ -34,7 +34,7 @@ export function verificationText(verification: Shown, width = Number.POSITIVE_IN
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => {
     return [resource, count(recordCount), String(runId ?? '–'), checksum];
   });
-  const columns = ['List', { right: 'Records' }, { right: 'Run' }, 'Checksum'];
+  const columns = ['List', 'Records', 'Run', 'Checksum'];
   const table = rows.length === 0 ? '' : `${renderTable(columns, rows, width)}\n`;
   const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
   const notRecomputed = 'what runs changed up to then was not recomputed';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { renderTable } from '../../src/render/table.ts';
 
-const columns = ['List', { right: 'Records' }, 'Error'];
+const columns = ['List', 'Records', 'Error'];
 const rows = [
   ['document-exports', '1,203', ''],
   ['webhooks', '3', 'network'],

@@ -34,10 +34,7 @@ const runHead = {
   startedAt: is.time('when it began'),
 };
 
-const syncedList = is.object({
-  ...listOutcome,
-  ...listNews,
-});
+const syncedList = is.object({ ...listOutcome, ...listNews });
 
 const share = {
   path: is.text('the file'),

@@ -1,4 +1,4 @@
-import type { Column } from '../table.ts';
+import { isOfNumbers } from '../table.ts';
 
 /** A part of a page, as HTML text that is safe to show. */
 export class Html {
@@ -34,17 +34,17 @@ export interface SortLink {
 
 /** A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block. */
 export function table(
-  columns: readonly Column[],
+  columns: readonly string[],
   rows: readonly (readonly Value[])[],
   look: 'list' | 'numbers',
   sortLinkOf: (name: string) => SortLink | null = () => null,
 ): Html {
-  const heads = columns.map(column => {
-    const name = typeof column === 'string' ? column : column.right;
+  const heads = columns.map((name, at) => {
     const link = sortLinkOf(name);
     const shown = link === null ? name : html`<a href="${link.href}">${name}</a>`;
     const mark = link?.direction && (link.direction === 'ascending' ? ' ↑' : ' ↓');
-    return { name, shown: html`${shown}${mark}`, sort: link?.direction, isRight: typeof column !== 'string' };
+    const isRight = rows.length > 0 && isOfNumbers(rows.map(row => row[at]));
+    return { name, shown: html`${shown}${mark}`, sort: link?.direction, isRight };
   });
   const right = html` class="right"`;
   return html`<table class="${look}"><thead><tr>${heads.map(

@@ -85,9 +85,7 @@ export function searchPage({
   readonly hasNext: boolean;
 }): string {
   const hint =
-    hits.length === 0
-      ? 'All words must be in a title, name or reference of a record, or in the names of its connections, in capital or small letters.'
-      : 'Exact references come first, then connections, webhooks, collections and exports, those made last first. Removed records come last.';
+    'All words must be in a title, name or reference of a record, or in the names of its connections. Exact references come first, and removed records last.';
   const link = (rel: string, no: number, words: string) =>
     html`<a rel="${rel}" href="search?${String(new URLSearchParams({ q: wanted, page: String(no) }))}">${words}</a>`;
   const inLists = browsables.map(

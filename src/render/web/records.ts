@@ -181,8 +181,8 @@ export function recordTable(
   const columns = [
     titleField?.label ?? '',
     ...others.map(({ label }) => label),
-    ...(hasCounts ? [{ right: 'Exported' }, { right: 'Received' }] : []),
-    ...(hasId ? [{ right: 'Id' }] : []),
+    ...(hasCounts ? ['Exported', 'Received'] : []),
+    ...(hasId ? ['Id'] : []),
   ];
   return table(columns, rows, 'list', sortLinkOf);
 }

@@ -1,17 +1,17 @@
-import { lists } from '../../contract/lists.ts';
+import { browsableOf } from '../../contract/browsable.ts';
 import { isFresh } from '../../freshness.ts';
 import { stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
-import { ago, fieldsText, notesOn } from '../list-notes.ts';
+import { ago, notesOn } from '../list-notes.ts';
 import { count, counted } from '../numbers.ts';
 import { runCells, runColumns } from '../run-list.ts';
 import { statusCells, statusColumns } from '../status.ts';
 import { timeBars } from './charts.ts';
 import { type Html, html, table } from './html.ts';
 import { changeList } from './lists.ts';
-import { page, type Root } from './page.ts';
+import { brief, page, type Root } from './page.ts';
 import { Zone } from './period.ts';
 
 /** Details of a report besides its data. */
@@ -27,7 +27,7 @@ interface ReportOptions {
   readonly title: string | null;
 }
 
-const titleMax = 200;
+const [titleMax, nameMax] = [200, 80];
 const runsMax = 10;
 const dayMs = 86_400_000;
 
@@ -52,10 +52,6 @@ ${runSection(data, zone)}`,
     root: options.root,
     at: '',
   });
-}
-
-function titleOf(resource: string): string {
-  return lists.find(list => list.resource === resource)?.title ?? 'Connections';
 }
 
 type Tone = 'good' | 'warn' | 'bad';
@@ -99,7 +95,7 @@ Ask those who run the export service and the systems that documents come from.`;
   }
   if (quiet.length === 0) return [];
   const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
-    return `${shortName(name)} as ${role} for ${days(silenceMs)}, since ${zone.day(lastMs)}`;
+    return `${brief(name, nameMax)} as ${role} for ${days(silenceMs)}, since ${zone.day(lastMs)}`;
   });
   if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
   const text = `${named.join('; ')}. That is at least five times as long as usual.\nAsk those who run these systems.`;
@@ -115,7 +111,7 @@ function stale({ lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): 
   });
   if (old.length === 0) return [];
   const ages = old.map(
-    list => `${titleOf(list.resource)}: last completed ${ago(list.lastCompletedAt, nowMs)}`,
+    list => `${browsableOf(list.resource).title}: last completed ${ago(list.lastCompletedAt, nowMs)}`,
   );
   const text = `${ages.join('; ')}. What the service listed since is not in this report.
 See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5`;
@@ -126,11 +122,11 @@ function ofList({ resource, lastEnded, rejections }: ReportList): Html[] {
   return (lastEnded === null ? [] : notesOn(lastEnded, rejections)).map(({ text, advice }) => {
     const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
     const lines = `Run ${lastEnded?.runId}: ${printable(text)}\n${todo}`;
-    return concern(toneOf(lastEnded), `${titleOf(resource)}: ${stateText(lastEnded)}`, lines);
+    return concern(toneOf(lastEnded), `${browsableOf(resource).title}: ${stateText(lastEnded)}`, lines);
   });
 }
 
-function toneOf(last: ReportList['lastEnded']): Tone {
+function toneOf(last: { readonly status: string } | null): Tone {
   if (last?.status === 'failed') return 'bad';
   return last?.status === 'completed' ? 'good' : 'warn';
 }
@@ -202,7 +198,7 @@ function overTime(data: ReportData, withoutDate: string, zone: Zone): Html {
   return html`<figure>
 <figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before.</p></figcaption>
 ${timeBars(bars, `${title}. ${summary}`)}
-<details><summary>The numbers</summary>${table([unit, { right: 'exports' }, { right: 'before' }], rows, 'numbers')}</details>
+<details><summary>The numbers</summary>${table([unit, 'exports', 'before'], rows, 'numbers')}</details>
 </figure>`;
 }
 
@@ -226,22 +222,18 @@ function ranking(title: string, thing: string, { entries, exports, count: all }:
   };
   const rows = named.map(({ label, ...numbers }) =>
     row(
-      html`${shortName(label)}<svg class="bar" aria-hidden="true"><rect width="${(100 * numbers.now) / most}%" height="8" rx="2"/></svg>`,
+      html`${brief(label, nameMax)}<svg class="bar" aria-hidden="true"><rect width="${(100 * numbers.now) / most}%" height="8" rx="2"/></svg>`,
       numbers,
     ),
   );
   return html`<figure>
 <figcaption><h3>${title}</h3><p>${counted(all.now, thing)} in this period, ${beforeText(all)}.</p></figcaption>
 ${table(
-  [thing, { right: 'exports' }, { right: 'share' }, { right: 'before' }],
+  [thing, 'exports', 'share', 'before'],
   rest.now + rest.before > 0 ? [...rows, row('All others together', rest)] : rows,
   'numbers',
 )}
 </figure>`;
-}
-
-function shortName(name: string): string {
-  return cut(printable(name), 80);
 }
 
 const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' } as const;
@@ -249,12 +241,12 @@ const newKindsMax = 6;
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection({ changes, ...data }: ReportData, root: Root): Html {
-  const newKinds = data.newKinds.map(shortName);
+  const newKinds = data.newKinds.map(name => brief(name, nameMax));
   const ofKinds = Object.entries(kinds).flatMap(([operation, heading]) =>
     changes
       .filter(each => each.operation === operation)
       .map(
-        each => html`<h3>${heading}: ${titleOf(each.resource)}, ${count(each.count)}</h3>
+        each => html`<h3>${heading}: ${browsableOf(each.resource).title}, ${count(each.count)}</h3>
 ${changeList(each.changes, root)}`,
       ),
   );
@@ -268,17 +260,14 @@ ${ofKinds}</section>`;
 function runSection({ lists: all, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.dayAndTime(Date.parse(at)));
   const badge = (tone: Tone, text = '') => html`<span class="badge ${tone}">${text}</span>`;
-  const unknown = all.filter(({ unknownFields }) => unknownFields.length > 0);
   const listRows = all.map(list =>
     statusCells(list, when).map((cell, at) => (at === 2 ? badge(toneOf(list.lastEnded), cell) : cell)),
   );
   const runRows = runs.slice(0, runsMax).map(run => {
-    const tone = run.status === 'completed' ? 'good' : run.status === 'failed' ? 'bad' : 'warn';
-    return runCells(run, when).map((cell, at) => (at === 3 ? badge(tone, cell) : cell));
+    return runCells(run, when).map((cell, at) => (at === 3 ? badge(toneOf(run), cell) : cell));
   });
   return html`<section aria-labelledby="runs"><h2 id="runs">Lists and runs</h2>
 ${table(statusColumns, listRows, 'list')}
-${unknown.map(({ resource, unknownFields }) => html`<p class="hint">${titleOf(resource)}: fields without a column: ${fieldsText(unknownFields)}.</p>`)}
 <h3>The newest runs</h3>
 ${runs.length === 0 ? html`<p class="empty">No run is recorded yet.</p>` : table(runColumns, runRows, 'list')}</section>`;
 }

@@ -56,7 +56,6 @@ rect.mark{fill:var(--text)}
 .pair{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:8px 40px}
 details{margin-top:8px;font-size:14px}
 summary{cursor:pointer;color:var(--muted);width:max-content;padding:4px 0}
-.scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:14px;font-variant-numeric:tabular-nums}
 th,td{padding:8px 16px 8px 0;text-align:left;vertical-align:top;border-top:1px solid var(--line)}
 thead th{border-top:0;color:var(--muted);font-weight:500;white-space:nowrap}
