@@ -164,15 +164,10 @@ const exactShapes = new Map(Object.entries(receiptShapes).map(([kind, shape]) =>
  */
 export function receiptOrNull(text: string): Receipt | null {
   try {
-    const receipt: unknown = JSON.parse(text);
-    return isReceipt(receipt) && receiptText(receipt) === text ? receipt : null;
+    const receipt: Receipt = JSON.parse(text);
+    const shape = exactShapes.get(receipt.kind);
+    return shape !== undefined && isValid(shape, receipt) && receiptText(receipt) === text ? receipt : null;
   } catch {
     return null;
   }
-}
-
-function isReceipt(value: unknown): value is Receipt {
-  if (typeof value !== 'object' || value === null || !('kind' in value)) return false;
-  const shape = exactShapes.get(String(value.kind));
-  return shape !== undefined && isValid(shape, value);
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
+import { readMigrationFiles } from 'drizzle-orm/migrator';
 import { MirrorFileError, OtherShapeError } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
 import {
@@ -103,11 +104,8 @@ export function connect(
 /** Where Drizzle's migrations are. */
 export const migrationsFolder = join(packageFolder, 'migrations');
 
-type Journal = { readonly entries: readonly { readonly when: number }[] };
-const journal: Journal = JSON.parse(readFileSync(join(migrationsFolder, 'meta', '_journal.json'), 'utf8'));
-
 /** When each migration was generated, in milliseconds since 1970, the oldest first. */
-export const migrations = journal.entries.map(({ when }) => when);
+export const migrations = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
 
 /** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
 export const currentShape = firstShape - 1 + migrations.length;

@@ -33,10 +33,7 @@ export class ReceiptLog {
   mirrorId(): string {
     const isMirror = this.#sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get();
     const newest = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
-    const ids =
-      isMirror === undefined
-        ? this.#sqlite.prepare<[], string>(newest).pluck().all()
-        : mirrorIds(this.#sqlite);
+    const ids = isMirror ? mirrorIds(this.#sqlite) : this.#sqlite.prepare<[], string>(newest).pluck().all();
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" shows what else is wrong.',

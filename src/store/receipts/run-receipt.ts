@@ -53,7 +53,6 @@ export class RunComposer {
   readonly #sqlite: Database.Database;
   readonly #changes: ReadonlyMap<Resource, Database.Statement<[{ runId: number }], string>>;
   readonly #ended: Database.Statement<[runId: number, resource: string], Row>;
-  readonly #updatedAway: Database.Statement<[runId: number, resource: string], Buffer>;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
@@ -64,12 +63,10 @@ export class RunComposer {
       ]),
     );
     // The plus keeps SQLite from reading all versions of the list.
-    const endedByRun = 'FROM record_history WHERE valid_to_run_id = ? AND +resource = ?';
     this.#ended = sqlite.prepare(
-      `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id ${endedByRun} ORDER BY record_id, id`,
+      `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id, content
+       FROM record_history WHERE valid_to_run_id = ? AND +resource = ? ORDER BY record_id, id`,
     );
-    this.#updatedAway = sqlite.prepare(`SELECT content ${endedByRun} AND ended_by <> 'removal'`);
-    this.#updatedAway.pluck();
   }
 
   /** What a run changed in each list, and in the connections. */
@@ -77,23 +74,25 @@ export class RunComposer {
     const all = new Map<Resource, RunChanges>();
     for (const [resource, lines] of this.#changes) {
       const hash = new LinesHash();
-      const [began, gone] = [new Sum(), new Sum()];
+      const began = new Sum();
       for (const line of lines.iterate({ runId })) {
         hash.add(line);
-        (line.startsWith('removal') ? gone : began).add(line.slice(-2 * contentBytes - 1, -1));
+        if (!line.startsWith('removal')) began.add(line.slice(-2 * contentBytes - 1, -1));
       }
-      for (const content of this.#updatedAway.iterate(runId, resource)) gone.add(content);
-      const hashes = { changes: hash.digest(), ended: this.ended(runId, resource) };
-      all.set(resource, { count: hash.count, hashes, began, gone });
+      const { ended, gone } = this.ended(runId, resource);
+      all.set(resource, { count: hash.count, hashes: { changes: hash.digest(), ended }, began, gone });
     }
     return all;
   }
 
-  /** The receipt's `ended`, 64 hexadecimal digits. */
-  ended(runId: number, resource: string): string {
-    const hash = new LinesHash();
-    for (const row of this.#ended.iterate(runId, resource)) hash.add(`${canonicalRow(row)}\n`);
-    return hash.digest();
+  /** The receipt's `ended`, 64 hexadecimal digits, and the contents of the versions that the run ended. */
+  ended(runId: number, resource: string): { ended: string; gone: Sum } {
+    const [hash, gone] = [new LinesHash(), new Sum()];
+    for (const { content, ...row } of this.#ended.iterate(runId, resource)) {
+      hash.add(`${canonicalRow(row)}\n`);
+      gone.add(content as Buffer);
+    }
+    return { ended: hash.digest(), gone };
   }
 
   /**

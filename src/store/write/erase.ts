@@ -101,7 +101,9 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const [hashes, stated] = [new RunComposer(sqlite), statedHashes(sqlite)];
   const isAltered =
-    runIds.some(id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource)) ||
+    runIds.some(
+      id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource).ended,
+    ) ||
     versions.some(({ record, content }) => {
       const read = tryToRead(() => contentOfJson(resource, record ?? ''));
       return !('value' in read) || read.value !== content;
@@ -142,7 +144,7 @@ function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
   for (const id of versions) sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?').run(id);
   if (versions.length > 0) {
     const hashes = new RunComposer(sqlite);
-    const ended = runIds.map(runId => ({ runId, ended: hashes.ended(runId, resource) }));
+    const ended = runIds.map(runId => ({ runId, ended: hashes.ended(runId, resource).ended }));
     log.append({ ...receipt, resource, recordId, versions: versions.length, ended });
   }
   return { ...counts, receipt: log.head() };
