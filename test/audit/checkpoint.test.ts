@@ -176,18 +176,12 @@ test('openssl reads both parts, derives the same public one, and makes keys that
   expect(publicPem(readPrivateKey(made))).toBe(openssl(['pkey', '-pubout'], made));
 });
 
-const damaged = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
+const damaged = '-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n';
 
 const locked = { ...pkcs8, cipher: 'aes-256-cbc', passphrase: 'p' };
 
 test.each<[string, typeof readPrivateKey, string | Buffer, RegExp]>([
   ['an RSA key signs', readPrivateKey, rsa.privateKey.export(pkcs8), /of type rsa; an Ed25519 key is needed/],
-  [
-    'an old RSA key signs',
-    readPrivateKey,
-    rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }),
-    /"-----BEGIN RSA PRIVATE KEY-----"/,
-  ],
   ['a locked key signs', readPrivateKey, ed25519.privateKey.export(locked), /locked by a passphrase/],
   [
     'a public key signs',
@@ -195,11 +189,9 @@ test.each<[string, typeof readPrivateKey, string | Buffer, RegExp]>([
     ed25519.publicKey.export(spki),
     /begins with "-----BEGIN PUBLIC KEY-----"/,
   ],
-  ['a damaged key signs', readPrivateKey, damaged, /it is damaged/],
   ['any text signs', readPrivateKey, 'hello', /it does not have that line/],
-  ['an RSA key checks', readPublicKey, rsa.publicKey.export(spki), /of type rsa; an Ed25519 key is needed/],
   ['a private key checks', readPublicKey, ed25519.privateKey.export(pkcs8), /"-----BEGIN PRIVATE KEY-----"/],
-  ['a damaged key checks', readPublicKey, damaged.replaceAll('PRIVATE', 'PUBLIC'), /it is damaged/],
+  ['a damaged key checks', readPublicKey, damaged, /it is damaged/],
 ])('it is not so that %s', (_, read, pem, message) => {
   expect(() => read(String(pem))).toThrow(MalformedError);
   expect(() => read(String(pem))).toThrow(message);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { afterAll, describe, expect, test } from 'vitest';
+import { docmirrorShell } from '../support/docmirror-shell.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
-import { pathWithDocmirror } from './installed.ts';
 
 /** How each shell is asked what it would offer for a line: it prints that, one a line. */
 const shells = {
@@ -41,11 +41,12 @@ const shells = {
 describe.each(Object.entries(shells))('in %s', (shell, lineFor) => {
   const folder = temporaryFolder();
   afterAll(() => folder[Symbol.asyncDispose]());
+  docmirrorShell(folder.path);
+  const env = { PATH: `${folder.path}/bin:${process.env.PATH}`, HOME: folder.path };
   const isThere = spawnSync(shell, ['-c', 'true']).status === 0;
 
   function offered(...words: string[]): string[] {
     const [program = '', ...args] = lineFor(['docmirror', ...words]);
-    const env = { PATH: pathWithDocmirror(folder.path), HOME: folder.path };
     const result = spawnSync(program, args, { cwd: folder.path, env, encoding: 'utf8', timeout: 30_000 });
     expect(result.stderr).toBe('');
     return result.stdout.split('\n').filter(line => line !== '');

@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest';
+import Database from 'better-sqlite3';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ListEnd, stateText } from '../../src/list-state.ts';
-import { openInMemory } from '../../src/store/file/open-to-write.ts';
+import { syncScene } from '../support/in-process.ts';
+import { type Scene, setScene } from '../support/scene.ts';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await setScene({}, { exports: 1 });
+  await syncScene(scene);
+});
+afterAll(() => scene[Symbol.asyncDispose]());
 
 test('status, the summary, the report and the view say the same of a list, whatever came together', () => {
   expect(stateText(null)).toBe('never synced');
@@ -36,37 +45,17 @@ test.each([
   expect(stateText({ ...plain, ...end })).toBe(words);
 });
 
-function verdictInView({ status, completeness, rejected, removalsWithheld, errorCode }: ListEnd): string {
-  const { sqlite, close } = openInMemory();
-  try {
-    sqlite.pragma('foreign_keys = OFF');
-    const row = {
-      run_id: 1,
-      resource: 'webhooks',
-      status,
-      completeness,
-      rejected,
-      removals_withheld: removalsWithheld,
-      reason: 'why',
-      error_message: errorCode === status ? null : errorCode,
-    };
-    sqlite.exec(`INSERT INTO sync_runs (id, status, "trigger", started_at, docmirror_version, base_url)
-      VALUES (1, '${status}', 'manual', '', '', '')`);
-    const needed = sqlite
-      .prepare<[], { name: string; type: string }>(
-        `SELECT name, type FROM pragma_table_info('sync_run_resources') WHERE "notnull" AND dflt_value IS NULL`,
-      )
-      .all()
-      .map(({ name, type }): [string, number | string] => [name, type === 'INTEGER' ? 0 : '']);
-    const values = { ...Object.fromEntries(needed), ...row };
-    const names = Object.keys(values);
-    sqlite
-      .prepare(`INSERT INTO sync_run_resources (${names}) VALUES (${names.map(name => `@${name}`)})`)
-      .run(values);
-    return String(
-      sqlite.prepare("SELECT verdict FROM sync_status WHERE resource = 'webhooks'").pluck().get(),
-    );
-  } finally {
-    close();
-  }
+/** The verdict of a list in a mirror whose last run is said to have ended so. */
+function verdictInView(end: ListEnd): string {
+  const database = new Database(scene.database);
+  database
+    .prepare(
+      `UPDATE sync_run_resources SET status = @status, completeness = @completeness, rejected = @rejected,
+         removals_withheld = @removalsWithheld, reason = 'why', error_message = @message`,
+    )
+    .run({ ...end, message: end.errorCode === end.status ? null : end.errorCode });
+  const verdict = "SELECT verdict FROM sync_status WHERE resource = 'webhooks'";
+  const found = database.prepare<[], string>(verdict).pluck().get();
+  database.close();
+  return String(found);
 }

@@ -58,15 +58,6 @@ describe.concurrent('a service that answers nothing useful', () => {
     expect(synced.of('webhooks').error).toMatchObject({ message: expect.stringContaining('within 5000 ms') });
   });
 
-  test('for one list alone ends that list alone', async () => {
-    await using scene = await setScene();
-    scene.service.options.status = { 'document-exports': 500 };
-    const synced = await scene.sync('--give-up-after', '1s');
-    expect(synced).toMatchObject({ code: 3 });
-    expect(synced.of('collections')).toMatchObject({ status: 'completed' });
-    expect(synced.of('webhooks')).toMatchObject({ status: 'completed' });
-  });
-
   test('of one list that asks to wait leaves the other lists one try each', async () => {
     await using scene = await setScene({
       faults: ({ resource }) =>

@@ -1,7 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { spawnCli } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 /** Makes a process's wall clock, and it alone, go so many times as fast as time; backwards if that is below zero. */
@@ -28,17 +25,5 @@ describe.concurrent('a wall clock that is set while a run goes on', () => {
     expect(summary.durationMs).toBeLessThan(20_000);
     expect(of('collections').waitedMs).toBeGreaterThan(0);
     expect((await scene.run('runs')).stdout).toMatch(/ 0 ms +completed /);
-  });
-
-  test('forward, does not shorten the wait for another program’s lock', async () => {
-    await using scene = await setScene();
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-    const other = new Database(scene.database);
-    other.exec('BEGIN IMMEDIATE');
-    await using cli = spawnCli(['sync'], { env: { ...scene.env, NODE_OPTIONS: withClock(1_000) } });
-    await Promise.race([wait(3_000), cli.done]);
-    other.exec('ROLLBACK');
-    other.close();
-    expect(await cli.done).toMatchObject({ code: 0 });
   });
 });

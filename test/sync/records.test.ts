@@ -5,7 +5,7 @@ import { syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
-import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
+import { collection, documentExport, webhook } from '../support/stand-in.ts';
 
 const hour = 3_600_000;
 
@@ -182,23 +182,6 @@ describe.concurrent('records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('of an id that says something else at each request, the newest that was seen is kept', async () => {
-    await using scene = await setScene();
-    const { service } = scene;
-    const last = service.lists.collections.at(-1) as SampleItem;
-    const lastPageNo = Math.ceil(service.lists.collections.length / 2);
-    service.onRequest = ({ n, resource, pageNo }) => {
-      if (resource === 'collections' && pageNo === lastPageNo) last.name = `as of request ${n}`;
-    };
-    for (let run = 1; run <= 2; run++) {
-      const synced = await syncScene(scene, { pageSize: 2, concurrency: 1 });
-      expect(synced.of('collections')).toMatchObject({ completeness: 'unproven', removed: 0, rejected: 0 });
-      expect(sqlite(scene.database, `SELECT name FROM collections WHERE id = ${last.id}`)).toEqual([
-        { name: last.name },
-      ]);
-    }
-  });
-
   test.each(['empty', 'last'] as const)(
     'a record nested a hundred thousand levels deep is set aside: past the end, %s',
     async beyond => {
@@ -273,16 +256,4 @@ describe.concurrent('connection names', () => {
       sqlite(scene.database, "SELECT record_id, ended_by FROM record_history WHERE resource = 'connections'"),
     ).toEqual([{ record_id: 1, ended_by: 'update' }]);
   });
-});
-
-test("a rejected record has its place by the list's own page size, whatever size the last reading had", async () => {
-  await using scene = await setScene({ maxPageSize: 10 }, { exports: 29 });
-  // Two that are equal make a run read by other page sizes, too.
-  scene.service.lists['document-exports'].push(documentExport(3));
-  scene.service.lists['document-exports'].splice(17, 0, '"no object"');
-  const synced = await scene.sync();
-  expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', pageSize: 10, rejected: 1 });
-  expect(scene.service.requests.some(({ pageSize }) => pageSize === 9)).toBe(true);
-  const place = sqlite(scene.database, 'SELECT page_no, position FROM rejected_records');
-  expect(place).toEqual([{ page_no: 2, position: 7 }]);
 });

@@ -1,30 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { makeBigMirror } from '../../support/big-mirror.ts';
-import { mirrored } from '../../support/oracle.ts';
 import { spawnCli, sqlite, temporaryFolder } from '../../support/run-cli.ts';
 import { make, setScene } from '../../support/scene.ts';
 import { documentExport, type SampleItem } from '../../support/stand-in.ts';
 
-const logByteAt = 18;
-
 describe.concurrent('backup', () => {
-  test('makes one file that opens anywhere and has the same content', async () => {
-    await using scene = await setScene();
-    await scene.sync();
-    const destination = join(scene.folder, 'backup.sqlite');
-    expect(await scene.run('backup', destination)).toMatchObject({ code: 0 });
-    for (const resource of ['document-exports', 'collections', 'webhooks'])
-      expect(mirrored(destination, resource)).toEqual(mirrored(scene.database, resource));
-    expect(readFileSync(destination)[logByteAt]).toBe(1);
-    expect(await scene.run('backup', '--check', destination)).toMatchObject({ code: 0 });
-  });
-
   test('taken again and again while a sync writes, each is sound and is the state after one run', async () => {
     await using scene = await setScene({ maxPageSize: 500 }, { exports: 4_000, collections: 3, webhooks: 1 });
     await scene.sync();

@@ -55,19 +55,6 @@ describe.concurrent('backup over a file that something lies beside', () => {
       expect(mirrored(path, 'collections')).toEqual(mirrored(scene.database, 'collections'));
     },
   );
-
-  test('(the lock of another mirror) is refused, and so is that mirror without it', async () => {
-    await using scene = await setBackedUpScene();
-    const other = join(scene.folder, 'other.sqlite');
-    await scene.sync('--database', other);
-    const before = readFileSync(other);
-    for (const _ of ['with a lock', 'without one']) {
-      const stderr = expect.stringContaining('is another mirror');
-      expect(await scene.run('backup', other)).toMatchObject({ code: 2, stderr });
-      rmSync(`${other}.lock`, { force: true });
-    }
-    expect(readFileSync(other).equals(before)).toBe(true);
-  });
 });
 
 describe.concurrent('the checkpoint beside a backup', () => {

@@ -7,7 +7,7 @@ import { MirrorBusyError } from '../../../src/errors.ts';
 import { MirrorLock } from '../../../src/store/file/lock-file.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
-import { spawnCli, temporaryFolder } from '../../support/run-cli.ts';
+import { temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
 /** Asks another process whether it can take the lock. */
@@ -74,25 +74,4 @@ test('a reader that keeps the WAL open is named in the log, and costs a run no w
   expect(last?.msg).toContain('copy the mirror together with its -wal file');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
-});
-
-test('a run that is stopped while the mirror is locked ends by the signal', async () => {
-  await using scene = await setScene({ latencyMs: 200 });
-  await scene.sync();
-  const asked = new Promise(resolve => {
-    scene.service.onRequest = resolve;
-  });
-  await using run = spawnCli(['sync', '--full'], { env: scene.env });
-  await asked;
-  const other = new Database(scene.database);
-  other.exec('BEGIN IMMEDIATE');
-  run.child.kill('SIGTERM');
-  const { code, stderr } = await run.done;
-  other.close();
-  expect(code).toBe(143);
-  expect(stderr).toContain('docmirror: Stopped by SIGTERM.');
-  expect(stderr).not.toContain('    at ');
-  expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
-  const { stdout } = await scene.run('runs', '--json');
-  expect(stdout).toContain('"interrupted"');
 });

@@ -276,19 +276,6 @@ describe('verify --live', () => {
     });
   });
 
-  test('a connection with another name is named', async () => {
-    await using own = oneRun();
-    for (const item of own.service.lists.collections as SampleItem[]) {
-      const ref = item.sourceConnection as { id: number; name: string };
-      if (ref.id === 77) ref.name = 'Anew';
-    }
-    const { code, stdout } = await own.run('verify', '--live');
-    expect(stdout).toContain(
-      '  connections 77: different\n    name: "Renamed" in the mirror, "Anew" at the service\n',
-    );
-    expect(code).toBe(4);
-  });
-
   test('what could not be compared is said, and is no success', async () => {
     await using own = oneRun();
     own.service.options.status = { webhooks: 404 };
