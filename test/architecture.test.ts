@@ -42,7 +42,7 @@ const allowedRooms = table({
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',
   'store/copies': 'contract errors store/file store/receipts store/tables store/verify version',
-  render: 'audit contract errors freshness list-state printable store/read sync',
+  render: 'audit contract errors freshness list-state printable store/read',
   serve: 'contract errors freshness printable render store/read version',
   sample: 'contract',
   commands:
@@ -50,7 +50,7 @@ const allowedRooms = table({
 });
 
 /** Imports that can only be of types. */
-const typesOnly = ['commands → store/tables', 'publish → store/read', 'render → store/read', 'render → sync'];
+const typesOnly = ['commands → store/tables', 'publish → store/read', 'render → store/read'];
 
 /** Packages that only some rooms can use. */
 const packageRooms = table({

@@ -1,9 +1,9 @@
 import { lists } from '../contract/lists.ts';
 import type { RejectionCount } from '../contract/results.ts';
+import type { RunSummary } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { summaryText, syncOutputOf } from '../render/run-summary.ts';
 import { readRejected } from '../store/read/run-reader.ts';
-import type { RunSummary } from '../sync/run.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';

@@ -144,6 +144,35 @@ export const receiptHead = (description: string) => is.object(receiptPlace, desc
 /** The same, as a type. */
 export type ReceiptHead = is.ValueOf<ReturnType<typeof receiptHead>>;
 
+/** What is said of every run. */
+export const runHead = {
+  runId: is.whole('the number of the run'),
+  status: statusShape('how it ended'),
+  trigger: is.text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
+  startedAt: is.time('when it began'),
+};
+
+const syncedList = is.object({ ...listOutcome, ...listNews });
+
+/** How a run ended. */
+export const runSummary = {
+  ...runHead,
+  runId: is.orNull(is.whole('the number of the run; null in a dry run')),
+  rowsDropped: is.orNull(is.whole('altered rows that `--rebuild` dropped; null without it')),
+  completedAt: is.time('when it ended'),
+  durationMs: is.whole('how long it took, in milliseconds'),
+  error: is.orNull(errorShape('the first error; null if there was none')),
+  resources: is.list(syncedList, 'how each list ended, in the order of their definition'),
+  versionsPruned: is.whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
+  receipt: is.orNull(receiptHead("the run's receipt; null in a dry run")),
+};
+
+/** The same, as a type. A list also has its times. */
+export interface RunSummary extends Omit<is.FieldsOf<typeof runSummary>, 'status' | 'resources'> {
+  readonly status: RunStatus;
+  readonly resources: readonly ListOutcome[];
+}
+
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {
   readonly pageNo: number | null;

@@ -1,8 +1,7 @@
 import type { RejectionCount } from '../contract/results.ts';
-import type { ListOutcome } from '../contract/run.ts';
+import type { ListOutcome, RunSummary } from '../contract/run.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { RunSummary } from '../sync/run.ts';
 import { fieldsText, notesOn, totalsOf } from './list-notes.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';

@@ -1,5 +1,5 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStatus } from '../contract/run.ts';
+import type { ListOutcome, RunStatus, RunSummary } from '../contract/run.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
 import { runErrorOf, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './read.ts';
@@ -17,25 +17,6 @@ export interface RunOptions extends ListOptions {
   readonly onBegun?: (runId: number | null) => void;
   /** Versions that ended longer ago than this before the start of the last run are deleted, in milliseconds; null or left out keeps all. */
   readonly keepHistoryMs?: number | null;
-}
-
-/** How a run ended; `runId` is null for a dry run, which is not recorded. */
-export interface RunSummary {
-  readonly runId: number | null;
-  /** How many rows that another program altered were dropped; null if the mirror was not rebuilt. */
-  readonly rowsDropped: number | null;
-  readonly status: RunStatus;
-  readonly trigger: string;
-  readonly startedAt: string;
-  readonly completedAt: string;
-  readonly durationMs: number;
-  readonly error: RunError | null;
-  /** In the order of the lists' definition. */
-  readonly resources: readonly ListOutcome[];
-  /** Ended versions that were deleted because they were older than the limit. */
-  readonly versionsPruned: number;
-  /** The run's receipt and its place in the log; null for a dry run. */
-  readonly receipt: ReceiptHead | null;
 }
 
 /**

@@ -1,11 +1,11 @@
 import { listOf } from '../../src/contract/lists.ts';
 import { readPage } from '../../src/contract/page.ts';
-import type { PageSource } from '../../src/contract/run.ts';
+import type { PageSource, RunSummary } from '../../src/contract/run.ts';
 import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/errors.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import type { ListObserver } from '../../src/sync/read.ts';
-import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
+import { exitCodeOf, runSync } from '../../src/sync/run.ts';
 import type { Answer, Ask } from './answers.ts';
 import { type ListName, listNames } from './scenario.ts';
 

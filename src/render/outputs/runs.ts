@@ -5,10 +5,10 @@ import {
   errorShape,
   fieldName,
   jsonType,
-  listNews,
   listOutcome,
-  receiptHead,
   resource,
+  runHead,
+  runSummary,
   statusShape,
 } from '../../contract/run.ts';
 import * as is from '../../contract/shapes.ts';
@@ -27,15 +27,6 @@ const recordedOutcome = {
   recordCount: is.orNull(is.whole('records in the mirror after the run')),
 };
 
-const runHead = {
-  runId: is.whole('the number of the run'),
-  status: statusShape('how it ended'),
-  trigger: is.text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
-  startedAt: is.time('when it began'),
-};
-
-const syncedList = is.object({ ...listOutcome, ...listNews });
-
 const share = {
   path: is.text('the file'),
   error: is.orNull(errorShape('why it could not be made; null if it is as the mirror')),
@@ -43,15 +34,7 @@ const share = {
 
 /** The output of `sync --json`. */
 export const syncOutput = is.object({
-  ...runHead,
-  runId: is.orNull(is.whole('the number of the run; null in a dry run')),
-  rowsDropped: is.orNull(is.whole('altered rows that `--rebuild` dropped; null without it')),
-  completedAt: is.time('when it ended'),
-  durationMs: is.whole('how long it took, in milliseconds'),
-  error: is.orNull(errorShape('the first error; null if there was none')),
-  resources: is.list(syncedList, 'how each list ended, in the order of their definition'),
-  versionsPruned: is.whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
-  receipt: is.orNull(receiptHead("the run's receipt; null in a dry run")),
+  ...runSummary,
   share: is.orNull(is.object(share, 'the copy for everybody; null if none is set')),
 });
 

@@ -1,14 +1,6 @@
 import { count } from '../numbers.ts';
 import { type Html, html } from './html.ts';
 
-/** A bar, and the value at its place in the period before. */
-interface TimeBar {
-  /** The text under the bar, if there is room. */
-  readonly label: string;
-  readonly value: number;
-  readonly before: number;
-}
-
 const heightPx = 180;
 const topPx = 12;
 const labelsMax = 5;
@@ -17,7 +9,10 @@ const labelsMax = 5;
  * Bars side by side in time, each with a mark at the value of the period before. The chart is drawn in percent of its width and in
  * pixels of its height, so its letters have one size on every screen.
  */
-export function timeBars(bars: readonly TimeBar[], description: string): Html {
+export function timeBars(
+  bars: readonly { readonly label: string; readonly value: number; readonly before: number }[],
+  description: string,
+): Html {
   const most = topOf(Math.max(...bars.flatMap(({ value, before }) => [value, before])));
   const y = (value: number) => topPx + heightPx - (heightPx * value) / most;
   // The first eighth of the width is for the numbers of the axis.
