@@ -1,7 +1,4 @@
-/**
- * What an error means and what to do, by its code. A command has a line of its own, so that it can be completed and copied. `doctor`, the
- * summary of a run, the report and `docmirror help CODE` say the same.
- */
+/** What an error means and what to do, by its code. A command has a line of its own, so that it can be completed and copied. */
 export const advice = {
   settings: 'Correct the flag or variable that the message names. The help of each command explains its own.',
   mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
@@ -143,13 +140,8 @@ export class OtherShapeError extends RefusedFileError {
   }
 }
 
-/** Another program altered what docmirror wrote. A person decides: restore a backup, or rebuild. */
+/** Another program altered what docmirror wrote: `what` of which file. `undone` and `todo` say what was not done, and what to do. */
 export class MirrorAlteredError extends MirrorFileError {
-  /**
-   * @param what which file, and which part of it was altered.
-   * @param undone what was not done because of that.
-   * @param todo what to do, in whole sentences.
-   */
   constructor(
     what: string,
     undone = 'Nothing was written',

@@ -157,11 +157,7 @@ function audit(
   return verifyWithCheckpoints(path, { ...options, checkpoints, publicKey: null, signingKeyFile });
 }
 
-/**
- * Lists the backups in a folder. The exit code is 4 if the newest of a mirror is too old or not what its manifest says.
- *
- * @param maxAgeMs the greatest age that the newest backup of a mirror can have, in milliseconds; null for any age.
- */
+/** Lists the backups in a folder. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
 async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
   if (!existsSync(folder) || !statSync(folder).isDirectory())
     throw new UsageError(`--list: there is no folder ${folder}.`);

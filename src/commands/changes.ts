@@ -141,11 +141,7 @@ function followed(path: string, sqlite: MirrorFile['sqlite']) {
   );
 }
 
-/**
- * The run that a flag names, 0 for the time before the first.
- *
- * @throws UsageError if the run does not exist or has not ended.
- */
+/** The run that a flag names, 0 for the time before the first; a run that has not ended is refused. */
 export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
   const runId = named(flag, () => integer(text, min, Number.MAX_SAFE_INTEGER));
   if (runId === 0 || runs.has(runId)) return runId;

@@ -28,8 +28,6 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
 /**
  * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
  * public key of the key that signs here. A file that is no checkpoint at all is a difference, too.
- *
- * @throws UsageError if a file can't be read.
  */
 export async function verifyWithCheckpoints(
   database: string,

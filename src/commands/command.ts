@@ -21,11 +21,7 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
   readonly exitCodes?: string;
   /** Whether it sends pings and writes metrics when it ends, as the settings say. */
   notifies?(given: ValuesOf<A & F>): boolean;
-  /**
-   * Does the work.
-   *
-   * @returns the result; undefined if the command has printed it itself.
-   */
+  /** Does the work, and returns the result; undefined if the command has printed it itself. */
   run(
     given: ValuesOf<A & F> & { readonly json: boolean },
     context: Context,

@@ -9,11 +9,7 @@ interface Level {
   readonly flags: readonly string[];
 }
 
-/**
- * `docmirror completion`
- *
- * @param load loads all commands.
- */
+/** `docmirror completion`; `load` loads all commands. */
 export function completionOf(load: () => Promise<readonly { name: string; command: Command }[]>) {
   return command({
     arguments: { shell: required(choice(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },

@@ -4,11 +4,7 @@ import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
 import { type Found, findCommand, groups, purpose, wordsIn } from './index.ts';
 
-/**
- * The help that a command line asks for; null if it asks for none.
- *
- * @throws UsageError if it asks about an unknown command.
- */
+/** The help that a command line asks for; null if it asks for none. */
 export async function helpFor(words: readonly string[], width: number): Promise<string | null> {
   if (words[0] !== 'help' && !hasFlag(words, '--help') && !hasFlag(words, '-h')) return null;
   const subject = (words[0] === 'help' ? words.slice(1) : words).filter(word => !word.startsWith('-'));

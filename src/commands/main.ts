@@ -9,11 +9,7 @@ import { hasFlag, helpFor, nearest, unknownCommand } from './help.ts';
 import { findCommand } from './index.ts';
 import { type Failure, failureOf, type Io, type Settings, widthOf } from './io.ts';
 
-/**
- * Runs the command that the words of a command line name until it ends.
- *
- * @returns the exit code. Errors are printed, not thrown.
- */
+/** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
 export async function main(given: readonly string[], io: Io): Promise<number> {
   const words = given[0] === '--' ? given.slice(1) : given;
   let context = new Context(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });

@@ -138,12 +138,7 @@ type BackupFigures = { readonly runId: number; readonly bytes: number };
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
-/**
- * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. `backup` also writes a
- * second file next to it.
- *
- * @throws RefusedFileError if it can't be written there.
- */
+/** Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector; backups have a second file. */
 function writeMetricsFiles(
   path: string,
   figures: LabelledFigures,

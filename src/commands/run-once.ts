@@ -111,11 +111,7 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
   return code === exitCodes.done && !isShared ? exitCodes.partial : code;
 }
 
-/**
- * Refuses a mirror of another service, before a request is sent and before anything is written.
- *
- * @throws UsageError if the mirror belongs to another base address.
- */
+/** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */
 export function assertIsMirrorOf(database: string, baseUrl: string): void {
   const bound = readBaseUrl(database);
   if (bound === null || bound === baseUrl) return;

@@ -82,11 +82,7 @@ const setting = 'DOCMIRROR_SHARE';
 
 type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
 
-/**
- * Makes sure, before a run begins, that a share can follow it.
- *
- * @throws UsageError, RefusedFileError if the existing file must not be replaced, or the statements can't be read.
- */
+/** Makes sure, before a run begins, that a share can follow it: a file that must not be replaced is refused. */
 export function assertShareFits({ database, share: target, shareSql }: ShareSettings): void {
   if (target === null) return;
   readShareSql(shareSql);
@@ -99,11 +95,8 @@ export function assertShareFits({ database, share: target, shareSql }: ShareSett
 }
 
 /**
- * Makes the share again after a run, if its content would differ now. It is called while the run holds the mirror's lock, so that
- * shares follow each other in the order of runs. A failure is logged and returned, never thrown. A run that was told to stop leaves
- * the share to the next one.
- *
- * @returns null if no share is set.
+ * Makes the share again after a run, if its content would differ now; null if none is set. The run still holds the mirror's lock, so
+ * that shares follow each other. A failure is logged and returned. A run that was told to stop leaves the share to the next one.
  */
 export async function shareAfterRun(
   { database, share: target, shareSql }: ShareSettings,

@@ -34,17 +34,10 @@ export const show = command({
   text: textOf,
 });
 
-/**
- * The record with that id. If there is none, the exports with that reference. A number that is not written like an id, for example
- * 007, can only be the reference of an export.
- *
- * @throws UsageError if it can't be an id of that list.
- * @throws DocmirrorError if the record never existed.
- */
+/** The record with that id or, if there is none, the exports with that reference. 007 is no id, but can be a reference. */
 function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted: string): FoundRecords {
   const hasReferences = resource === 'document-exports';
-  const isId = (hasReferences ? /^(?:0|-?[1-9]\d*)$/ : /^-?\d+$/).test(wanted);
-  const id = isId ? Number(wanted) : Number.NaN;
+  const id = /^(?:0|-?[1-9]\d*)$/.test(wanted) ? Number(wanted) : Number.NaN;
   if (!Number.isSafeInteger(id) && !hasReferences) {
     throw new UsageError(
       `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`,

@@ -12,11 +12,7 @@ import type { Output } from './io.ts';
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
 
-/**
- * Writes pieces as fast as the reader takes them. The part that waits to be written never grows. It ends if nobody reads them any more.
- *
- * @returns false if nobody read them to the end.
- */
+/** Writes pieces as fast as the reader takes them, and ends with false if nobody reads them any more. */
 async function streamOut(stream: Writable, pieces: Iterable<string | Uint8Array>): Promise<boolean> {
   let waiting: Uint8Array[] = [];
   let length = 0;
@@ -60,11 +56,7 @@ export async function fill(file: AtomicFile, pieces: Iterable<string | Uint8Arra
   file.finish();
 }
 
-/**
- * Writes pieces to standard output or, whole or not at all, to the file that --out names, and then a line that says what it has.
- *
- * @returns false if nobody read them to the end.
- */
+/** Writes pieces to standard output or, whole or not at all, to the file that --out names; false if nobody read them to the end. */
 export async function deliver(
   pieces: Iterable<string | Uint8Array>,
   { out, stdout }: { readonly out: string | null; readonly stdout: Output },

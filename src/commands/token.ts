@@ -8,11 +8,7 @@ import { DocmirrorError, UsageError } from '../errors.ts';
 /** The longest token, with spaces around it, in bytes. */
 const tokenBytesMax = 16 * 1024;
 
-/**
- * Gets the service's token from the source that the settings name. A file is read, or a command run, again each time.
- *
- * @throws DocmirrorError that names the setting; the token is never shown.
- */
+/** Gets the service's token from the source that the settings name. A file is read, or a command run, again each time. */
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
   if ('text' in token) return token.text;
   try {
@@ -26,11 +22,7 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
   }
 }
 
-/**
- * Reads a token from its file.
- *
- * @throws UsageError that names the flag or variable; the token is never shown.
- */
+/** Reads a token from its file; an error names the flag or variable and never shows the token. */
 export function readTokenFile(from: string, path: string): string {
   const text = readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
   return named(`${from}: ${path}`, () => parse.token(text));
@@ -43,11 +35,7 @@ const outputBytesMax = 1024 * 1024;
 
 const name = 'DOCMIRROR_TOKEN_COMMAND';
 
-/**
- * Runs the command that prints the token, for at most `timeoutMs`.
- *
- * @throws UsageError if it fails, hangs, or does not print a token alone; its output is never shown.
- */
+/** Runs the command that prints the token, for at most `timeoutMs`. Its output is never shown. */
 export async function runTokenCommand(
   { command, environment }: { readonly command: string; readonly environment: Environment },
   signal: AbortSignal,

@@ -80,11 +80,7 @@ export const verify = command({
   },
 });
 
-/**
- * Compares the mirror with the service, record for record: a dry run of `sync` whose changes are reported as differences.
- *
- * @param limit how many differences are kept; the others are only counted.
- */
+/** Compares the mirror with the service: a dry run of `sync` whose changes are differences, of which `limit` are kept. */
 async function verifyLive(
   context: Context,
   limit: number,

@@ -109,11 +109,7 @@ function writeWatchNote(database: string, note: NextRun): void {
   }
 }
 
-/**
- * Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail.
- *
- * @throws DocmirrorError as a run does.
- */
+/** Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail. */
 async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig, signal: AbortSignal) {
   mirrorToWrite(config.database);
   assertIsMirrorOf(config.database, baseUrl);
@@ -126,11 +122,7 @@ async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig,
   });
 }
 
-/**
- * One run of the watch. Its result is logged, and no error is thrown.
- *
- * @returns whether it failed for a reason that can be gone after some minutes.
- */
+/** One run, whose result is logged. It returns whether it failed for a reason that can be gone after some minutes, and does not throw. */
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {
   const { config, service, signal, notifier } = context;
   try {
@@ -161,18 +153,12 @@ async function runAndLog(context: Context, jitterMs: number, logger: Logger): Pr
 
 const portMax = 65_535;
 
-/**
- * Reads `HOST:PORT`; the host can be an IPv6 address in brackets.
- *
- * @throws UsageError that names the flag.
- */
+/** Reads `HOST:PORT`; the host can be an IPv6 address in brackets. */
 export function parseEndpoint(flag: string, text: string): { host: string; port: number } {
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim());
-  const host = match?.[1] ?? match?.[2];
-  if (host === undefined) {
+  const [, v6, host = v6, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim()) ?? [];
+  if (host === undefined)
     throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
-  }
-  return { host, port: named(flag, () => integer(match?.[3] ?? '', 0, portMax)) };
+  return { host, port: named(flag, () => integer(port, 0, portMax)) };
 }
 
 interface TickObserver {
@@ -197,11 +183,8 @@ export function checkSchedule(expression: string): void {
 
 /**
  * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended. Work never
- * overlaps: a tick is skipped while earlier work is running. If the process was too busy or asleep to see a tick, the work is done as soon
- * as it can be. Work that failed is tried again after 5 minutes, unless a tick comes first.
- *
- * @param work returns whether it failed and should be tried again. It must not throw: it handles its own failures.
- * @param startNow does the work once before the first tick.
+ * overlaps: a tick is skipped while earlier work is running. A tick that a sleeping machine missed is made up for. Work that says that it
+ * failed is tried again after 5 minutes, unless a tick comes first; it must not throw.
  */
 export async function onSchedule(
   { expression, timezone }: { readonly expression: string; readonly timezone: string },

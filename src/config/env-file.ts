@@ -16,9 +16,6 @@ const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/,
  * The environment, overridden by the lines `NAME=value` of a file. An empty variable counts as not set, in the file and in the
  * environment. If the file sets one variable of a group, the environment's others are ignored. Quotes work as in Node's own
  * `--env-file`, and relative paths go by the file's folder.
- *
- * @returns `inEnvFile`, too: the variables that the file sets.
- * @throws UsageError that names the file if it can't be read.
  */
 export function withEnvFile(
   path: string,

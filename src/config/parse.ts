@@ -91,11 +91,7 @@ export function pageSize(text: string): number | null {
   return text === 'auto' ? null : integer(text, 1, 100_000, 'auto or ');
 }
 
-/**
- * A whole number between two bounds, both included.
- *
- * @param alternative what else is allowed, as the message says it.
- */
+/** A whole number between two bounds, both included; `alternative` is what the message says is allowed, too. */
 export function integer(text: string, min: number, max: number, alternative = ''): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;

@@ -8,13 +8,8 @@ export type ProxySetting = NonNullable<ReturnType<typeof proxyFor>>;
 
 /**
  * The proxy for an address: from `HTTPS_PROXY` for https, from `HTTP_PROXY` for http, in lower or upper case. It is null if there is
- * none, or if `NO_PROXY` excepts the host. An empty `https_proxy` counts as not set, so it does not hide `HTTPS_PROXY`. `url` has user
- * name and password, which are secret, and `shown` has not.
- *
- * docmirror must know the proxy: it decides whether a token can go over plain http, and `doctor` and errors name it. undici's
- * `EnvHttpProxyAgent` does not say which proxy it uses.
- *
- * @throws UsageError that names the variable and never shows its value, because that might contain a password.
+ * none, or if `NO_PROXY` excepts the host. `url` has user name and password, which are secret; `shown` and errors have not. undici's
+ * `EnvHttpProxyAgent` does not say which proxy it uses, but that decides whether a token can go over plain http.
  */
 export function proxyFor(address: URL, variables: Variables) {
   const name = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
@@ -39,12 +34,7 @@ function isUsable({ protocol, hostname, pathname, href, username, password }: UR
   return isHost && /^https?:$/.test(protocol) && pathname === '/' && !/[?#]/.test(href);
 }
 
-/**
- * The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for this machine, the proxy included.
- *
- * @param name the setting that contains the address.
- * @throws UsageError as `proxyFor` does, and if the secret would go through the network unencrypted.
- */
+/** The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for this machine, the proxy included. */
 export function safeProxyFor(
   name: string,
   address: URL,

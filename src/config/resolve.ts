@@ -30,23 +30,14 @@ export interface ServiceConfig {
   readonly extraCa: string | null;
 }
 
-/**
- * Resolves the settings. Flags override the environment, which overrides the defaults.
- *
- * @throws UsageError that names the setting.
- */
+/** Resolves the settings: flags override the environment, which overrides the defaults. A UsageError names one that can't be used. */
 export function resolveConfig(flags: Given, environment: Environment): Config {
   rejectUnknownVariables(environment);
   const values = resolveAll(flags, environment);
   return { ...values, actor: values.actor ?? userName() };
 }
 
-/**
- * Resolves the address of the service and the login.
- *
- * @param inEnvFile the variables that came from the file that `--env-file` names.
- * @throws UsageError that names the setting.
- */
+/** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
 export function resolveService(
   flags: Given,
   environment: Environment,
@@ -95,11 +86,7 @@ function tokenSetting(flags: Given, environment: Environment, inEnvFile: Readonl
   );
 }
 
-/**
- * Resolves the settings of `publish`: the target, its login, and the tenant.
- *
- * @throws UsageError that names the setting.
- */
+/** Resolves the settings of `publish`: the target, its login, and the tenant. */
 export function resolvePublish(flags: Given, environment: Environment) {
   const values = resolveAll(flags, environment);
   const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile, tenant } = values;
@@ -125,12 +112,7 @@ function passwordIn(file: string): string {
   return readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file)).replace(/\r?\n$/, '');
 }
 
-/**
- * Reads a text that did not come from the settings, for example a token of a file.
- *
- * @param from where it came from.
- * @throws UsageError that names it if `parse` throws.
- */
+/** Reads a text that did not come from the settings; if `parse` throws, a UsageError names where it came from. */
 export function named<T>(from: string, parse: () => T): T {
   try {
     return parse();

@@ -1,13 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { codeOf, UsageError } from '../errors.ts';
 
-/**
- * Reads a small file, for example one with a token.
- *
- * @param from the start of the error message: the flag or variable that named the file, and a colon.
- * @param name the name of the file in messages.
- * @throws UsageError that never shows the content of the file.
- */
+/** Reads a small file, for example one with a token. The error begins with `from`, calls the file `name`, and never shows its content. */
 export function readSmallFile(from: string, path: string, bytesMax: number, name = path): string {
   return readSmallBytes(from, path, bytesMax, name).toString('utf8');
 }

@@ -19,11 +19,7 @@ const collectionCount = 24;
 /** The place of the second duplicate; both are on one page of any usual size. */
 const duplicateAt = 11;
 
-/**
- * Generates the lists of a service; the same options always give the same sample.
- *
- * @param options `now` is the end of the sample's time.
- */
+/** Generates the lists of a service up to the time `now`; the same options always give the same sample. */
 export function generateSample(options: { now: Date; documentExports?: number; seed?: number }): Sample {
   const { now, documentExports: count = 4_000, seed = 1 } = options;
   const random = new Random(seed);
@@ -112,21 +108,14 @@ const newExportCount = 25;
 const correctedCount = 3;
 const removedCount = 2;
 
-/**
- * The sample at a later time, with new exports at the head of its log. Another seed makes other changes.
- *
- * @param further fields of the new exports that the service did not send before.
- */
+/** The sample at a later time, with new exports at the head of its log, which also have the further fields. */
 export function growSample(sample: Sample, now: Date, seed: number, further: object = {}): Sample {
   const log = sample['document-exports'];
   const added = additions(new Random(seed), log, now.getTime()).map(item => ({ ...item, ...further }));
   return { ...sample, 'document-exports': [...added, ...log] };
 }
 
-/**
- * The sample at a later time, with new exports, corrected titles and removed exports. A collection and a connection are renamed,
- * and a webhook is removed.
- */
+/** The sample at a later time: exports are new, corrected and removed, a webhook is removed, a collection and a connection are renamed. */
 export function changeSample(sample: Sample, now: Date, seed = 2): Sample {
   const random = new Random(seed);
   const { 'document-exports': log, collections, webhooks } = sample;

@@ -7,12 +7,7 @@ import type { Sample } from './sample.ts';
 const pageSizeDefault = 50;
 const pageSizeMax = 1_000;
 
-/**
- * Serves a sample page by page, as the service does.
- *
- * @param current called for each page, so the lists can be replaced meanwhile; `wrongBy` is by how much the stated total of document
- *   exports is wrong.
- */
+/** Serves the current sample page by page, as the service does; the stated total of exports is wrong by `wrongBy`. */
 export async function serveSample(
   current: () => { readonly sample: Sample; readonly wrongBy: number },
 ): Promise<{ readonly url: string; close(): void }> {

@@ -84,10 +84,7 @@ function withId({ id, ownId, record }: FoundRecord): string {
   return `{"_id":${id}${text === '{}' ? '' : ','}${text.slice(1)}`;
 }
 
-/**
- * The JSON text of the changes that a query string asks for. The cursor of a filter contains the filter, so that it can't be used with
- * another one.
- */
+/** The changes that a query string asks for. The cursor of a filter contains the filter, and fits no other one. */
 function changesBody(sqlite: Sqlite, query: Query): string {
   const limit = numberOf(query, 'limit') ?? limitDefault;
   const sinceRun = numberOf(query, 'sinceRun');

@@ -12,10 +12,7 @@ export interface TokenOptions {
   readonly onRefused?: (request: FastifyRequest) => void;
 }
 
-/**
- * Makes a check that lets a request pass, or throws an HttpError with status 401: for programs, which send a bearer token, or also for
- * browsers, which send the token as a password. They share the token.
- */
+/** Makes a check that lets a request pass or throws a 401. Programs send the token as bearer, browsers also as a password. */
 export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
   if (token === '') throw new TypeError('A server needs a token that is not empty.');
   let expected = digest(token);

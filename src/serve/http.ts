@@ -43,10 +43,7 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(500, 'The server failed to answer; its log says why.');
 }
 
-/**
- * Sends an answer with its `ETag`, or 304 with the same headers if the client has that answer already. The answer is made in any
- * case, so that a wrong request is refused.
- */
+/** Sends an answer with its `ETag`, or 304 with the same headers if the client has it. It is made in any case: a wrong request is refused. */
 export function sendTagged(
   { headers }: FastifyRequest,
   reply: FastifyReply,

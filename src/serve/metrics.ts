@@ -26,11 +26,7 @@ export interface LabelledFigures extends MirrorFigures {
   readonly trigger: string | null;
 }
 
-/**
- * The numbers of a mirror for its metrics.
- *
- * @param labels of all its metrics; if there are none, those of its newest run.
- */
+/** The numbers of a mirror for its metrics, with these labels or, if there are none, those of its newest run. */
 export function labelledFigures(
   database: string,
   labels: Labels,

@@ -48,10 +48,7 @@ const refusal = (description: string) => content(description, ref('Error'));
 const fault = { 500: refusal('The server failed to answer; its log says why.') };
 const headers = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
 
-/**
- * The OpenAPI document of what a server has for programs. It uses the same schemas that check the service's own answers, and those of
- * the outputs of commands.
- */
+/** The OpenAPI document of what a server has for programs. The same schemas check the service's answers. */
 export function openApiDocument(): object {
   /** An operation that needs no token. */
   const open = (operationId: string, summary: string, responses: object) => ({

@@ -73,11 +73,7 @@ export const changeParameters = [
 /** Changes are sorted by their runs. */
 export const changeSort = 'runId';
 
-/**
- * Refuses parameters that an address does not support. If a filter were ignored, the answer would look filtered.
- *
- * @throws HttpError with status 400 that names the first of them.
- */
+/** Refuses parameters that an address does not support. If a filter were ignored, the answer would look filtered. */
 export function assertKnown(query: Query, known: readonly string[]): void {
   const unknown = Object.keys(query).find(name => !known.includes(name));
   if (unknown === undefined) return;
@@ -85,11 +81,7 @@ export function assertKnown(query: Query, known: readonly string[]): void {
   throw new HttpError(400, `There is no parameter ${unknown.slice(0, 200)} here, ${there}.`);
 }
 
-/**
- * The value of a parameter; null if it is missing.
- *
- * @throws HttpError with status 400 that names it, as all functions here do.
- */
+/** The value of a parameter; null if it is missing. Like all functions here, it throws a 400 that names what does not fit. */
 export function textOf(query: Query, name: string, values = parameters[name]?.[1] ?? text()): string | null {
   const value = query[name];
   if (value === undefined) return null;
@@ -125,11 +117,7 @@ export function readChangeFilter(query: Query): ChangeFilter {
   };
 }
 
-/**
- * The order of a list.
- *
- * @param usual the order if the query string names none.
- */
+/** The order of a list; `usual` if the query string names none. */
 export function readOrder(query: Query, sorts: readonly string[], usual: ListOrder): ListOrder {
   const sort = textOf(query, 'sort', oneOf(sorts));
   const order = textOf(query, 'order');

@@ -39,11 +39,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/**
- * Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics.
- *
- * @throws DocmirrorError if it can't listen at that address, for example because the port is in use.
- */
+/** Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. */
 export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
   let refused = 0;
   const onRefused: TokenOptions['onRefused'] = request => {
