@@ -17,7 +17,6 @@ export const keygen = command({
   settings: [],
   examples: {
     'docmirror audit keygen signing-key.pem > key.pub': 'once; give key.pub to the auditor',
-    'docmirror audit keygen next-key.pem': 'the public one on the terminal',
   },
   notes: ['DOCMIRROR_SIGNING_KEY_FILE names the private key for those commands that sign.'],
   exitCodes: '0 done, 2 the file is there already, or it can not be written.',

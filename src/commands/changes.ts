@@ -9,7 +9,7 @@ import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
-import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
+import { cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
 import type { EndedRuns } from '../store/tables/ended-runs.ts';
@@ -97,19 +97,8 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
     );
 }
 
-/** Which changes are asked for. */
-interface ChangeRange {
-  /** Changes of later runs than this, 0 for the time before the first. */
-  readonly sinceRunId: number;
-  readonly untilRunId: number;
-  /** Only changes after this one; null for all of these runs. */
-  readonly after: ChangeKey | null;
-}
-
-function rangeOf(
-  { cursor, sinceRun, since, untilRun, from }: Given,
-  sqlite: MirrorFile['sqlite'],
-): ChangeRange {
+/** Which changes are asked for: those of later runs than `sinceRunId`, after a change if `after` is not null. */
+function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: MirrorFile['sqlite']) {
   const runs = runsOf(sqlite);
   const newest = runs.newest() ?? 0;
   const untilRunId = untilRun === null ? newest : runOf('--until-run', untilRun, runs);
@@ -160,7 +149,10 @@ async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
     );
 }
 
-function nothingChanged(sqlite: MirrorFile['sqlite'], { sinceRunId, untilRunId }: ChangeRange): string {
+function nothingChanged(
+  sqlite: MirrorFile['sqlite'],
+  { sinceRunId, untilRunId }: ReturnType<typeof rangeOf>,
+): string {
   const newest = runsOf(sqlite).newest();
   if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
   if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;

@@ -61,7 +61,6 @@ export const demo = command({
   examples: {
     'docmirror demo': 'makes docmirror-demo.sqlite again',
     'docmirror demo --records 1000000': 'a large one; takes minutes and 2 GB of memory',
-    'docmirror demo --log-level info': 'with what it logs',
   },
   async run({ records, until }, context) {
     const { stdout, signal, settings } = context;

@@ -29,7 +29,6 @@ export const doctor = command({
   settings: [...runSettings, ...mirrorSettings],
   examples: {
     'docmirror doctor': 'a line a check: what was tried, what was found, what to do',
-    'docmirror doctor --json > checks.json': 'for scripts',
   },
   notes: [
     'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. It tries what a run does, with one request a list.',
@@ -130,7 +129,7 @@ async function* checkLists(service: ServiceConfig, context: Context): AsyncGener
   const { config, signal } = context;
   const giveUpAfterMs = Math.min(config.giveUpAfterMs, config.timeoutMs + momentMs);
   const logger = createLogger({ logLevel: 'silent', labels: {} }, context);
-  const source = openService(service, { ...config, giveUpAfterMs }, { ...context, logger, signal });
+  const source = openService(service, { ...config, giveUpAfterMs }, context, signal, logger);
   const pages: Verdict[] = [];
   try {
     for (const list of lists)

@@ -13,7 +13,7 @@ import { type Failure, failureOf, type Io, type Settings, widthOf } from './io.t
 export async function main(given: readonly string[], io: Io): Promise<number> {
   const words = given[0] === '--' ? given.slice(1) : given;
   let context = new Context(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });
-  let chosen: Chosen | null = null;
+  let chosen: Awaited<ReturnType<typeof commandIn>> | null = null;
   let isBegun = false;
   try {
     const help = await helpFor(words, widthOf(io.stdout));
@@ -47,15 +47,8 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
   }
 }
 
-interface Chosen {
-  readonly name: string;
-  readonly command: Command;
-  /** The words after the name. */
-  readonly rest: readonly string[];
-}
-
-/** The command that the words name. Without words, or with flags alone, it is the one that shows the state of the mirror. */
-async function commandIn(words: readonly string[]): Promise<Chosen> {
+/** The command that the words name, and the rest of them. Flags alone name the one that shows the state of the mirror. */
+async function commandIn(words: readonly string[]) {
   if (words[0] === undefined || words[0].startsWith('-')) {
     const { defaultCommand } = await import('./status.ts');
     return { name: '', command: defaultCommand, rest: words };
@@ -67,16 +60,13 @@ async function commandIn(words: readonly string[]): Promise<Chosen> {
 }
 
 /** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
-interface Typed {
-  readonly flags: ReadonlyMap<string, readonly string[]>;
-  readonly words: readonly string[];
-}
+type Typed = ReturnType<typeof parse>;
 
 /** Flags that name the object of a command. Of others, the last one counts. */
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 
 /** @throws UsageError if a flag is unknown, lacks its value, or does not fit the others. */
-function parse(command: Command, given: readonly string[]): Typed {
+function parse(command: Command, given: readonly string[]) {
   const known = new Map(flagsOf(command).map(({ name, flag }) => [name as string, flag]));
   const places = Object.values(command.arguments ?? {});
   const flags = new Map<string, readonly string[]>();

@@ -2,7 +2,6 @@ import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
-import type { Secrets } from '../service/secrets.ts';
 import { Service } from '../service/service.ts';
 import { readBaseUrl } from '../store/read/base-url.ts';
 import { type ChangeObserver, SqliteMirror } from '../store/write/mirror.ts';
@@ -64,7 +63,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
         : SqliteMirror.openDry(database, onPlannedChange, { signal }),
     );
     if (onPlannedChange === undefined) context.notifier?.begun();
-    const source = openService(service, config, { ...context, logger, signal, observer });
+    const source = openService(service, config, context, signal, logger, observer);
     try {
       const summary = await runSync(
         {
@@ -120,16 +119,6 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
-/** The parts that an open service needs. */
-interface Opening {
-  readonly logger: Logger;
-  /** The token is added to these. */
-  readonly secrets: Secrets;
-  readonly signal: AbortSignal;
-  /** Told of the time until which the service asked for no requests. */
-  readonly observer?: Progress;
-}
-
 /**
  * The service as a source of pages. The token is read when the first page is asked for: if it can't be read, the run is recorded,
  * and each list says why.
@@ -137,7 +126,10 @@ interface Opening {
 export function openService(
   { baseUrl, token, proxy, extraCa }: ServiceConfig,
   config: Config,
-  { logger, secrets, signal, observer }: Opening,
+  { secrets }: Context,
+  signal: AbortSignal,
+  logger: Logger,
+  observer?: Progress,
 ): Service {
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
   let timesRead = 0;

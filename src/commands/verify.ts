@@ -45,7 +45,6 @@ export const verify = command({
   examples: {
     'docmirror verify': 'is the file what docmirror wrote?',
     'docmirror verify --live': 'is it also what the service lists now?',
-    'docmirror verify --json > audit.json': 'for scripts',
   },
   notes: [
     'Nothing is written, and a run in progress does not have to wait. --live reads every list at least twice.',
