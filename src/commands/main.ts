@@ -143,10 +143,7 @@ function print(command: Command, data: unknown, isJson: boolean, context: Contex
   const { stdout, notifier, settings: given } = context;
   const textFor = (width: number) => (typeof data === 'string' ? data : (command.text?.(data, width) ?? ''));
   notifier?.summary(textFor(Number.POSITIVE_INFINITY));
-  if (!isJson || command.output === undefined) {
-    stdout.write(textFor(widthOf(stdout)));
-    return;
-  }
+  if (!isJson || command.output === undefined) return void stdout.write(textFor(widthOf(stdout)));
   const output = command.output(data);
   // Labels that can't be read are left out: doctor says so.
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};

@@ -161,12 +161,8 @@ export function parseEndpoint(flag: string, text: string): { host: string; port:
   return { host, port: named(flag, () => integer(port, 0, portMax)) };
 }
 
-interface TickObserver {
-  /** A tick was skipped because the work of an earlier one was still running. */
-  tickSkipped(at: Date): void;
-  /** The time of the next work has changed; null if no more will ever come. */
-  nextTick(at: Date | null): void;
-}
+/** Told of a tick that was skipped because earlier work was still running, and of the time of the next one; null if none will come. */
+type TickObserver = Readonly<{ tickSkipped(at: Date): void; nextTick(at: Date | null): void }>;
 
 /** How long after work that failed it is tried again, in milliseconds. */
 const tryAgainMs = 5 * 60_000;

@@ -123,15 +123,8 @@ export function changeSample(sample: Sample, now: Date, seed = 2): Sample {
   const [removed] = random.some(webhooks, 1);
   const added = additions(random, log, now.getTime());
   const kept = edited(random, log);
-  const connections = new Map(
-    [
-      ...[...log, ...collections].flatMap(each => [each.sourceConnection, each.destinationConnection ?? []]),
-      ...webhooks.flatMap(each => each.connections),
-    ]
-      .flat()
-      .map(({ id, name }) => [id, name]),
-  );
-  const called = random.some([...connections], 1).map(([id, name]) => {
+  const connections = new Set(flows.flatMap(({ from, to }) => [from.connection, to.connection]));
+  const called = random.some([...connections], 1).map(({ id, name }) => {
     return [id, `${sample.names.get(id) ?? name} (EU)`] as const;
   });
   return {
