@@ -44,8 +44,9 @@ export class MirrorLock implements Disposable {
       // The locks of 0.3.0 have a log.
       for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE', 'journal_mode = DELETE'])
         this.#sqlite.pragma(setting);
-      this.#sqlite.exec(`BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT;
-        PRAGMA application_id = ${applicationIds.lock}; COMMIT`);
+      const table = 'CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT';
+      const made = kind === 'empty' ? `${table}; PRAGMA application_id = ${applicationIds.lock};` : '';
+      this.#sqlite.exec(`BEGIN EXCLUSIVE; ${made} COMMIT`);
     } catch (error) {
       this.release();
       if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw explainSqliteError(error, path);
