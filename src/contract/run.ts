@@ -83,8 +83,7 @@ export const listOutcome = {
   checksum: is.orNull(is.hex(32, "the sum of the contents of the list's rows")),
 };
 
-/** What else the run that worked on the list says of it. */
-export const listNews = {
+const listNews = {
   newFields: is.list(
     is.object({
       field: fieldName,

@@ -16,21 +16,20 @@ export interface Note {
   readonly advice: string | null;
 }
 
-/** How a run left a list. */
-export interface EndedList extends ListEnd {
+interface EndedList extends ListEnd {
   readonly reason: string | null;
   readonly errorMessage: string | null;
   readonly changedIdentity?: string | null;
 }
 
-/** Why records of a list were rejected, and how many. */
-export type RejectionReason = Pick<RejectionCount, 'reason' | 'count'>;
-
 /** The most reasons of rejections that are named. */
 const reasonsMax = 3;
 
 /** Everything that needs a look after a run of a list; `rejections` has the most frequent reasons first. */
-export function notesOn(list: EndedList, rejections: readonly RejectionReason[]): Note[] {
+export function notesOn(
+  list: EndedList,
+  rejections: readonly Pick<RejectionCount, 'reason' | 'count'>[],
+): Note[] {
   const { status, completeness, errorCode, errorMessage, rejected, reason } = list;
   const notes: Note[] = [];
   if (errorCode !== null || !['completed', 'partial'].includes(status)) {
