@@ -49,6 +49,8 @@ export const advice = {
   output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
   cancelled: 'Run again. Lists that were complete before the end stay complete.',
   deadline: 'Set DOCMIRROR_DEADLINE to more. Lists that were complete before the end stay complete.',
+  page_failed:
+    'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
   internal: 'Report this with the message and "docmirror --version". The mirror keeps what it had.',
 };
 

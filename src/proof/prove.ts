@@ -115,7 +115,11 @@ export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): P
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
   const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
-  const oldestListed = stands ? Math.min(...heard.map(({ page }) => page.least)) : Number.NEGATIVE_INFINITY;
+  // A record that went can have a key that is later, by as much as keys can be behind.
+  const leeway = 2 * (verdict.windows?.slack ?? 0);
+  const oldestListed = stands
+    ? Math.min(...heard.map(({ page }) => page.least)) + leeway
+    : Number.NEGATIVE_INFINITY;
   const evidence: Evidence = {
     isProven: verdict.isProven,
     isReadAgain: isReadAgain && failed.length === 0,
@@ -127,7 +131,7 @@ export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): P
   return { verdict, answers: heard, rows, unproven: whyUnproven() };
 
   function whyUnproven(): string | null {
-    const others = failed.length > 1 ? ` and ${failed.length - 1} more` : '';
+    const others = failed.length > 1 ? `; and ${failed.length - 1} more` : '';
     if (failed[0] !== undefined) return `page_failed: ${failed[0].wrong?.reason}${others}`;
     if (!verdict.isProven) return verdict.reason;
     const left = rows.filter(({ fate }) => fate !== 'gone').length;
@@ -135,7 +139,7 @@ export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): P
     const count = left === 1 ? '1 record of the mirror was' : `${left} records of the mirror were`;
     if (isSuddenlyEmpty)
       return `${count} not shown, because the list is empty all at once; the next run decides if it is empty then, too`;
-    if (unshown.some(({ key }) => key < oldestListed))
+    if (unshown.some(({ key }) => key <= oldestListed))
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
     return `${count} not shown, and could not be looked for a second time`;
   }

@@ -7,7 +7,7 @@ export interface Evidence {
   readonly isProven: boolean;
   /** True if the list had records and seems to be empty all at once: that is believed only the second time. */
   readonly isSuddenlyEmpty: boolean;
-  /** Rows with lower keys stay, because the service seems to list its newest records only; minus infinity if it does not. */
+  /** Rows with no greater keys stay, because the service seems to list its newest records only; minus infinity if it does not. */
   readonly oldestListed: number;
   /** Whether one more complete reading by other pages has not shown these rows either. */
   readonly isReadAgain: boolean;
@@ -26,7 +26,7 @@ export type Fate = 'gone' | 'unconfirmed' | 'undecided';
 export function fateOf(key: number, evidence: Evidence): Fate {
   const { isProven, isReadAgain, byKey } = evidence;
   if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty
-  if (key < evidence.oldestListed) return 'undecided'; // guard: a list of the newest
+  if (key <= evidence.oldestListed) return 'undecided'; // guard: a list of the newest
   const isIncluded = (ranges: readonly KeyRange[]) => ranges.some(range => isIn(key, range));
   const hasKey = byKey !== null && !Number.isNaN(key);
   const isCovered = hasKey ? !isIncluded(byKey.open) : isProven; // guard: only what a window covers goes

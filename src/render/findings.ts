@@ -1,4 +1,4 @@
-import { printable, printableInOneLine } from '../printable.ts';
+import { printableInOneLine } from '../printable.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { wrap } from './wrap.ts';
 
@@ -12,7 +12,10 @@ const [markWidth, checkWidth] = [4, 12];
 export function findingText({ check, status, found, todo, code }: Finding, width: number): string {
   const indent = ' '.repeat(markWidth + checkWidth + 4);
   const line = `${marks[status].padEnd(markWidth)}  ${check.padEnd(checkWidth)}  ${printableInOneLine(found)}${code === null ? '' : ` [${code}]`}`;
-  const advice = todo === null ? [] : wrap(`${indent}→ ${printable(todo)}`, width, `${indent}  `);
+  const advice =
+    todo === null
+      ? []
+      : wrap(`${indent}→ ${printableInOneLine(todo.replaceAll(/\s+/g, ' '))}`, width, `${indent}  `);
   return [...wrap(line, width, indent), ...advice].map(each => `${each}\n`).join('');
 }
 

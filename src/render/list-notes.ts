@@ -39,8 +39,9 @@ export function notesOn(
   if (completeness === 'unproven')
     notes.push({
       text: `unproven: ${reason}.`,
-      advice:
-        'The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync {list} --full',
+      advice: reason?.startsWith('page_failed')
+        ? adviceOn('page_failed')
+        : 'The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync {list} --full',
     });
   if (rejected > 0) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);

@@ -104,6 +104,9 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
   }
 }
 
+/** A full sync is due that much earlier, as a share of the time between two. */
+const fullSyncLeeway = 0.05;
+
 /** The result of reading; or why the list has to be read again, empty if that is as usual. */
 type Read = Omit<Result, 'removals'> | string;
 
@@ -112,10 +115,12 @@ async function readGrowth(run: ListRun, stage: Stage, { growth, order }: ListSta
   const { list, context, progress, fullEveryMs, clock } = run;
   if (growth === null || order === null || order === 'none') return '';
   const { firstPageNo, pageSize, newestKey, sweptAt } = growth;
+  // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
+  const dueMs = fullEveryMs * (1 - fullSyncLeeway);
   const ageMs = clock().getTime() - Date.parse(sweptAt);
   // A service might serve smaller pages than are asked for.
   const isSmaller = run.pageSize !== null && run.pageSize < pageSize;
-  if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < fullEveryMs) || isSmaller) return '';
+  if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller) return '';
   const readAt = clock().toISOString();
   const { count } = context.sum;
   progress.mode = 'incremental';
@@ -178,7 +183,10 @@ function ended(
 ): Ending {
   const completeness = mode === 'full' ? 'proven' : 'incremental';
   const isWhole = unproven === null && counts.rejected === 0 && counts.removalsWithheld === 0;
-  const reasons = [unproven, whyWithheld(counts)].filter(each => each !== null);
+  const { rejected } = counts;
+  const unread =
+    rejected === 0 ? null : `${rejected} ${rejected === 1 ? 'record' : 'records'} could not be read`;
+  const reasons = [unproven, unread, whyWithheld(counts)].filter(each => each !== null);
   return {
     ...counts,
     status: isWhole ? 'completed' : 'partial',
@@ -191,7 +199,7 @@ function ended(
 function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Omit<Applied, 'recordCount'>) {
   if (removalsWithheld === 0) return null;
   if (rejected > 0)
-    return 'removals were withheld because some records could not be read; a missing record might be one of them';
+    return 'removals were withheld: a missing record might be one that could not be read, or more would go than DOCMIRROR_MAX_REMOVALS allows';
   const why = 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
   if (changedIdentity === null) return why;
   return `as many new records differ from the missing ones only in ${changedIdentity}; ${why}`;

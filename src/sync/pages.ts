@@ -153,7 +153,7 @@ export function pageGetter(
     } catch (again) {
       const isOfPage = again instanceof ServiceError && ['server_error', 'refused'].includes(again.code);
       if (!isOfPage) throw again;
-      const page = `page ${firstPageNo + ask.index} of ${ask.size}`;
+      const page = `page ${firstPageNo + ask.index} (${ask.size} a page)`;
       return { page: null, wrong: { kind: 'failed', reason: `${page} can't be read: ${again.message}` } };
     }
   }

@@ -30,7 +30,7 @@ test.each([500, 400])(
     expect(synced.code).toBe(3);
     const list = synced.of('document-exports');
     expect(list).toMatchObject({ completeness: 'unproven', removed: 0 });
-    expect(list.reason).toMatch(/^page_failed: page \d+ of \d+/);
+    expect(list.reason).toMatch(/^page_failed: page \d+ \(\d+ a page\)/);
     const [row] = sqlite(scene.database, 'SELECT count(*) AS count FROM document_exports');
     expect(row?.count).toBe(299);
     const again = await syncScene(scene);
