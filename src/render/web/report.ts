@@ -4,7 +4,7 @@ import { stateText } from '../../list-state.ts';
 import { printable } from '../../printable.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { cut } from '../cut.ts';
-import { ago, notesOn } from '../list-notes.ts';
+import { ago, fieldsText, notesOn } from '../list-notes.ts';
 import { count, counted } from '../numbers.ts';
 import { runCells, runColumns } from '../run-list.ts';
 import { statusCells, statusColumns } from '../status.ts';
@@ -260,6 +260,7 @@ ${ofKinds}</section>`;
 function runSection({ lists: all, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.dayAndTime(Date.parse(at)));
   const badge = (tone: Tone, text = '') => html`<span class="badge ${tone}">${text}</span>`;
+  const unknown = all.filter(({ unknownFields }) => unknownFields.length > 0);
   const listRows = all.map(list =>
     statusCells(list, when).map((cell, at) => (at === 2 ? badge(toneOf(list.lastEnded), cell) : cell)),
   );
@@ -268,6 +269,7 @@ function runSection({ lists: all, runs }: ReportData, zone: Zone): Html {
   });
   return html`<section aria-labelledby="runs"><h2 id="runs">Lists and runs</h2>
 ${table(statusColumns, listRows, 'list')}
+${unknown.map(({ resource, unknownFields }) => html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(unknownFields)}.</p>`)}
 <h3>The newest runs</h3>
 ${runs.length === 0 ? html`<p class="empty">No run is recorded yet.</p>` : table(runColumns, runRows, 'list')}</section>`;
 }
