@@ -85,29 +85,6 @@ test.each(['up', 'down'] as const)(
   },
 );
 
-test('a list on one page takes one request, and a second one by another address before a row goes', () => {
-  const list = counted(12);
-  expect(proven({ list, identity: 'id' }).asked).toHaveLength(1);
-  const { result, asked } = proven({ list, identity: 'id' }, { unshown: () => [{ id: 55, key: 55 }] });
-  expect(result.rows).toEqual([{ id: 55, key: 55, fate: 'gone' }]);
-  expect(asked).toHaveLength(2);
-  expect(asked[1]?.size).not.toBe(asked[0]?.size);
-});
-
-test('rows that would go are looked for at addresses that the run has not used, and never far from them', () => {
-  const { result, asked } = proven(
-    { list: counted(400), identity: 'id' },
-    { unshown: () => [{ id: 20_050, key: 20_050 }] },
-  );
-  expect(result.rows[0]?.fate).toBe('gone');
-  const looks = asked.filter(({ isSecondLook }) => isSecondLook);
-  expect(looks).toHaveLength(1);
-  const [{ index, size } = { index: 0, size: 0 }] = looks;
-  expect(index * size).toBeLessThan(201);
-  expect((index + 1) * size).toBeGreaterThan(201);
-  expect(asked.filter(each => each.index === index && each.size === size)).toHaveLength(1);
-});
-
 test('if records can be anywhere, a row goes only after a second reading of the whole list', () => {
   const list = counted(3_000);
   list.splice(1_500, 0, ...list.splice(2_800, 1));

@@ -39,10 +39,7 @@ const defaults = {
     | ('empty' | 'zeroed' | 'bare' | '204' | '400' | '404')
     | ('last' | 'last-otherwise' | 'last-echoed'),
   /** `ignored` always serves the first page and says so; with a lying echo it claims to be the asked page. */
-  pageNo: 'honest' as
-    | ('honest' | 'ignored' | 'ignored-lying-echo')
-    | { clampTo: number }
-    | { answersAhead: number },
+  pageNo: 'honest' as ('honest' | 'ignored' | 'ignored-lying-echo') | { answersAhead: number },
   gzip: false,
   /** A walk begins whenever the first page is asked for. */
   order: 'stable' as 'stable' | 'shuffled-per-walk' | 'shuffled-per-request',
@@ -108,8 +105,6 @@ export class StandIn implements AsyncDisposable {
   requests: RecordedRequest[] = [];
   /** Called before the answer is computed. */
   onRequest: ((request: RecordedRequest) => void | Promise<void>) | undefined;
-  /** The highest number of requests at once. */
-  maxInFlight = 0;
 
   readonly #server = createServer((request, response) => void this.#handle(request, response));
   readonly #startedAtMs = performance.now();
@@ -117,7 +112,6 @@ export class StandIn implements AsyncDisposable {
   readonly #hookErrors: unknown[] = [];
   readonly #walkSeeds = new Map<string, number>();
   #requestCount = 0;
-  #inFlight = 0;
 
   constructor(options: StandInOptions) {
     this.options = options;
@@ -146,7 +140,6 @@ export class StandIn implements AsyncDisposable {
   [Symbol.asyncDispose] = () => this.close();
 
   async #handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.maxInFlight = Math.max(this.maxInFlight, ++this.#inFlight);
     try {
       const request = this.#record(incoming);
       await this.onRequest?.(request);
@@ -157,9 +150,6 @@ export class StandIn implements AsyncDisposable {
     } catch (error) {
       this.#hookErrors.push(error);
       response.destroy();
-    } finally {
-      // Before the client can have the whole answer, and ask again.
-      this.#inFlight--;
     }
   }
 
@@ -282,9 +272,7 @@ function readPlace(asked: number, { pageNo, firstPage }: StandInOptions) {
   if (pageNo === 'honest') return { servedNo: asked, echoedNo: asked };
   if (pageNo === 'ignored') return { servedNo: firstPage, echoedNo: firstPage };
   if (pageNo === 'ignored-lying-echo') return { servedNo: firstPage, echoedNo: asked };
-  if ('answersAhead' in pageNo) return { servedNo: asked, echoedNo: asked + pageNo.answersAhead };
-  const clamped = Math.min(asked, pageNo.clampTo);
-  return { servedNo: clamped, echoedNo: clamped };
+  return { servedNo: asked, echoedNo: asked + pageNo.answersAhead };
 }
 
 /** A shuffle places an item by its content and the seed alone, so that changing a list moves no other item. */
