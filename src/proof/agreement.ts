@@ -212,20 +212,17 @@ function repeatsIn(
  * Whether whole readings show a list in a stable order that nobody sees. Each page then covers all places between its first and its
  * last record, as a window does, and pages that share records leave none out. A record on two pages of one reading links none. New records
  * can have shifted it to the next page, by as many places as the total says that records came. If not, it was moved, and another one can be
- * hidden; or it is two that are the same, as if it is on two pages of two readings. No page need show both. A reading can lack a record that
- * the readings around it have, if a removal shifted it to a page that was read already; otherwise the service does not show all.
+ * hidden; or it is two that are the same, as if it is on two pages of two readings. No page need show both.
  */
 function showStableOrder(readings: readonly (readonly Answer[])[], { numbers, list }: Reading): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];
-  const shown: { readonly places: ReadonlyMap<number, number>; readonly falls: number }[] = [];
   for (const answers of readings) {
     const places = new Map<number, number>();
     const shifted = new Set<number>();
-    let [rises, falls, again, furthest, total] = [0, 0, 0, 0, (answers[0] as Answer).total];
+    let [rises, again, furthest, total] = [0, 0, 0, Number.POSITIVE_INFINITY];
     for (const answer of answers) {
       rises += Math.max(0, answer.total - total);
-      falls += Math.max(0, total - answer.total);
       total = answer.total;
       const begin = beginOf(answer);
       const page = Array.from(answer.page.keys, (_, at) => numbers.of(answer.page, at));
@@ -244,13 +241,6 @@ function showStableOrder(readings: readonly (readonly Answer[])[], { numbers, li
       if (list.identity === 'content' && repeated.has(number)) return false; // guard: a record is shifted in one reading
       repeated.add(number);
     }
-    shown.push({ places, falls });
-  }
-  for (const [at, { places, falls }] of shown.entries()) {
-    const [before, after] = [shown[at - 1]?.places, shown[at + 1]?.places];
-    const isHidden = (number: number) => !places.has(number) && after?.has(number);
-    const hidden = [...(before?.keys() ?? [])].filter(isHidden).length;
-    if (hidden > falls) return false; // guard: only a removal hides records
   }
   const groups = new Groups(pages.length);
   const newest = new Map<number, number>();

@@ -45,7 +45,6 @@ export const guardsOfLongLists: readonly string[] = [
   'a further reading is complete',
   'only new records shift others to the next page',
   'a record is shifted in one reading',
-  'only a removal hides records',
   'linked pages',
   'a list of the newest',
 ];
