@@ -219,4 +219,24 @@ describe.concurrent('the mirror is exact if', () => {
     expect(synced.of('document-exports')).toMatchObject({ completeness: 'proven', recordsSeen: 40 });
     expectExactMirror(scene.database, scene.service);
   });
+
+  test('identical twins are on one page, on two pages, come and go', async () => {
+    await using scene = await setScene({ maxPageSize: 20 });
+    const exports = scene.service.lists['document-exports'];
+    exports.splice(5, 0, documentExport(6), documentExport(6));
+    exports.push(documentExport(6), documentExport(7));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+    expect((await scene.sync()).of('document-exports')).toMatchObject({
+      inserted: 0,
+      removed: 0,
+      updated: 0,
+    });
+    exports.splice(6, 1);
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+    exports.push(documentExport(6), documentExport(6));
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
 });
