@@ -154,7 +154,7 @@ async function runAndLog(context: Context, jitterMs: number, logger: Logger): Pr
 const portMax = 65_535;
 
 /** Reads `HOST:PORT`; the host can be an IPv6 address in brackets. */
-export function parseEndpoint(flag: string, text: string): { host: string; port: number } {
+function parseEndpoint(flag: string, text: string): { host: string; port: number } {
   const [, v6, host = v6, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim()) ?? [];
   if (host === undefined)
     throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
@@ -168,7 +168,7 @@ type TickObserver = Readonly<{ tickSkipped(at: Date): void; nextTick(at: Date | 
 const tryAgainMs = 5 * 60_000;
 
 /** @throws UsageError that names the setting, if the schedule is impossible. */
-export function checkSchedule(expression: string): void {
+function checkSchedule(expression: string): void {
   const { valid, errors } = validateDetailed(expression);
   if (valid) return;
   const why = errors.map(({ message }) => message).join('; ');
@@ -182,7 +182,7 @@ export function checkSchedule(expression: string): void {
  * overlaps: a tick is skipped while earlier work is running. A tick that a sleeping machine missed is made up for. Work that says that it
  * failed is tried again after 5 minutes, unless a tick comes first; it must not throw.
  */
-export async function onSchedule(
+async function onSchedule(
   { expression, timezone }: { readonly expression: string; readonly timezone: string },
   work: () => Promise<boolean>,
   { startNow, signal, observer }: { startNow: boolean; signal: AbortSignal; observer: TickObserver },

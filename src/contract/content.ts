@@ -163,7 +163,7 @@ export function readWireConnection(json: string): StoredConnection {
 }
 
 /** The columns of a connection's row. A name that has no UTF-8 form, for example half a surrogate pair, is among the further fields. */
-export function columnsOfConnection({ name, extra }: NameAndExtra): NameAndExtra {
+function columnsOfConnection({ name, extra }: NameAndExtra): NameAndExtra {
   if (name === null || name.isWellFormed()) return { name, extra };
   return { name: null, extra: withExtra([`"name":${JSON.stringify(name)}`], extra) };
 }

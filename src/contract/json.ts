@@ -62,7 +62,7 @@ function digitsOf(text: string): string {
  * Canonical JSON (RFC 8785) of a parsed value. Beyond the RFC, a number that a double can't represent keeps its digits
  * as received, and a lone surrogate is written as its `\uXXXX`.
  */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (json.isRawJSON(value)) return canonicalNumber(value.rawJSON);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

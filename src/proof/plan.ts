@@ -128,11 +128,7 @@ const marginShare = 1 / 4;
  * A page that has a range of places inside: the first size with enough records on both sides or, if none has them, the one with the
  * most. Null if none has the range inside at an unused address.
  */
-export function pageAround(
-  { from, to }: PlaceRange,
-  sizes: readonly number[],
-  isUsed: IsUsed,
-): PageAddress | null {
+function pageAround({ from, to }: PlaceRange, sizes: readonly number[], isUsed: IsUsed): PageAddress | null {
   let best: PageAddress | null = null;
   let bestSlack = 0;
   for (const size of sizes) {

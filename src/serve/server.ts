@@ -129,7 +129,7 @@ function monitorApp(options: ServerOptions): FastifyInstance {
 }
 
 /** Whether the mirror is there and fresh enough. */
-export function healthOf(
+function healthOf(
   { database, maxAgeMs }: Pick<ServerOptions, 'database' | 'maxAgeMs'>,
   nowMs: number,
 ): HealthAnswer {

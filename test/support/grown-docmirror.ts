@@ -27,8 +27,6 @@ export async function growDocmirror(grown: string): Promise<void> {
   copyProgram(grown);
   addBehind(join(grown, 'src/contract/lists.ts'), "{ isSorted: true, filter: 'time' }),", inRegistry);
   addBehind(join(grown, 'src/store/tables/schema.ts'), "exportedAt: text('exported_at'),", inSchema);
-  // A changed default makes drizzle-kit build the table again. Other tables refer to it, and views read it.
-  addBehind(join(grown, 'src/store/tables/schema.ts'), "description: text('description')", ".default('')");
   await generateMigration(grown);
   const newest = readdirSync(join(grown, 'migrations'))
     .filter(name => name.endsWith('.sql'))

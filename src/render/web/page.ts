@@ -29,7 +29,7 @@ interface PageParts {
 }
 
 /** The longest text that can be searched for, in UTF-16 code units. */
-export const searchTextMax = 200;
+const searchTextMax = 200;
 
 const policy = (forms: string) =>
   `default-src 'none'; style-src 'sha256-${createHash('sha256').update(styleSheet).digest('base64')}'; img-src data:; base-uri 'none'; form-action ${forms}`;
