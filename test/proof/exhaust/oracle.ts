@@ -16,9 +16,8 @@ export interface Truth {
 }
 
 /**
- * Compares a mirror after a night with what was listed, and returns what is wrong. A claim is false if a record that was listed all
- * the time is missing, or one is there that was gone before. A record that was listed all the time must never be removed, claim or
- * not.
+ * What is wrong with a mirror after a night. A claim is false if a record that was listed all the time is missing, or one is there that
+ * was gone before. A record that was listed all the time must never be removed, claim or not.
  */
 export function wrongs(
   truth: Truth,
@@ -48,7 +47,9 @@ export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wro
   return removed.flatMap(({ key, content }) => {
     let showing = 0;
     for (const { index, size, page, total } of answers) {
-      const isLast = index * size + page.count === total;
+      // Beyond the end, some services give the last page again: that is an answer, too.
+      const isLastAgain = index * size >= total && page.count === (total % size || size);
+      const isLast = index * size + page.count === total || isLastAgain;
       const isBefore = isDown ? key > page.greatest : key < page.least;
       const isBehind = isDown ? key < page.least : key > page.greatest;
       const isNext = (other: Answer) =>
@@ -64,10 +65,8 @@ export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wro
 
 function countsBy(truth: Truth, rows: Mirror['rows']): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const { record, count } of rows.values()) {
-    const name = truth.nameOf(record);
-    counts.set(name, (counts.get(name) ?? 0) + count);
-  }
+  for (const { record, count } of rows.values())
+    counts.set(truth.nameOf(record), (counts.get(truth.nameOf(record)) ?? 0) + count);
   return counts;
 }
 
