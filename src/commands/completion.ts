@@ -1,13 +1,8 @@
 import { type Command, command, flagsOf } from './command.ts';
 import { choice, required } from './flags.ts';
 
-/** What can follow other words on the command line. */
-interface Level {
-  /** The words before: none, a group, or a command. */
-  readonly before: string;
-  readonly words: readonly string[];
-  readonly flags: readonly string[];
-}
+/** Words that can follow others on the command line: those of a command or of a group, or none. */
+type Level = readonly [before: string, words: readonly string[]];
 
 /** `docmirror completion`; `load` loads all commands. */
 export function completionOf(load: () => Promise<readonly { name: string; command: Command }[]>) {
@@ -31,52 +26,38 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
 function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
   const names = all.map(({ name }) => name.split(' '));
   const heads = [...new Set(names.map(([head = '']) => head))];
-  const ofCommands = all.map(({ name, command }) => ({
-    before: name,
-    words: Object.values(command.arguments ?? {}).flatMap(({ choices = [] }) => choices),
-    flags: [...flagsOf(command).map(flag => flag.name), '--help'],
-  }));
-  const ofGroups = heads.map(before => ({
-    before,
-    words: names.flatMap(([head, inner]) => (head === before && inner !== undefined ? [inner] : [])),
-    flags: [],
-  }));
-  const own = ['--database', '--env-file', '--help', '--version'];
   return [
-    ...ofCommands,
-    ...ofGroups.filter(({ words }) => words.length > 0),
-    { before: 'help', words: heads, flags: [] },
-    { before: '', words: [...heads, 'help'], flags: own },
+    ...all.map(({ name, command }): Level => {
+      const choices = Object.values(command.arguments ?? {}).flatMap(each => each.choices ?? []);
+      return [name, [...choices, ...flagsOf(command).map(flag => flag.name), '--help']];
+    }),
+    ...heads.map(
+      (head): Level => [head, names.flatMap(([group, inner = []]) => (group === head ? inner : []))],
+    ),
+    ['help', heads],
+    ['', [...heads, 'help', '--database', '--env-file', '--help', '--version']],
   ];
 }
 
 /** A function that finds what fits, with the few lines in which the two shells differ. Where no word fits, files do. */
 function shellScript(levels: readonly Level[], shell: 'bash' | 'zsh'): string {
-  const cases = levels.map(({ before, words, flags }) => {
+  const cases = levels.map(([before, words]) => {
     const typed = before === '' ? '" "' : `"${before} "*`;
-    return `    ${typed}) words="${words.join(' ')}" flags="${flags.join(' ')}" ;;`;
+    return `    ${typed}) known="${words.join(' ')}" ;;`;
   });
-  const [typed, last, answer, complete] = {
+  const [typed, answer, complete] = {
     bash: [
       `\${COMP_WORDS[*]:1:COMP_CWORD-1}`,
-      `\${COMP_WORDS[COMP_CWORD]}`,
-      `COMPREPLY=($(compgen -W "$words" -- "$last"))`,
+      `COMPREPLY=($(compgen -W "$known" -- "\${COMP_WORDS[COMP_CWORD]}"))`,
       'complete -o default -F _docmirror docmirror',
     ],
-    zsh: [
-      `\${(j: :)line[1,-2]}`,
-      `\${line[-1]}`,
-      `compadd -- \${=words} || _files`,
-      'compdef _docmirror docmirror',
-    ],
+    zsh: [`\${(j: :)words[2,CURRENT-1]}`, `compadd -- \${=known} || _files`, 'compdef _docmirror docmirror'],
   }[shell];
-  const before = shell === 'zsh' ? `\n  local -a line=("\${(@)words[2,CURRENT]}")` : '';
-  return `_docmirror() {${before}
-  local words= flags= typed="${typed} " last="${last}"
-  case "$typed" in
+  return `_docmirror() {
+  local known=
+  case "${typed} " in
 ${cases.join('\n')}
   esac
-  if [[ $last == -* ]]; then words=$flags; fi
   ${answer}
 }
 ${complete}
@@ -84,12 +65,9 @@ ${complete}
 }
 
 function fishScript(levels: readonly Level[]): string {
-  const lines = levels.flatMap(({ before, words, flags }) => {
-    const head = `complete -c docmirror -n "__docmirror_after '${before}'"`;
-    return [
-      ...words.map(word => `${head} -f -a ${word}`),
-      ...flags.map(flag => `${head} -l ${flag.slice(2)}`),
-    ];
+  const lines = levels.map(([before, words]) => {
+    const isNoFile = words.every(word => word.startsWith('-')) ? '' : ' -f';
+    return `complete -c docmirror -n "__docmirror_after '${before}'"${isNoFile} -a "${words.join(' ')}"`;
   });
   return `function __docmirror_after
   set -l typed (commandline -opc)[2..-1]

@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { named } from '../config/resolve.ts';
 import { type CellValue, type Column, cellsOf } from '../contract/cells.ts';
 import {
   arrayFields,
@@ -141,7 +142,7 @@ export function tableFor(
 
 /** The last run that had ended by a time. Times are shown to the second, so a second that is named means all of it. */
 function lastRunBy(asOf: string, runs: EndedRuns): number {
-  const instant = instantOf('--as-of', asOf);
+  const instant = named('--as-of', () => instantOf(asOf));
   const isSecond = /:\d{2}:\d{2}(?:Z|[+-]\d{2}:\d{2})?$/i.test(asOf.trim());
   const runId = runs.newestBy(isSecond ? instant.replace('.000Z', '.999Z') : instant);
   if (runId !== null) return runId;

@@ -1,9 +1,7 @@
 import * as parse from '../config/parse.ts';
-import { named } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
-import { UsageError } from '../errors.ts';
 
 /** What the help says of a flag or an argument. */
 export interface FlagHelp {
@@ -22,8 +20,8 @@ export interface FlagHelp {
 
 /** A flag or an argument, and how the texts that were typed for it become a value of type `T`. */
 export interface Flag<T> extends FlagHelp {
-  /** Throws a UsageError that begins with the name, which is as the user knows it. */
-  read(texts: readonly string[], name: string): T;
+  /** Throws an Error whose message completes "NAME: …". */
+  read(texts: readonly string[]): T;
 }
 
 /** Flags or arguments, by the keys that their values have in `given`. The key `maxAge` is the flag `--max-age`. */
@@ -41,10 +39,7 @@ export function yes(help: string): Flag<boolean> {
 
 /** A text as it was typed, for example the path of a file; null if it is left out. It can't be empty. */
 export function text(valueName: string, help: string): Flag<string | null> {
-  return parsed(valueName, help, (given, name) => {
-    if (given === '') throw new UsageError(`${name}: it is empty.`);
-    return given;
-  });
+  return parsed(valueName, help, parse.text);
 }
 
 /** A whole number between two bounds, both included; null if it is left out. */
@@ -53,17 +48,17 @@ export function number(
   help: string,
   [min, max]: readonly [number, number],
 ): Flag<number | null> {
-  return parsed(valueName, help, (given, name) => named(name, () => parse.integer(given, min, max)));
+  return parsed(valueName, help, given => parse.integer(given, min, max));
 }
 
 /** A length of time in milliseconds; null if it is left out. */
 export function duration(help: string): Flag<number | null> {
-  return parsed('TIME', help, (given, name) => named(name, () => parse.time(given)));
+  return parsed('TIME', help, parse.time);
 }
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
 export function moment(help: string, valueName = 'TIME'): Flag<string | null> {
-  return parsed(valueName, help, (given, name) => momentOf(name, given, Date.now()));
+  return parsed(valueName, help, given => momentOf(given, Date.now()));
 }
 
 /** One of some words; null if it is left out. */
@@ -72,34 +67,39 @@ export function choice<const Word extends string>(
   valueName: string,
   help: string,
 ): Flag<Word | null> {
-  const flag = parsed(valueName, help, (given, name) => {
+  const flag = parsed(valueName, help, given => {
     const word = choices.find(each => each === given);
     if (word !== undefined) return word;
-    throw new UsageError(`${name} can't be ${JSON.stringify(given)}. Expected one of ${choices.join(', ')}.`);
+    throw new Error(`it can't be ${JSON.stringify(given)}. Expected one of ${choices.join(', ')}.`);
   });
   return { ...flag, choices };
 }
 
+function parsed<T>(valueName: string, help: string, parse: (given: string) => T): Flag<T | null> {
+  return { valueName, help, read: ([given]) => (given === undefined ? null : parse(given)) };
+}
+
 /** The same flag, which can be repeated. */
 export function repeated<T>(flag: Flag<T>): Flag<readonly NonNullable<T>[]> {
-  const read = (texts: readonly string[], name: string) =>
-    texts.map(each => flag.read([each], name) as NonNullable<T>);
-  return { ...flag, isRepeatable: true, read };
+  return {
+    ...flag,
+    isRepeatable: true,
+    read: texts => texts.map(each => flag.read([each]) as NonNullable<T>),
+  };
 }
 
 /** The same flag, which can't be left out. */
 export function required<T>(flag: Flag<T>): Flag<NonNullable<T>> {
-  const read = (texts: readonly string[], name: string) => {
-    if (texts.length === 0) throw new UsageError(`${name} is missing: ${flag.help}.`);
-    return flag.read(texts, name) as NonNullable<T>;
+  const read = (texts: readonly string[]) => {
+    if (texts.length === 0) throw new Error(`it is missing: ${flag.help}.`);
+    return flag.read(texts) as NonNullable<T>;
   };
   return { ...flag, isRequired: true, read };
 }
 
 /** The same flag, which has this text if it is left out. */
 export function defaulting<T>(flag: Flag<T>, fallback: string): Flag<NonNullable<T>> {
-  const read = (texts: readonly string[], name: string) =>
-    flag.read(texts.length === 0 ? [fallback] : texts, name) as NonNullable<T>;
+  const read = ([text = fallback]: readonly string[]) => flag.read([text]) as NonNullable<T>;
   return { ...flag, default: fallback, read };
 }
 
@@ -108,18 +108,10 @@ export function conflicting<T>(flag: Flag<T>, ...conflicts: readonly `--${string
   return { ...flag, conflicts };
 }
 
-function parsed<T>(
-  valueName: string,
-  help: string,
-  parse: (given: string, name: string) => T,
-): Flag<T | null> {
-  return { valueName, help, read: ([given], name) => (given === undefined ? null : parse(given, name)) };
-}
-
 /** Some of these words, all of them if it is left out. */
 function some<const Word extends string>(words: readonly Word[], help: string): Flag<readonly Word[]> {
   const flag = repeated(choice(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
-  return { ...flag, read: (texts, name) => flag.read(texts.length === 0 ? words : texts, name) };
+  return { ...flag, read: texts => (texts.length === 0 ? words : flag.read(texts)) };
 }
 
 /** One or, repeated, several of the lists. */
@@ -164,12 +156,12 @@ export const runSettings = [
   ...notifierSettings,
 ] as const satisfies readonly SettingName[];
 
-/** A point in time as docmirror records it; without a zone it is UTC. */
-export function instantOf(flag: string, text: string): string {
+/** A point in time as docmirror records it; without a zone it is UTC. It throws an Error whose message completes "NAME: …". */
+export function instantOf(text: string): string {
   const ms = instantMs(text.trim());
   if (ms !== null) return new Date(ms).toISOString();
-  throw new UsageError(
-    `${flag}: expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
+  throw new Error(
+    `expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
   );
 }
 
@@ -178,9 +170,8 @@ export function isLength(text: string): boolean {
   return /^\s*\d+(\.\d+)?\s*[a-z]/i.test(text);
 }
 
-/** A point in time as docmirror records it: one that is named, or so long before now. */
-export function momentOf(flag: string, text: string, nowMs: number): string {
-  if (!isLength(text)) return instantOf(flag, text);
+/** A point in time as docmirror records it: one that is named, or so long before now. It throws as `instantOf` does. */
+export function momentOf(text: string, nowMs: number): string {
   // Before the year 0 nothing was recorded.
-  return new Date(Math.max(0, nowMs - named(flag, () => parse.time(text)))).toISOString();
+  return isLength(text) ? new Date(Math.max(0, nowMs - parse.time(text))).toISOString() : instantOf(text);
 }

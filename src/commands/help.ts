@@ -9,28 +9,29 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   if (words[0] !== 'help' && !hasFlag(words, '--help') && !hasFlag(words, '-h')) return null;
   const subject = (words[0] === 'help' ? words.slice(1) : words).filter(word => !word.startsWith('-'));
   const [head] = subject;
-  if (head === undefined) return `${listHelp('', purpose, width)}\n${more}`;
+  if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
   const advice = adviceOn(head);
   if (advice !== null) return `${advice}\n`;
   const found = findCommand(subject);
   if (found !== null) return commandHelp(found, await found.load(), width);
   const about = groups[head];
   if (about === undefined || subject.length > 1) throw unknownCommand(subject);
-  return listHelp(head, about, width);
+  return groupHelp(head, about, width);
 }
 
 /** Whether a flag is among words, before a `--`. */
 export function hasFlag(words: readonly string[], flag: string): boolean {
-  return [...words, '--'].slice(0, [...words, '--'].indexOf('--')).includes(flag);
+  const end = words.indexOf('--');
+  return words.slice(0, end < 0 ? words.length : end).includes(flag);
 }
 
 /** Says that words name no command, and which one they might mean. */
 export function unknownCommand([head = '', inner]: readonly string[]): UsageError {
-  if (groups[head] === undefined)
-    return new UsageError(`unknown command '${head}'.${nearest(head, [...wordsIn(''), 'help'])}`);
-  if (inner === undefined)
+  const isGroup = groups[head] !== undefined;
+  if (isGroup && inner === undefined)
     return new UsageError(`"docmirror ${head}" needs one more word: ${wordsIn(head).join(', ')}.`);
-  return new UsageError(`unknown command '${head} ${inner}'.${nearest(inner, wordsIn(head))}`);
+  const [typed, known] = isGroup ? [`${head} ${inner}`, wordsIn(head)] : [head, wordsIn('')];
+  return new UsageError(`unknown command '${typed}'.${nearest(isGroup ? `${inner}` : head, known)}`);
 }
 
 /** A question after a message about a word that is unknown; empty if no known word has its letters or its beginning. */
@@ -48,17 +49,16 @@ An error ends with its code in brackets: "docmirror help CODE" says what it mean
 const helpText = 'display help for command';
 
 /** The help of a group of commands, or of docmirror itself, whose name is empty. */
-function listHelp(group: string, about: string, width: number): string {
-  const rows = wordsIn(group).map(word => {
-    const found = findCommand(group === '' ? [word] : [group, word]);
-    return [word, found?.description ?? groups[word] ?? ''] as const;
+function groupHelp(group: string, about: string, width: number): string {
+  const commands = wordsIn(group).map((word): Row => {
+    const found = findCommand(`${group} ${word}`.trim().split(' '));
+    return [word, found?.description ?? groups[word] ?? ''];
   });
-  const lines = [
-    ...start(`${group} [options] [command]`, about, width),
-    ...columns('Options', group === '' ? [['-V, --version', 'output the version number']] : [], width),
-    ...columns('Commands', [...rows, ['help', helpText]], width),
-  ];
-  return `${lines.join('\n')}\n`;
+  const options: Row[] = group === '' ? [['-V, --version', 'output the version number']] : [];
+  return page(`${group} [options] [command]`, about, width, {
+    Options: options,
+    Commands: [...commands, ['help', helpText]],
+  });
 }
 
 /** The help of a command; `width` is that of the terminal, in characters, and infinite without one. */
@@ -67,23 +67,26 @@ export function commandHelp(
   command: Command,
   width: number,
 ): string {
-  const args = Object.values(command.arguments ?? {});
-  const flags = flagsOf(command).map(({ name: flag, flag: about }) => {
-    const term = about.valueName === undefined ? flag : `${flag} <${about.valueName}>`;
-    return [term, wordsOf(about)] as const;
+  const { arguments: args = {}, examples, notes = [], exitCodes } = command;
+  const flags = flagsOf(command).map(({ name: flag, flag: { valueName, ...about } }): Row => {
+    // The help of a repeatable flag already names its choices.
+    const choices = about.isRepeatable ? undefined : about.choices;
+    const words = choices === undefined ? about.help : `${about.help} (${choices.join(', ')})`;
+    const fallback = about.default === undefined ? '' : ` (default: ${JSON.stringify(about.default)})`;
+    return [valueName === undefined ? flag : `${flag} <${valueName}>`, words + fallback];
   });
-  const usage = [name, '[options]', ...args.map(argumentWord)].join(' ');
-  const lines = [
-    ...start(usage, description, width),
-    ...columns(
-      'Arguments',
-      args.map(({ valueName = '', help }) => [valueName, help]),
-      width,
-    ),
-    ...columns('Options', [...flags, ['-h, --help', helpText]], width),
-    ...endOf(command, width),
-  ];
-  return `${lines.join('\n')}\n`;
+  const words = Object.values(args);
+  const about = page([name, '[options]', ...words.map(argumentWord)].join(' '), description, width, {
+    Arguments: words.map(({ valueName = '', help }) => [valueName, help]),
+    Options: [...flags, ['-h, --help', helpText]],
+  });
+  const shown = Object.entries(examples).flatMap(([line, meaning]) => [
+    `  $ ${line}`,
+    ...wrap(`      ${meaning}`, width, '      '),
+  ]);
+  const paragraphs = [...notes, ...(exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`])];
+  const wrapped = paragraphs.flatMap(text => ['', ...wrap(text, Math.min(width, paragraphWidth))]);
+  return [about, 'Examples:', ...shown, ...wrapped, ''].join('\n');
 }
 
 /** The name of an argument in the help, in brackets if it can be left out. */
@@ -92,49 +95,32 @@ export function argumentWord({ valueName = '', isRequired, isRepeatable }: FlagH
   return isRequired ? `<${word}>` : `[${word}]`;
 }
 
-function wordsOf({ help, choices, isRepeatable, default: fallback }: FlagHelp): string {
-  // The help of a repeatable flag already names its choices.
-  const words = choices === undefined || isRepeatable ? help : `${help} (${choices.join(', ')})`;
-  return fallback === undefined ? words : `${words} (default: ${JSON.stringify(fallback)})`;
-}
-
 /** The width of the help without a terminal, in characters. */
 const helpWidth = 80;
+const paragraphWidth = 110;
 /** The text beside a term is broken into lines of at least this length, in characters. */
 const textWidthMin = 12;
 
-function start(usage: string, about: string, width: number): string[] {
-  return [`Usage: docmirror ${usage.trimStart()}`, '', ...wrap(about, Math.min(width, helpWidth))];
-}
-
 type Row = readonly [term: string, text: string];
 
-/** Terms, and their texts beside them; nothing if there are none. */
-function columns(title: string, rows: readonly Row[], width: number): string[] {
-  if (rows.length === 0) return [];
-  const left = Math.max(...rows.map(([term]) => term.length)) + 4;
-  const room = Math.max((Number.isFinite(width) ? width : helpWidth) - left, textWidthMin);
-  const lines = rows.flatMap(([term, text]) => {
-    const [first = '', ...rest] = wrap(text, room);
-    return [`  ${term}`.padEnd(left) + first, ...rest.map(line => ' '.repeat(left) + line)];
-  });
-  return ['', `${title}:`, ...lines];
-}
-
-/** An example with more characters than this has its meaning on the next line. */
-const lineWidthMax = 60;
-/** The width of a paragraph, in characters. */
-const widthMax = 110;
-
-/** The part of the help after the flags: examples, notes and exit codes. */
-function endOf({ examples, notes = [], exitCodes }: Command, width: number): string[] {
-  const lineWidth = Math.min(lineWidthMax, Math.max(...Object.keys(examples).map(line => line.length)));
-  const shown = Object.entries(examples).flatMap(([line, meaning]) => {
-    const beside = `  $ ${line.padEnd(lineWidth)}   ${meaning}`;
-    if (line.length <= lineWidth && beside.length <= width) return [beside];
-    return [`  $ ${line}`, ...wrap(`      ${meaning}`, width, '      ')];
-  });
-  const paragraphs = [...notes, ...(exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`])];
-  const wrapped = paragraphs.flatMap(text => ['', ...wrap(text, Math.min(width, widthMax))]);
-  return ['', 'Examples:', ...shown, ...wrapped];
+/** How a command is typed, what it is for, and tables of terms with their texts beside them. A table without rows is left out. */
+function page(
+  usage: string,
+  about: string,
+  width: number,
+  tables: Readonly<Record<string, readonly Row[]>>,
+): string {
+  const lines = [`Usage: docmirror ${usage.trimStart()}`, '', ...wrap(about, Math.min(width, helpWidth)), ''];
+  for (const [title, rows] of Object.entries(tables)) {
+    if (rows.length === 0) continue;
+    const left = Math.max(...rows.map(([term]) => term.length)) + 4;
+    const room = Math.max((Number.isFinite(width) ? width : helpWidth) - left, textWidthMin);
+    lines.push(`${title}:`);
+    for (const [term, text] of rows) {
+      const [first = '', ...rest] = wrap(text, room);
+      lines.push(`  ${term}`.padEnd(left) + first, ...rest.map(line => ' '.repeat(left) + line));
+    }
+    lines.push('');
+  }
+  return lines.join('\n');
 }

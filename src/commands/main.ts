@@ -1,49 +1,52 @@
+import { parseArgs } from 'node:util';
 import { withEnvFile } from '../config/env-file.ts';
-import { type Given, resolveOne } from '../config/resolve.ts';
+import { type Given, named, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { type Command, Context, flagName, flagsOf } from './command.ts';
-import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor, nearest, unknownCommand } from './help.ts';
 import { findCommand } from './index.ts';
-import { type Failure, failureOf, type Io, type Settings, widthOf } from './io.ts';
+import { failureOf, type Io, type Settings, widthOf } from './io.ts';
 
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
 export async function main(given: readonly string[], io: Io): Promise<number> {
   const words = given[0] === '--' ? given.slice(1) : given;
   let context = new Context(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });
-  let chosen: Awaited<ReturnType<typeof commandIn>> | null = null;
-  let isBegun = false;
+  let name = '';
+  let notifies = false;
   try {
     const help = await helpFor(words, widthOf(io.stdout));
     if (help !== null) {
       io.stdout.write(help);
       return exitCodes.done;
     }
-    chosen = await commandIn(words);
-    const { name, command, rest } = chosen;
-    const typed = parse(command, rest);
+    const found = await commandIn(words);
+    name = found.name;
+    const { command } = found;
+    notifies = command.notifies !== undefined;
+    const typed = parse(command, found.rest);
     context = new Context(io, settingsOf(command, typed, io));
     const values = valuesOf(command, typed);
-    if (command.notifies?.(values)) context.notifier = await notifierFor(name, context);
-    isBegun = true;
+    notifies = command.notifies?.(values) ?? false;
+    if (notifies) context.notifier = await notifierFor(name, context);
     const data = await command.run(values, context);
     if (data !== undefined) print(command, data, values.json, context);
     // A watch reports each of its runs itself.
     if (name !== 'watch') await context.notifier?.ended(context.exitCode);
     return context.exitCode;
   } catch (error) {
-    const failure = report(error, context);
-    // Flags or settings could not be read, so only the environment says whom to tell.
-    if (!isBegun && chosen?.command.notifies !== undefined)
-      context.notifier = await notifierFor(chosen.name, context);
-    await context.notifier?.failed(failure);
-    if (hasFlag(words, '--json')) {
-      const { code, message } = failure;
+    const failure = failureOf(error);
+    const { code, exitCode } = failure;
+    const message = printable(context.secrets.redact(failure.message));
+    const stack = error instanceof Error && code === 'internal' ? `: ${error.stack}` : '';
+    io.stderr.write(`docmirror: ${message}${printableLines(context.secrets.redact(stack))} [${code}]\n`);
+    // If flags or settings could not be read, only the environment says whom to tell.
+    if (notifies) context.notifier ??= await notifierFor(name, context);
+    await context.notifier?.failed({ code, message, exitCode });
+    if (hasFlag(words, '--json'))
       io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
-    }
-    return failure.exitCode;
+    return exitCode;
   }
 }
 
@@ -68,35 +71,40 @@ const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 /** @throws UsageError if a flag is unknown, lacks its value, or does not fit the others. */
 function parse(command: Command, given: readonly string[]) {
   const known = new Map(flagsOf(command).map(({ name, flag }) => [name as string, flag]));
-  const places = Object.values(command.arguments ?? {});
+  const options = [...known].map(
+    ([name, { valueName }]) => [name.slice(2), { type: valueName ? 'string' : 'boolean' }] as const,
+  );
+  const { tokens } = parseArgs({
+    args: given,
+    options: Object.fromEntries(options),
+    strict: false,
+    tokens: true,
+  });
   const flags = new Map<string, readonly string[]>();
-  const words: string[] = [];
-  const queue = [...given];
-  for (let word = queue.shift(); word !== undefined; word = queue.shift()) {
-    const isFlag = word.startsWith('-') && !/^-\d*$/.test(word);
-    if (word === '--') words.push(...queue.splice(0));
-    else if (!isFlag) words.push(word);
-    if (words.length > places.length && !places.at(-1)?.isRepeatable)
-      throw new UsageError(
-        `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
-      );
-    if (!isFlag || word === '--') continue;
-    const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+  const words = tokens.flatMap(token => (token.kind === 'positional' ? [token.value] : []));
+  const places = Object.values(command.arguments ?? {});
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { rawName: name, value, inlineValue } = token;
     const flag = known.get(name);
-    const isBare = flag?.valueName === undefined;
-    // What follows can be a token, so it is not shown.
-    const shown = value === undefined ? name : `${name}=…`;
-    if (flag === undefined || (isBare && value !== undefined))
-      throw new UsageError(`unknown option '${shown}'.${nearest(name, [...known.keys()])}`);
-    const text = isBare ? '' : (value ?? queue.shift());
-    if (text === undefined) throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
-    const texts = flags.get(name) ?? [];
-    if (texts.length > 0 && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
+    // The value can be a token, so it is not shown.
+    if (flag === undefined || (flag.valueName === undefined && inlineValue))
+      throw new UsageError(
+        `unknown option '${name}${inlineValue ? '=…' : ''}'.${nearest(name, [...known.keys()])}`,
+      );
+    if (flag.valueName !== undefined && value === undefined)
+      throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
+    const before = flags.get(name) ?? [];
+    if (before.length > 0 && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
       throw new UsageError(
         `option ${name} is there twice. It can be given once; the other value would be ignored.`,
       );
-    flags.set(name, flag.isRepeatable ? [...texts, text] : [text]);
+    flags.set(name, [...(flag.isRepeatable ? before : []), value ?? '']);
   }
+  if (words.length > places.length && !places.at(-1)?.isRepeatable)
+    throw new UsageError(
+      `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
+    );
   for (const name of flags.keys()) {
     const other = known.get(name)?.conflicts?.find(each => flags.has(each));
     if (other !== undefined) throw new UsageError(`${name} cannot be used with ${other}.`);
@@ -120,21 +128,16 @@ function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Se
 /** The values of a command's arguments and flags. */
 function valuesOf(command: Command, { flags, words }: Typed): { readonly json: boolean } {
   const values: Record<string, unknown> = {};
-  for (const [at, [key, flag]] of Object.entries(command.arguments ?? {}).entries())
-    values[key] = flag.read(
-      words.slice(at, flag.isRepeatable ? words.length : at + 1),
-      flag.valueName ?? key,
-    );
+  for (const [at, [key, flag]] of Object.entries(command.arguments ?? {}).entries()) {
+    const given = words.slice(at, flag.isRepeatable ? words.length : at + 1);
+    values[key] = named(flag.valueName ?? key, () => flag.read(given));
+  }
   for (const [key, flag] of Object.entries(command.flags))
-    values[key] = flag.read(flags.get(flagName(key)) ?? [], flagName(key));
+    values[key] = named(flagName(key), () => flag.read(flags.get(flagName(key)) ?? []));
   return { json: flags.has('--json'), ...values };
 }
 
-/** The notifier of a command; null if the settings name no address and no file of metrics. */
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
-  const { flags, environment } = context.settings;
-  const isAsked = notifierSettings.some(setting => resolveOne(setting, flags, environment) !== null);
-  if (!isAsked) return null;
   const { Notifier } = await import('./notifier.ts');
   return new Notifier(name, context);
 }
@@ -149,14 +152,4 @@ function print(command: Command, data: unknown, isJson: boolean, context: Contex
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};
   const isLabelled = Object.keys(labels).length > 0 && !Array.isArray(output);
   stdout.write(printableJson(`${JSON.stringify(isLabelled ? { labels, ...output } : output)}\n`));
-}
-
-/** Says what went wrong. */
-function report(error: unknown, { secrets, stderr }: Context): Failure {
-  const { exitCode, code, message } = failureOf(error);
-  const stack = error instanceof Error ? error.stack : String(error);
-  const said = code === 'internal' ? `${message}: ${printableLines(secrets.redact(stack ?? ''))}` : null;
-  const shown = printable(secrets.redact(message));
-  stderr.write(`docmirror: ${said ?? shown} [${code}]\n`);
-  return { exitCode, code, message: shown };
 }

@@ -1,3 +1,4 @@
+import { named } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
@@ -59,6 +60,6 @@ export const report = command({
 
 /** The moment that a flag gives, in milliseconds since 1970: a length before another moment, or a local time in the zone. */
 function momentIn(zone: Zone, flag: string, text: string, beforeMs: number): number {
-  const ms = Date.parse(momentOf(flag, text, beforeMs));
+  const ms = Date.parse(named(flag, () => momentOf(text, beforeMs)));
   return isLength(text) || /[T ].*(Z|[+-][\d:]+)\s*$/i.test(text) ? ms : zone.moment(ms);
 }

@@ -17,10 +17,7 @@ const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/,
  * environment. If the file sets one variable of a group, the environment's others are ignored. Quotes work as in Node's own
  * `--env-file`, and relative paths go by the file's folder.
  */
-export function withEnvFile(
-  path: string,
-  environment: Environment,
-): { readonly environment: Environment; readonly inEnvFile: ReadonlySet<string> } {
+export function withEnvFile(path: string, environment: Environment) {
   const text = readSmallFile('--env-file: ', path, bytesMax).replace(/^\uFEFF/, '');
   const isPipe = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
   // Otherwise the settings of the environment would count, and those might belong to another tenant.
@@ -29,42 +26,32 @@ export function withEnvFile(
       `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`,
     );
   }
-  assertLines(path, text);
+  // Node's reader skips other lines, and ends a value at a #, which systemd and Docker keep.
+  const line = /^\s*(#|$|(export\s+)?[A-Za-z_]\w*\s*=\s*(["'`#]|[^#]*$))/;
+  const wrong = text.split('\n').findIndex(each => !line.test(each));
+  if (wrong >= 0)
+    throw new UsageError(
+      `--env-file: line ${wrong + 1} of ${path} is not of the form NAME=value. If it has a # in its value, put it in quotes, and a comment on a line of its own.`,
+    );
   const folder = isPipe ? '.' : dirname(path);
-  const lines = Object.entries(parseEnv(text)).map(
-    ([name, value = '']) => [name, inFolder(folder, name, value)] as const,
-  );
-  const set = lines.filter(([, value]) => value.trim() !== '');
+  const set = Object.entries(parseEnv(text))
+    .map(([name, value = '']) => [name, inFolder(folder, name, value)] as const)
+    .filter(([, value]) => value.trim() !== '');
   const groups = new Set(set.map(([name]) => groupOf(name)));
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
   return {
     inEnvFile: new Set(set.map(([name]) => name)),
-    environment: Object.fromEntries([...lines, ...others, ...set]),
+    environment: Object.fromEntries([...others, ...set]),
   };
 }
 
-const fileVariables: ReadonlySet<string> = new Set([
+const fileVariables: readonly string[] = [
   ...Object.values(settings).flatMap(({ variable, valueName }) => (valueName === 'FILE' ? [variable] : [])),
   'NODE_EXTRA_CA_CERTS',
-]);
+];
 
 /** A relative path, as seen from the folder of the file that names it. Anything that is no path stays as it is. */
 function inFolder(folder: string, name: string, value: string): string {
-  const isPath = fileVariables.has(name) && value.trim() !== '' && !/^(:memory:$|file:)/.test(value);
-  return !isPath || isAbsolute(value) || folder === '.' ? value : `${folder}/${value}`;
-}
-
-/** Refuses lines that Node's own reader skips or cuts: it ends a value at a #, which systemd and Docker keep. */
-function assertLines(path: string, text: string): void {
-  // Values in quotes can have lines of their own.
-  const plain = text.replace(/=[^\S\n]*(["'`])(?:(?!\1)[\s\S])*\1/g, quoted => quoted.replace(/[^=\n]/g, ''));
-  for (const [at, line] of plain.split('\n').entries()) {
-    if (/^\s*(#|$)/.test(line)) continue;
-    const isCut = /=\s*[^\s#].*#/.test(line);
-    if (!isCut && /^\s*(export\s+)?[A-Za-z_]\w*\s*=/.test(line)) continue;
-    const why = isCut
-      ? 'has a # in its value, which would end it. Put the value in quotes, and a comment on a line of its own.'
-      : 'is not of the form NAME=value.';
-    throw new UsageError(`--env-file: line ${at + 1} of ${path} ${why}`);
-  }
+  const isPath = fileVariables.includes(name) && !/^\s*$|^:memory:$|^file:/.test(value);
+  return isPath && folder !== '.' && !isAbsolute(value) ? `${folder}/${value}` : value;
 }

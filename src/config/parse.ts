@@ -2,27 +2,25 @@ import { isIP } from 'node:net';
 
 // Each of these reads one setting's text. If it can't be used, they throw an Error whose message completes "NAME: …".
 
-/** The service's base address. */
+/** The base address of a service. */
 export function baseUrl(text: string): URL {
-  const url = httpUrlIn(text);
-  if (url === null) throw new Error('not an address; expected something like https://service.example');
-  if (url.username + url.password + url.search + url.hash !== '')
-    throw new Error('the address must have no user name or password, and end before any ? or #');
-  return url;
+  const url = httpUrl(text, 'https://service.example');
+  if (url.search === '') return url;
+  throw new Error('the address must end before any ?');
 }
 
 /** The address of a check, which can have a query. `%c` in it stays as it is. The message never shows it, because it is secret. */
 export function pingUrl(text: string): string {
-  const url = httpUrlIn(text);
-  if (url === null || url.username + url.password + url.hash !== '')
-    throw new Error('not an address; expected something like https://hc-ping.com/UUID');
+  httpUrl(text, 'https://hc-ping.com/UUID');
   return text;
 }
 
 /** A space would be sent as %20. If a user means that, they can write %20. */
-function httpUrlIn(text: string): URL | null {
+function httpUrl(text: string, example: string): URL {
   const url = /\s/.test(text) ? null : URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) ? url : null;
+  const isHttp = url !== null && /^https?:$/.test(url.protocol);
+  if (isHttp && url.username + url.password + url.hash === '') return url;
+  throw new Error(`not an address without a user name and #; expected something like ${example}`);
 }
 
 /** True for a host that is always this machine. Other names, for example `a.localhost`, could resolve to another machine. */
@@ -50,7 +48,7 @@ export function token(text: string): string {
 
 /** Any text that is not empty, for example a path. The message never shows it, because it can be a password. */
 export function text(text: string): string {
-  if (text === '' || text.includes('\0')) throw new Error('it is empty or not a text');
+  if (text === '') throw new Error('it is empty');
   return text;
 }
 
@@ -72,12 +70,6 @@ export const name = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits,
 export const actor = matching(
   /^(?=.*\S)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]{1,200}$/u,
   'a name of 1 to 200 characters that can be printed',
-);
-
-/** Something like a cron expression; the library that reads it says more. */
-export const cron = matching(
-  /^\s*(\S+(\s+\S+){4,5}|@[a-z]+)\s*$/,
-  'a cron expression of five fields, or six with seconds first, such as "0 * * * *"',
 );
 
 /** The least level of a log line. */
@@ -119,36 +111,31 @@ const timerMsMax = 24 * dayMs;
 /** About a thousand years. Dates that are farther away are not supported. */
 const timeMsMax = 365_000 * dayMs;
 
-function msIn(text: string): number {
+function msIn(text: string, minMs: number, maxMs: number, expected: string): number {
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text) ?? [];
-  return Number(number) * unitsMs[unit as keyof typeof unitsMs];
+  const ms = text === '0' ? 0 : Number(number) * unitsMs[unit as keyof typeof unitsMs];
+  if (ms >= minMs && ms <= maxMs) return ms;
+  throw got(expected, text);
 }
 
 /** A length of time in milliseconds, from a text like `26h`. */
-export function time(text: string, maxMs = timeMsMax): number {
-  const ms = text === '0' ? 0 : msIn(text);
-  if (ms <= maxMs) return ms;
-  throw got(`a time such as 90s, 30m, 24h or 7d, or 0, of no more than ${maxMs / dayMs}d`, text);
+export function time(text: string): number {
+  return msIn(text, 0, timeMsMax, 'a time such as 90s, 30m, 24h or 7d, or 0');
 }
 
 /** A length of time that a timer can count, in milliseconds. */
 export function timer(text: string): number {
-  return time(text, timerMsMax);
+  return msIn(text, 0, timerMsMax, 'a time such as 90s, 30m or 24h, at most 24d, or 0');
 }
 
-/** How long a run can take, in milliseconds. 0 is refused, because nothing could be done in that time. */
+/** How long a run can take, in milliseconds. In no time, nothing could be done. */
 export function deadline(text: string): number {
-  const ms = timer(text);
-  if (ms === 0) throw new Error('expected a time such as 50m; without it a run can take any time');
-  return ms;
+  return msIn(text, 1, timerMsMax, 'a time such as 50m, at most 24d');
 }
 
 /** How long history is kept, in milliseconds; null means forever. 0 is refused, because it would delete all history. */
 export function keepHistory(text: string): number | null {
-  if (text === 'forever') return null;
-  const ms = msIn(text);
-  if (ms > 0 && ms <= timeMsMax) return ms;
-  throw got('forever, or a time such as 400d', text);
+  return text === 'forever' ? null : msIn(text, 1, timeMsMax, 'forever, or a time such as 400d');
 }
 
 /** The name of a time zone that this machine knows. */
@@ -156,7 +143,8 @@ export function timezone(text: string): string {
   // Every machine knows UTC, and loading the table of all zones takes as long as all other settings together.
   if (text === 'UTC') return text;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone && text;
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return text;
   } catch {
     throw new Error(
       `there is no time zone ${JSON.stringify(text)}; expected a name such as Europe/Berlin or UTC`,
@@ -173,21 +161,15 @@ export type Labels = Readonly<Record<string, string>>;
 
 /** Labels from a text like `tenant=acme,env=prod`; none from an empty text. */
 export function labels(text: string): Labels {
-  const pairs = text.trim() === '' ? [] : text.split(',').map(pairIn);
-  const labels = Object.fromEntries(pairs);
-  if (Object.keys(labels).length < pairs.length) throw new Error('a name is given twice');
+  const pair =
+    /^\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^\s\p{Cc}\p{Bidi_Control}][^\p{Cc}\p{Bidi_Control}]{0,199})$/u;
+  const labels: Record<string, string> = {};
+  for (const part of text.trim() === '' ? [] : text.trim().split(',')) {
+    const [, name = '', value = ''] = pair.exec(part) ?? [];
+    if (name === '') throw got('NAME=VALUE pairs such as tenant=acme,env=prod', text);
+    if (labelsTaken.test(name) || labels[name] !== undefined)
+      throw new Error(`${name} is there twice, or log lines and metrics have it themselves`);
+    labels[name] = value.trim();
+  }
   return labels;
-}
-
-function pairIn(text: string): readonly [name: string, value: string] {
-  const pair = /^([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^\s\p{Cc}\p{Bidi_Control}][^\p{Cc}\p{Bidi_Control}]*)$/u;
-  const [, name = '', value = ''] = pair.exec(text.trim()) ?? [];
-  if (name === '' || value.length > 200)
-    throw got(
-      'NAME=VALUE pairs such as tenant=acme,env=prod, with letters, digits and "_" in each name, and at most 200 characters in each value',
-      text,
-    );
-  if (labelsTaken.test(name))
-    throw new Error(`${name} can't be a label, because log lines and metrics have it themselves`);
-  return [name, value];
 }

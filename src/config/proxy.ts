@@ -17,21 +17,16 @@ export function proxyFor(address: URL, variables: Variables) {
   if (text === '' || isExcepted(address, find('NO_PROXY', variables)[1])) return null;
   // `proxy.example:8080` would be read as an address with the scheme `proxy.example`.
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  if (url === null || !isUsable(url))
+  // A path, a query or a % that encodes nothing can be a part of a password.
+  if (
+    url === null ||
+    !/^https?:\/\/([^%]|%[\da-f]{2})*$/i.test(url.href) ||
+    !url.href.endsWith(`${url.host}/`)
+  )
     throw new UsageError(
       `${variable}: not an address of a proxy; expected something like http://proxy.example:8080, and a % in the user name or password as %25.`,
     );
   return { variable, url: url.href, shown: `${url.protocol}//${url.host}` };
-}
-
-function isUsable({ protocol, hostname, pathname, href, username, password }: URL): boolean {
-  try {
-    decodeURIComponent(username + password);
-  } catch {
-    return false;
-  }
-  const isHost = /^[\w.-]+$|^\[[\da-f:.]+\]$/i.test(hostname);
-  return isHost && /^https?:$/.test(protocol) && pathname === '/' && !/[?#]/.test(href);
 }
 
 /** The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for this machine, the proxy included. */
@@ -54,10 +49,10 @@ export function safeProxyFor(
   return proxy;
 }
 
+/** A variable in lower or upper case, and its text; empty if neither is set. */
 function find(name: string, variables: Variables): [variable: string, text: string] {
-  const names = [name.toLowerCase(), name];
-  const found = names.find(each => (variables[each] ?? '').trim() !== '') ?? name;
-  return [found, variables[found]?.trim() ?? ''];
+  const lower = variables[name.toLowerCase()]?.trim();
+  return lower ? [name.toLowerCase(), lower] : [name, variables[name]?.trim() ?? ''];
 }
 
 /** `NO_PROXY` lists hosts, which include their subdomains, `host:port`, `*.host` for the subdomains alone, and `*`. */

@@ -37,6 +37,9 @@ export function resolveConfig(flags: Given, environment: Environment): Config {
   return { ...values, actor: values.actor ?? userName() };
 }
 
+/** More than the certificates of all public authorities need, in bytes. */
+const caBytesMax = 4 * 1024 * 1024;
+
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
 export function resolveService(
   flags: Given,
@@ -45,23 +48,17 @@ export function resolveService(
 ): ServiceConfig {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
+  // The certificates are read here, because Node itself would go on without them.
+  const caFile = environment.NODE_EXTRA_CA_CERTS?.trim();
+  const extraCa = caFile ? readSmallFile('NODE_EXTRA_CA_CERTS: ', caFile, caBytesMax) : null;
+  if (extraCa?.includes('-----BEGIN CERTIFICATE-----') === false)
+    throw new UsageError(`NODE_EXTRA_CA_CERTS: ${caFile} contains no certificate in PEM.`);
   return {
     baseUrl: addressOf(baseUrl),
     proxy: safeProxyFor('DOCMIRROR_BASE_URL', baseUrl, environment, allowHttp),
     token: tokenSetting(flags, environment, inEnvFile),
-    extraCa: readExtraCa(environment.NODE_EXTRA_CA_CERTS?.trim() ?? ''),
+    extraCa,
   };
-}
-
-/** More than the certificates of all public authorities need, in bytes. */
-const caBytesMax = 4 * 1024 * 1024;
-
-/** Reads the certificates here, because Node itself would go on without them. */
-function readExtraCa(path: string): string | null {
-  if (path === '') return null;
-  const text = readSmallFile('NODE_EXTRA_CA_CERTS: ', path, caBytesMax);
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new UsageError(`NODE_EXTRA_CA_CERTS: ${path} contains no certificate in PEM.`);
 }
 
 /** A base address as mirrors record it: without a slash at its end. */
@@ -86,30 +83,27 @@ function tokenSetting(flags: Given, environment: Environment, inEnvFile: Readonl
   );
 }
 
+/** Far more than a password takes, in bytes. */
+const passwordBytesMax = 16 * 1024;
+
 /** Resolves the settings of `publish`: the target, its login, and the tenant. */
 export function resolvePublish(flags: Given, environment: Environment) {
   const values = resolveAll(flags, environment);
-  const { clickhouseUrl: url, clickhousePassword: password, clickhousePasswordFile, tenant } = values;
+  const { clickhouseUrl: url, clickhousePassword: password, tenant } = values;
   if (url === null) throw new UsageError('DOCMIRROR_CLICKHOUSE_URL is not set. Set it, or pass --url.');
   if (tenant === null) throw new UsageError('DOCMIRROR_TENANT is not set. Set it, or pass --tenant.');
+  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
   const isTyped = flags.clickhousePassword !== undefined && flags.clickhousePasswordFile === undefined;
-  const isInFile = clickhousePasswordFile !== null && !isTyped;
+  const file = isTyped ? null : values.clickhousePasswordFile;
+  const read = file && readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file));
   return {
     url: addressOf(url),
     user: values.clickhouseUser,
-    password: isInFile ? passwordIn(clickhousePasswordFile) : (password ?? ''),
+    password: read?.replace(/\r?\n$/, '') ?? password ?? '',
     database: values.clickhouseDatabase,
     tenant,
     proxy: safeProxyFor('DOCMIRROR_CLICKHOUSE_URL', url, environment, values.allowHttp),
   };
-}
-
-/** Far more than a password takes, in bytes. */
-const passwordBytesMax = 16 * 1024;
-
-function passwordIn(file: string): string {
-  const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
-  return readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file)).replace(/\r?\n$/, '');
 }
 
 /** Reads a text that did not come from the settings; if `parse` throws, a UsageError names where it came from. */

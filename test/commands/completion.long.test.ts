@@ -23,7 +23,7 @@ const shells = {
     '-c',
     `autoload -Uz compinit; compinit -D -u
      eval "$(docmirror completion zsh)"
-     compadd() { shift; local matching=(\${(M)@:#\${line[-1]}*}); print -rl -- $matching; (( $#matching )) }
+     compadd() { shift; local matching=(\${(M)@:#\${words[CURRENT]}*}); print -rl -- $matching; (( $#matching )) }
      _files() { :; }
      words=("$@") CURRENT=$#
      \${_comps[docmirror]}`,
