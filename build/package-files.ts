@@ -96,9 +96,9 @@ function escaped(text: string): string {
 
 if (import.meta.main) {
   const root = join(import.meta.dirname, '..');
-  const files = Object.entries(outputs).map(([command, output]): [string, string] => [
+  const files = Object.keys(outputs).map((command): [string, string] => [
     join('schemas', `${schemaName(command)}.json`),
-    `${JSON.stringify(schemaOf(command, output), null, 2)}\n`,
+    `${JSON.stringify(schemaOf(command), null, 2)}\n`,
   ]);
   for (const folder of ['man', 'schemas']) {
     rmSync(join(root, folder), { recursive: true, force: true });

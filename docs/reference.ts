@@ -7,7 +7,7 @@ import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
-import { outputs } from '../src/render/outputs/outputs.ts';
+import { outputFlags, outputs } from '../src/render/outputs/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
 
@@ -103,16 +103,16 @@ function helpOf({ help, choices, default: fallback }: FlagHelp): string {
 
 /** The output of a command for programs: a list of members for each form of it. */
 function outputOf(command: string): string[] {
-  const output = outputs[command];
-  if (output === undefined) return [];
-  const shape: JsonShape = output.shape;
+  const shape: JsonShape | undefined = outputs[command];
+  if (shape === undefined) return [];
   const forms = (shape.anyOf ?? [shape]).flatMap(part => {
     const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : '';
-    const same = Object.keys(outputs).find(other => other !== command && isSame(outputs[other]?.shape, part));
+    const same = Object.keys(outputs).find(other => other !== command && isSame(outputs[other], part));
     if (same !== undefined) return [`${title} the same as \`docmirror ${same} --json\`.`];
     return [title, membersOf(part, title === '' ? `\`${command}\`` : `“${title.slice(0, -1)}”`).join('\n')];
   });
-  return [`With \`${output.flags}\`: ${output.about.replace(/docs\/(\w+\.md)/g, '[$1]($1)')}`, ...forms];
+  const about = shape.description?.replace(/docs\/(\w+\.md)/g, '[$1]($1)');
+  return [`With \`${outputFlags(command)}\`: ${about}`, ...forms];
 }
 
 const isSame = (one: JsonShape | undefined, other: JsonShape) =>

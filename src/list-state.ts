@@ -4,7 +4,7 @@ export interface ListEnd {
   readonly completeness: string | null;
   readonly rejected: number;
   readonly removalsWithheld: number;
-  readonly errorCode: string | null;
+  readonly error: { readonly code: string } | null;
 }
 
 /** The words for each state of a list. A list whose run failed or was ended has none, because its status is shown. */
@@ -37,10 +37,10 @@ export function openPointsOf({ completeness, rejected, removalsWithheld }: ListE
 /** The state in a few words, with numbers. The view `sync_status` gives the same in SQL, and adds the reason or the error's message. */
 export function stateText(last: ListEnd | null): string {
   if (last === null) return stateWords['never synced'];
-  const { status, completeness, errorCode } = last;
+  const { status, completeness, error } = last;
   if (status === 'completed') return `${stateWords.complete}: ${completeness}`;
   if (completeness === 'unproven') return stateWords.unproven;
   const points = openPointsOf(last).map(({ state, count }) => `${stateWords[state]}: ${count}`);
   if (points.length > 0) return points.join(', ');
-  return errorCode === null || errorCode === status ? status : `${status}: ${errorCode}`;
+  return error === null || error.code === status ? status : `${status}: ${error.code}`;
 }

@@ -2,7 +2,9 @@ import canonicalize from 'canonicalize';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import {
   anyOf,
+  exact,
   hex,
+  isValid,
   list,
   object,
   oneOf,
@@ -13,7 +15,6 @@ import {
   type ValueOf,
   whole,
 } from '../contract/shapes.ts';
-import { exact, isValid } from '../contract/validate.ts';
 
 const mirrorId = text('which mirror it is: a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
 const version = (description: string) => text(description, '.');

@@ -3,7 +3,7 @@ import { checkpointText, generateKey } from '../audit/checkpoint.ts';
 import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
-import { receiptsText } from '../render/receipts.ts';
+import { receiptsText } from '../render/runs.ts';
 import { writeError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';

@@ -1,6 +1,5 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
-import type { Verification } from '../contract/results.ts';
 import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
@@ -19,7 +18,7 @@ import {
 import { restore } from '../store/copies/restore.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
-import type { VerifyOptions } from '../store/verify/verify.ts';
+import type { Verification, VerifyOptions } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
@@ -95,7 +94,7 @@ async function makeBackup(destination: string | null, keep: number | null, conte
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
   else writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
-  const manifest = await writeManifest(path, { runId, labels, signal });
+  const manifest = await writeManifest(path, runId, labels, signal);
   const { bytes } = manifest;
   const removed = keep === null ? [] : rotate(destination, path, keep);
   notifier?.backup({ runId, bytes });

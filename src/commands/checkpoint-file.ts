@@ -9,7 +9,6 @@ import {
 } from '../audit/checkpoint.ts';
 import { MalformedError } from '../audit/receipt.ts';
 import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
-import type { Verification } from '../contract/results.ts';
 import { UsageError } from '../errors.ts';
 import { counted } from '../render/numbers.ts';
 import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
@@ -32,7 +31,7 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
 export async function verifyWithCheckpoints(
   database: string,
   { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
-): Promise<Verification & { readonly checkpoints: readonly ShownCheckpoint[] }> {
+) {
   let key = publicKey === null ? null : readKey('', publicKey, readPublicKey);
   if (key === null && signingKeyFile !== null && paths.length > 0) key = readSigningKey(signingKeyFile);
   const read = paths.map(file => ({ file, ...readOrRefuse(file, key) }));

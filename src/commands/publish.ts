@@ -1,5 +1,4 @@
 import { resolvePublish } from '../config/resolve.ts';
-import type { Publication } from '../contract/results.ts';
 import { UsageError } from '../errors.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
@@ -65,7 +64,7 @@ export const publishClickhouse = command({
 async function publishTo(
   given: { readonly again: boolean; readonly replaceTenant: boolean },
   context: Context,
-): Promise<Publication & { readonly url: string }> {
+) {
   const { settings, stderr, signal, secrets } = context;
   const { database, timeoutMs, giveUpAfterMs } = context.config;
   const { tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
@@ -93,7 +92,7 @@ async function publishTo(
 
 /** A publication in a sentence. */
 function publishedText(
-  published: Publication & { readonly url: string; readonly durationMs: number },
+  published: Awaited<ReturnType<typeof publishTo>> & { readonly durationMs: number },
 ): string {
   const { tenant, url, fromRunId, throughRunId, runs, rows, changes, durationMs } = published;
   const seconds = (durationMs / 1000).toFixed(1);

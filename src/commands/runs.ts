@@ -1,6 +1,5 @@
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import { rejectedText } from '../render/rejected.ts';
-import { runsOutputOf, runsText } from '../render/run-list.ts';
+import { rejectedText, runsText } from '../render/runs.ts';
 import { RunReader, readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { defaulting, number } from './flags.ts';
@@ -16,7 +15,7 @@ export const runs = command({
     using reader = new RunReader(config.database);
     return reader.runs(limit);
   },
-  output: runsOutputOf,
+  output: (found): OutputOf['runs'] => found,
   text: runsText,
 });
 

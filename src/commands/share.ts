@@ -5,7 +5,6 @@ import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import type { RunShare } from '../render/run-summary.ts';
 import { isCurrent, makeShare, type ShareSql, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
@@ -102,7 +101,7 @@ export async function shareAfterRun(
   { database, share: target, shareSql }: ShareSettings,
   logger: Logger,
   signal: AbortSignal,
-): Promise<RunShare | null> {
+): Promise<OutputOf['sync']['share']> {
   if (target === null) return null;
   const startedAtMs = performance.now();
   try {

@@ -4,14 +4,13 @@ import { isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import {
   isFault,
-  labelsOf,
   type MirrorStatus,
   mirrorStatusOf,
   type NextRun,
-  overviewOutputOf,
   overviewText,
-  statusOutputOf,
   statusText,
+  unreadable,
+  worstFirst,
 } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { command, type Shown } from './command.ts';
@@ -56,25 +55,25 @@ export const status = command({
       rowOf(each, nowMs, maxAgeMs),
     );
     const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
-    const isTooOld = rows.some(({ facts }) => facts?.lists.some(list => isOld(list.lastCompletedAt)));
+    const isTooOld = rows.some(({ resources }) => resources.some(list => isOld(list.lastCompletedAt)));
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
     if (format === 'prometheus') {
       const { labelledFigures, metricsText } = await import('../serve/metrics.ts');
-      const ownOf = ({ database, facts }: MirrorStatus) =>
-        mirrors.length === 0 ? {} : { ...labelsOf(facts), mirror: database };
+      const ownOf = ({ database, labels }: MirrorStatus) =>
+        mirrors.length === 0 ? {} : { ...labels, mirror: database };
       const figures = rows.map(row => labelledFigures(row.database, { ...config.labels, ...ownOf(row) }));
       context.stdout.write(metricsText(figures));
       return undefined;
     }
-    const [row] = rows;
-    if (mirrors.length > 0 || !row?.facts)
-      return { output: overviewOutputOf(rows, nowMs), text: width => overviewText(rows, nowMs, width) };
-    const { lists, run } = row.facts;
+    const sorted = worstFirst(rows);
+    if (mirrors.length > 0)
+      return { output: { mirrors: sorted }, text: width => overviewText(sorted, width) };
+    const [{ state, why, run, resources }] = rows as [MirrorStatus];
     const watch = readWatchNote(config.database);
     return {
-      output: statusOutputOf(row, nowMs, watch),
-      text: width => statusText(lists, nowMs, { watch, maxAgeMs, run, width }),
+      output: { state, why, run, resources, nextRunAt: watch?.nextRunAt ?? null },
+      text: width => statusText(resources, run, nowMs, width, watch, maxAgeMs),
     };
   },
   output: ({ output }) => output,
@@ -83,8 +82,7 @@ export const status = command({
 
 function readRow(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);
-  const facts = { lists: reader.status(), run: reader.newestRun() };
-  return mirrorStatusOf(database, facts, nowMs, maxAgeMs);
+  return mirrorStatusOf(database, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
 }
 
 /** The same. A mirror that can't be read has a row, too. */
@@ -94,7 +92,7 @@ function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null):
   } catch (error) {
     const { code } = failureOf(error);
     if (code === 'internal') throw error;
-    return { database, facts: null, state: 'unreadable', why: code };
+    return unreadable(database, code);
   }
 }
 
@@ -119,8 +117,7 @@ export const defaultCommand = command({
     const lists = reader.status();
     const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
     const head = printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`);
-    const shown = { run: reader.newestRun(), width: widthOf(stdout) };
-    return `${head}\n${statusText(lists, Date.now(), shown)}`;
+    return `${head}\n${statusText(lists, reader.runs(1)[0] ?? null, Date.now(), widthOf(stdout))}`;
   },
 });
 

@@ -1,9 +1,8 @@
 import { lists } from '../contract/lists.ts';
-import type { RejectionCount } from '../contract/results.ts';
 import type { RunSummary } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
-import { summaryText, syncOutputOf } from '../render/run-summary.ts';
-import { readRejected } from '../store/read/run-reader.ts';
+import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
+import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
@@ -63,7 +62,7 @@ export const sync = command({
     const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary);
     return { summary, rejections, planned, plannedCount };
   },
-  output: ({ summary }) => syncOutputOf(summary),
+  output: ({ summary }): SharedRunSummary => summary,
   text({ summary, rejections, planned, plannedCount }, width) {
     const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
     return `${plan}${summaryText(summary, summaryWidth(width), rejections)}`;

@@ -66,10 +66,8 @@ export const verify = command({
     const verification = await verifyWithCheckpoints(fileBehind(config.database), options);
     // A damaged file can't be compared with the service.
     const isWhole = verification.lists.length > 0;
-    const live: (LiveResult & { exitCode: number }) | null =
-      isLive && isWhole ? await verifyLive(context, limit) : null;
-    context.exitCode =
-      verification.differenceCount > 0 ? exitCodes.difference : (live?.exitCode ?? exitCodes.done);
+    const live = isLive && isWhole ? await verifyLive(context, limit) : null;
+    if (verification.differenceCount > 0) context.exitCode = exitCodes.difference;
     return { verification, live };
   },
   output: ({ verification, live }) => verifyOutputOf(verification, live),
@@ -80,10 +78,7 @@ export const verify = command({
 });
 
 /** Compares the mirror with the service: a dry run of `sync` whose changes are differences, of which `limit` are kept. */
-async function verifyLive(
-  context: Context,
-  limit: number,
-): Promise<LiveResult & { readonly exitCode: number }> {
+async function verifyLive(context: Context, limit: number): Promise<LiveResult> {
   const { config, service, signal } = context;
   const differences: LiveDifference[] = [];
   let differenceCount = 0;
@@ -102,15 +97,14 @@ async function verifyLive(
   const summary = await runOnce(order, context);
   signal.throwIfAborted();
   const { resources } = summary;
+  context.exitCode = differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal);
   return {
     isProven: resources.every(
       ({ completeness, rejected, error }) => completeness === 'proven' && rejected === 0 && error === null,
     ),
-    isCompared: resources.some(({ error }) => error === null),
     notes: resources.flatMap(notesOn),
     differenceCount,
     differences,
-    exitCode: differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal),
   };
 }
 

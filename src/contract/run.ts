@@ -1,176 +1,161 @@
-import { type ListDefinition, type ResourceName, resourceNames } from './lists.ts';
+import { type ListDefinition, resourceNames } from './lists.ts';
 import type { Page } from './page.ts';
-import * as is from './shapes.ts';
+import {
+  anyObject,
+  type FieldsOf,
+  hex,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  text,
+  time,
+  type ValueOf,
+  whole,
+  yesOrNo,
+} from './shapes.ts';
 
-// How a run is described: by what it is begun with, what becomes of each list, and how it is recorded.
+// How a run is described: how each of its lists ended, how it is recorded and reported.
 
 /** A list by its name. */
-export const resource = is.oneOf<string>(resourceNames, 'the list');
+export const resource = oneOf(resourceNames, 'the list');
 
-/** What ended a run or a list: no secret is in it. */
-export const errorShape = (description: string) =>
-  is.object(
-    {
-      code: is.text('one of the codes under Errors in docs/reference.md, for programs'),
-      message: is.text('what happened and what to do, for people'),
-    },
-    description,
-  );
-
-/** Why a run or a list failed. */
-export type RunError = is.ValueOf<ReturnType<typeof errorShape>>;
-
-/** The same, or null. */
-export const errorOrNull = is.orNull(errorShape('what ended it; null if nothing went wrong'));
-
-/** The status of a run or of a list in it; `interrupted` is one whose process died. */
-export type RunStatus = 'running' | 'completed' | 'partial' | 'failed' | 'cancelled' | 'interrupted';
-
-/** A status in an output. */
-export const statusShape = (description: string) =>
-  is.oneOf<string>(
-    ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'],
-    `${description}; \`died\` if its process is gone, \`interrupted\` once that is recorded`,
-  );
-
-/** The name of a field. */
-export const fieldName = is.text('its name');
-
-/** The type of a field's values. */
-export const jsonType = is.oneOf<string>(
-  ['string', 'number', 'boolean', 'object', 'array', 'null'],
-  'of its values',
+/** An error: no secret is in it. */
+export const error = object(
+  {
+    code: text('one of the codes under Errors in docs/reference.md'),
+    message: text('what happened, and what to do'),
+  },
+  'what went wrong',
 );
+/** Why a run or a list failed. */
+export type RunError = ValueOf<typeof error>;
 
-const written = {
-  inserted: is.whole('records that were new'),
-  updated: is.whole('records that had changed'),
-  removed: is.whole('records that were gone, and were removed'),
-  unchanged: is.whole('records that were as before'),
-  rejected: is.whole('records that could not be read'),
-  removalsWithheld: is.whole('records that were gone but were kept (removals withheld)'),
-  undecided: is.whole('known records whose presence the run could not decide'),
+const status = oneOf(
+  ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'],
+  'how it ended; `died` if its process is gone, `interrupted` once that is recorded',
+);
+/** The status of a run, or of a list in it. */
+export type RunStatus = ValueOf<typeof status>;
+
+/** What identifies a field that the service adds. */
+export const addedField = {
+  field: text('its name'),
+  jsonType: oneOf<string>(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
+};
+
+const counts = {
+  inserted: whole('new records'),
+  updated: whole('changed records'),
+  removed: whole('records that were gone, and were removed'),
+  unchanged: whole('records as before'),
+  rejected: whole('records that could not be read'),
+  removalsWithheld: whole('records that were gone but were kept (removals withheld)'),
+  undecided: whole('known records whose presence the run could not decide'),
+  checksum: orNull(hex(32, "the sum of the contents of the list's rows")),
 };
 
 const traffic = {
-  requests: is.whole('requests that were sent'),
-  retries: is.whole('how many of them were further tries'),
-  bytes: is.whole('bytes that were received'),
-  waitedMs: is.whole('time spent waiting because of the service, in milliseconds'),
+  requests: whole('requests that were sent'),
+  retries: whole('how many of them were further tries'),
+  bytes: whole('bytes that were received'),
+  waitedMs: whole('time spent waiting because of the service, in milliseconds'),
 };
-
 /** The requests to the service so far, and their cost. */
-export type Traffic = is.FieldsOf<typeof traffic>;
+export type Traffic = FieldsOf<typeof traffic>;
 
-/** How one list of a run ended, as it is recorded and reported. */
-export const listOutcome = {
+const listOutcome = {
   resource,
-  status: statusShape('how the list ended'),
-  mode: is.orNull(is.oneOf<string>(['full', 'incremental'], 'how it was read; null if it was not read')),
-  completeness: is.orNull(
-    is.oneOf<string>(['proven', 'incremental', 'unproven'], 'how sure the run is; null if not written'),
-  ),
-  firstPageNo: is.orNull(is.whole('the number of the first page')),
-  pageSize: is.orNull(is.whole('records a page')),
-  pageCount: is.orNull(is.whole('pages, by the word of the service')),
-  totalRecordCount: is.orNull(is.whole('records, as the service stated')),
-  recordsSeen: is.whole('records that the run saw, each once'),
-  ...written,
-  walks: is.whole('readings that were begun'),
+  status,
+  startedAt: time('when it was begun'),
+  completedAt: orNull(time('when it ended')),
+  mode: orNull(oneOf(['full', 'incremental'], 'how it was read')),
+  completeness: orNull(oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is')),
+  firstPageNo: orNull(whole('the number of the first page')),
+  pageSize: orNull(whole('records a page')),
+  pageCount: orNull(whole('pages, by the word of the service')),
+  totalRecordCount: orNull(whole('records, as the service stated')),
+  recordsSeen: whole('records that the run saw, each once'),
+  ...counts,
+  walks: whole('readings that were begun'),
   ...traffic,
-  error: errorOrNull,
-  reason: is.orNull(is.text('why it is not proven, or why removals were withheld')),
-  checksum: is.orNull(is.hex(32, "the sum of the contents of the list's rows")),
+  error: orNull(error),
+  reason: orNull(text('why it is not proven, or why removals were withheld')),
 };
 
-const listNews = {
-  newFields: is.list(
-    is.object({
-      field: fieldName,
-      jsonType,
-      isInAnswer: is.optional(is.yesOrNo('true if it is beside `items` in an answer')),
-    }),
+const news = {
+  newFields: list(
+    object({ ...addedField, isInAnswer: optional(yesOrNo('true if it is beside `items` in an answer')) }),
     'fields without a column that are new',
   ),
-  emptiedColumns: is.list(is.text('a column'), 'columns that lost all their values'),
-  changedIdentity: is.orNull(
-    is.text('the one field in which withheld records differ from new ones, or null'),
-  ),
+  emptiedColumns: list(text('a column'), 'columns that lost all their values'),
+  changedIdentity: orNull(text('the one field in which withheld records differ from new ones')),
 };
-
 /** How one list of a run ended. */
-export interface ListOutcome extends is.FieldsOf<typeof listOutcome & typeof listNews> {
-  readonly resource: ResourceName;
-  readonly startedAt: string;
-  readonly completedAt: string;
-  readonly status: RunStatus;
-  readonly mode: 'full' | 'incremental' | null;
-  readonly completeness: 'proven' | 'incremental' | 'unproven' | null;
-}
+export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
 
-/** The changes of a list's fields that this run was the first to see. */
-export type FieldNews = Pick<ListOutcome, 'newFields' | 'emptiedColumns'>;
+/** How a list ended in a run that is recorded. */
+export const recordedList = {
+  ...listOutcome,
+  runId: whole('the number of the run'),
+  recordCount: orNull(whole('records in the mirror after it')),
+};
+/** The same, as a type. */
+export type RecordedList = FieldsOf<typeof recordedList>;
 
 /** The result of writing a list. */
-export interface Applied extends is.FieldsOf<typeof written & typeof listNews> {
-  readonly recordCount: number;
-  readonly checksum: string;
-}
+export type Applied = FieldsOf<typeof counts & typeof news>;
 
-/** The record of a run at its start; `startedAt` is ISO 8601, UTC. */
-export interface RunStart {
-  /** `manual`, `schedule`, or the name that `DOCMIRROR_TRIGGER` gives. */
-  readonly trigger: string;
-  readonly startedAt: string;
-  readonly baseUrl: string;
-  readonly docmirrorVersion: string;
-  /** The person or program that runs it, for the receipt; empty if nobody is named. */
-  readonly actor: string;
-  /** An operator's labels for the mirror; none if left out. */
-  readonly labels?: Readonly<Record<string, string>>;
-}
+/** The labels of a mirror or a run. */
+export const labels = anyObject<Record<string, string>>('the labels, by their names');
 
-const receiptPlace = {
-  leafIndex: is.whole('its place in the log, from 0'),
-  leafHash: is.hex(64, 'its hash'),
-  treeSize: is.whole('receipts in the log'),
-  rootHash: is.hex(64, 'the root hash of all receipts'),
+const receiptHead = {
+  leafIndex: whole('its place in the log, from 0'),
+  leafHash: hex(64, 'its hash'),
+  treeSize: whole('receipts in the log'),
+  rootHash: hex(64, 'the root hash of all receipts'),
+};
+/** The newest receipt in the log. */
+export const receipt = orNull(object(receiptHead, 'the newest receipt'));
+
+const run = {
+  runId: whole('its number'),
+  status,
+  trigger: text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
+  startedAt: time('when it began'),
+  completedAt: orNull(time('when it ended')),
+  error: orNull(error),
 };
 
-/** The place of a receipt in the log. */
-export const receiptHead = (description: string) => is.object(receiptPlace, description);
-
+/** A run as it is recorded. */
+export const recordedRun = {
+  ...run,
+  docmirrorVersion: text('the version that made it'),
+  baseUrl: text('the address of the service'),
+  actor: orNull(text('the person or program that ran it')),
+  labels,
+};
 /** The same, as a type. */
-export type ReceiptHead = is.ValueOf<ReturnType<typeof receiptHead>>;
+export type RecordedRun = FieldsOf<typeof recordedRun>;
 
-/** What is said of every run. */
-export const runHead = {
-  runId: is.whole('the number of the run'),
-  status: statusShape('how it ended'),
-  trigger: is.text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
-  startedAt: is.time('when it began'),
-};
-
-const syncedList = is.object({ ...listOutcome, ...listNews });
+/** The record of a run at its start. */
+export type RunStart = Omit<RecordedRun, 'runId' | 'status' | 'completedAt' | 'error' | 'actor' | 'labels'> &
+  Partial<Pick<RecordedRun, 'labels'>> & { readonly actor: string };
 
 /** How a run ended. */
 export const runSummary = {
-  ...runHead,
-  runId: is.orNull(is.whole('the number of the run; null in a dry run')),
-  rowsDropped: is.orNull(is.whole('altered rows that `--rebuild` dropped; null without it')),
-  completedAt: is.time('when it ended'),
-  durationMs: is.whole('how long it took, in milliseconds'),
-  error: is.orNull(errorShape('the first error; null if there was none')),
-  resources: is.list(syncedList, 'how each list ended, in the order of their definition'),
-  versionsPruned: is.whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
-  receipt: is.orNull(receiptHead("the run's receipt; null in a dry run")),
+  ...run,
+  runId: orNull(whole('its number; null in a dry run')),
+  rowsDropped: orNull(whole('altered rows that `--rebuild` dropped; null without it')),
+  completedAt: time('when it ended'),
+  durationMs: whole('how long it took, in milliseconds'),
+  resources: list(object({ ...listOutcome, ...news }), 'how each list ended'),
+  versionsPruned: whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
+  receipt,
 };
-
-/** The same, as a type. A list also has its times. */
-export interface RunSummary extends Omit<is.FieldsOf<typeof runSummary>, 'status' | 'resources'> {
-  readonly status: RunStatus;
-  readonly resources: readonly ListOutcome[];
-}
+/** The same, as a type. */
+export type RunSummary = FieldsOf<typeof runSummary>;
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
 export interface PageRequest {

@@ -1,4 +1,5 @@
 import * as Type from 'typebox';
+import { Check } from 'typebox/schema';
 
 // The words in which JSON is declared: outputs and receipts. A declaration is a plain JSON Schema, and its type is a `ValueOf`.
 
@@ -16,49 +17,35 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
 /** A text. */
 export const text = (description: string, pattern?: string) =>
   Type.String({ description, ...(pattern !== undefined && { pattern }) });
-
 /** A time as docmirror writes it. */
 export const time = (description: string) => text(`${description}, in UTC (ISO 8601)`);
-
 /** A text of so many hexadecimal digits. */
 export const hex = (digits: number, description: string) =>
   text(`${description} (${digits} hexadecimal digits)`, `^[0-9a-f]{${digits}}$`);
-
 /** A whole number; some have a least value. */
 export const whole = (description: string, minimum?: number) =>
   Type.Integer({ description, ...(minimum !== undefined && { minimum, maximum: Number.MAX_SAFE_INTEGER }) });
-
 /** A number that can have a fraction. */
 export const number = (description: string) => Type.Number({ description });
-
 /** True or false. */
 export const yesOrNo = (description: string) => Type.Boolean({ description });
-
 /** One of some words. */
 export const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
   Type.Unsafe<Word>({ type: 'string', enum: words, description });
-
 /** Several values of one shape. */
 export const list = <Item extends Shape>(items: Item, description: string) =>
   Type.Array(items, { description });
-
 /** An object. It can have further fields, which readers ignore. */
 export const object = <Fields extends Type.TProperties>(fields: Fields, description?: string) =>
   Type.Object(fields, description === undefined ? {} : { description });
-
 /** An object with any fields: a record, labels. */
 export const anyObject = <Value extends object = object>(description: string) =>
   Type.Unsafe<Value>({ type: 'object', description });
-
-/** Any value. */
-export const anything = (description: string) => Type.Unknown({ description });
-
 /** Fields that can all be left out. */
 export const partial = <Fields extends Type.TProperties>(fields: Fields) =>
   Type.Partial(Type.Object(fields)).properties;
-
-// A field that can be left out, and one of some shapes.
-export const { Optional: optional, Union: anyOf } = Type;
+// A field that can be left out, one of some shapes, and any value.
+export const { Optional: optional, Union: anyOf, Unknown: anything } = Type;
 
 /** The same, or null. */
 export function orNull<S extends Shape>(shape: S) {
@@ -75,9 +62,21 @@ export interface JsonShape {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly enum?: readonly (string | null)[];
-  readonly const?: string;
   readonly properties?: Readonly<Record<string, JsonShape>>;
   readonly required?: readonly string[];
   readonly items?: JsonShape;
   readonly anyOf?: readonly JsonShape[];
+}
+
+/** Whether a value is as a schema says. */
+export function isValid(schema: object, value: unknown): boolean {
+  return Check(schema, value);
+}
+
+/** The same schema, so that an object can have no field that it does not name. */
+export function exact<Part>(part: Part): Part {
+  if (typeof part !== 'object' || part === null) return part;
+  if (Array.isArray(part)) return part.map(exact) as Part;
+  const entries = Object.entries(part).map(([keyword, value]) => [keyword, exact(value)]);
+  return { ...Object.fromEntries(entries), ...('properties' in part && { additionalProperties: false }) };
 }

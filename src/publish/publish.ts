@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Publication } from '../contract/results.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
 import type { ClickHouse } from './clickhouse.ts';
@@ -36,11 +35,7 @@ const overtakenMax = 5;
  * @throws UsageError if the server lacks the tables or refuses the password, or the tenant is not this mirror's.
  * @throws DocmirrorError if ClickHouse does not have what the mirror has.
  */
-export async function publish(
-  open: () => PublishSource,
-  target: ClickHouse,
-  options: PublishOptions,
-): Promise<Publication> {
+export async function publish(open: () => PublishSource, target: ClickHouse, options: PublishOptions) {
   const { tenant, again, replaceTenant } = options;
   const sent: Sent = { runs: [], rows: 0, changes: 0 };
   for (let overtaken = 0; ; overtaken++) {

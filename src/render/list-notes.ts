@@ -1,10 +1,7 @@
-import type { RejectionCount } from '../contract/results.ts';
-import type { ListOutcome } from '../contract/run.ts';
+import type { ListOutcome, RecordedList } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
 import { isFresh, isInFuture } from '../freshness.ts';
-import type { ListEnd } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { ListStatus } from '../store/read/run-reader.ts';
 import { count, counted, duration } from './numbers.ts';
 
 // What there is to say of a list, in the summary of a run, the status and the report.
@@ -16,26 +13,21 @@ export interface Note {
   readonly advice: string | null;
 }
 
-interface EndedList extends ListEnd {
-  readonly reason: string | null;
-  readonly errorMessage: string | null;
-  readonly changedIdentity?: string | null;
-}
-
-/** The most reasons of rejections that are named. */
-const reasonsMax = 3;
+/** The most reasons of rejections, and the most fields, that are named. */
+const [reasonsMax, fieldsMax] = [3, 20];
 
 /** Everything that needs a look after a run of a list; `rejections` has the most frequent reasons first. */
 export function notesOn(
-  list: EndedList,
-  rejections: readonly Pick<RejectionCount, 'reason' | 'count'>[],
+  list: Omit<RecordedList, 'runId' | 'recordCount'> & Partial<Pick<ListOutcome, 'changedIdentity'>>,
+  rejections: readonly { readonly reason: string; readonly count: number }[],
 ): Note[] {
-  const { status, completeness, errorCode, errorMessage, rejected, reason } = list;
+  const { error, status, completeness, rejected, reason, removalsWithheld, changedIdentity } = list;
   const notes: Note[] = [];
-  if (errorCode !== null || !['completed', 'partial'].includes(status)) {
-    const advice = adviceOn(errorCode ?? '') ?? 'The mirror keeps what it had, and the next run tries again.';
-    notes.push({ text: errorCode === null ? 'Its process died.' : `${errorMessage} [${errorCode}]`, advice });
-  }
+  if (error !== null || !['completed', 'partial'].includes(status))
+    notes.push({
+      text: error === null ? 'Its process died.' : `${error.message} [${error.code}]`,
+      advice: adviceOn(error?.code ?? '') ?? 'The mirror keeps what it had, and the next run tries again.',
+    });
   if (completeness === 'unproven')
     notes.push({
       text: `unproven: ${reason}.`,
@@ -45,70 +37,56 @@ export function notesOn(
     });
   if (rejected > 0) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);
-    const more = rejections.length - reasonsMax;
-    const reasons = [...named, ...(more > 0 ? [counted(more, 'more reason')] : [])].join('; ');
+    const reasons = ['could not be read', named.join('; ')].filter(Boolean).join(': ');
     notes.push({
-      text: `${counted(rejected, 'record')} could not be read${reasons && `: ${reasons}`}. "docmirror rejected" shows more.`,
+      text: `${counted(rejected, 'record')} ${reasons}. "docmirror rejected" shows more.`,
       advice: 'Look at "docmirror rejected", and tell those who run the service.',
     });
   }
-  if (list.removalsWithheld > 0) notes.push(withheldNote(list));
+  if (removalsWithheld > 0) {
+    const what = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because`;
+    const field = changedIdentity
+      ? ` As many new records differ in ${changedIdentity} only: probably the service now writes this field in another way.`
+      : '';
+    const command = 'docmirror sync {list} --allow-mass-removal';
+    const advice = `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`;
+    notes.push(
+      rejected > 0
+        ? { text: `${what} records were rejected that have no readable id.`, advice: null }
+        : {
+            text: `${what} it is more than DOCMIRROR_MAX_REMOVALS allows.${field}`,
+            advice: completeness === 'unproven' ? null : advice,
+          },
+    );
+  }
   return notes;
 }
 
-function withheldNote({ completeness, removalsWithheld, rejected, changedIdentity }: EndedList): Note {
-  const what = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because`;
-  if (rejected > 0) return { text: `${what} records were rejected that have no readable id.`, advice: null };
-  const field = changedIdentity
-    ? ` As many new records differ in ${changedIdentity} only: probably the service now writes this field in another way.`
-    : '';
-  const command = 'docmirror sync {list} --allow-mass-removal';
-  return {
-    text: `${what} it is more than DOCMIRROR_MAX_REMOVALS allows.${field}`,
-    advice:
-      completeness === 'unproven'
-        ? null
-        : `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`,
-  };
-}
-
-/** What there is to say about the time of a list's last completed run; null if nothing. No age is too great if `maxAgeMs` is null. */
-export function ageNote(
-  { lastCompletedAt: at }: ListStatus,
-  nowMs: number,
-  maxAgeMs: number | null,
-): string | null {
+/** What there is to say about the end of a list's last completed run; null if nothing. No age is too great if `maxAgeMs` is null. */
+export function ageNote(at: string | null, nowMs: number, maxAgeMs: number | null): string | null {
   if (isInFuture(at, nowMs))
     return `its last completed run ended ${duration(Date.parse(at ?? '') - nowMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`;
   if (maxAgeMs === null || isFresh(at, nowMs, maxAgeMs)) return null;
-  return at === null
-    ? 'no run of it has completed, so it is older than --max-age allows.'
-    : `its last completed run ended ${ago(at, nowMs)}, longer than --max-age allows.`;
+  return `last completed ${ago(at, nowMs)}, which is older than --max-age allows.`;
 }
 
 /** How long ago something was: `3 h ago`. */
 export function ago(at: string | null, nowMs: number): string {
   if (at === null) return 'never';
-  if (isInFuture(at, nowMs)) return 'in the future';
-  return `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
+  return isInFuture(at, nowMs) ? 'in the future' : `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }
-
-/** The most fields that are named. */
-const fieldsMax = 20;
 
 /** Fields with their types, in one line: `owner (null, string), tags (array)`. */
 export function fieldsText(fields: Iterable<{ readonly field: string; readonly jsonType: string }>): string {
-  const byName = [...Map.groupBy(fields, ({ field }) => field)];
-  const named = byName
-    .slice(0, fieldsMax)
-    .map(([name, types]) => printable(`${name} (${types.map(({ jsonType }) => jsonType).join(', ')})`));
-  return [...named, ...(byName.length > fieldsMax ? [`${byName.length - fieldsMax} more`] : [])].join(', ');
+  const named = [...Map.groupBy(fields, ({ field }) => field)].map(([name, types]) =>
+    printable(`${name} (${types.map(({ jsonType }) => jsonType).join(', ')})`),
+  );
+  return [...named.slice(0, fieldsMax), ...(named.length > fieldsMax ? ['…'] : [])].join(', ');
 }
 
-type Counts = Pick<ListOutcome, 'inserted' | 'updated' | 'removed'>;
-
 /** How many records a run changed in all of its lists. */
-export function totalsOf(resources: readonly Counts[]): Counts {
-  const sum = (field: keyof Counts) => resources.reduce((total, list) => total + list[field], 0);
+export function totalsOf(resources: readonly Readonly<Record<'inserted' | 'updated' | 'removed', number>>[]) {
+  const sum = (field: 'inserted' | 'updated' | 'removed') =>
+    resources.reduce((total, list) => total + list[field], 0);
   return { inserted: sum('inserted'), updated: sum('updated'), removed: sum('removed') };
 }

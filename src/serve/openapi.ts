@@ -1,14 +1,12 @@
 import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
 import { connectionSchema, itemSchema, type JsonSchema, lists, resourceNames } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
-import { exact } from '../contract/validate.ts';
-import { changesOutput } from '../render/outputs/outputs.ts';
-import { failureOutput } from '../render/outputs/runs.ts';
+import { failureOutput, outputs } from '../render/outputs/outputs.ts';
 import { version } from '../version.ts';
 import { apiPath } from './api.ts';
 import { changeParameters, changeSort, parameters } from './query.ts';
 
-const { list, object, orNull } = shape;
+const { exact, list, object, orNull } = shape;
 const health = object({
   status: shape.oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
   message: shape.optional(shape.text('why it is unreadable, if somebody has to upgrade it')),
@@ -34,7 +32,7 @@ const pagination = object({
 });
 
 const changesPage = object({
-  items: list(changesOutput, 'the changes'),
+  items: list(outputs.changes as shape.Shape, 'the changes'),
   cursor: shape.text('where the next ones begin'),
   isComplete: shape.yesOrNo('whether nothing is left until the next run ends'),
 });

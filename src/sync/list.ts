@@ -60,8 +60,7 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
 }
 
 /** How a list ended, and how many rows were written. */
-type Ending = Omit<Applied, 'recordCount' | 'checksum'> &
-  Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason' | 'checksum'>;
+type Ending = Applied & Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason'>;
 
 interface ListRun extends ListTask {
   readonly context: ListContext;
@@ -176,11 +175,7 @@ async function readFully(run: ListRun, stage: Stage, { order }: ListState): Prom
 }
 
 /** How a list ends that was written; `unproven` says why it is not proven. */
-function ended(
-  mode: ListProgress['mode'],
-  unproven: string | null,
-  { recordCount: _, ...counts }: Applied,
-): Ending {
+function ended(mode: ListProgress['mode'], unproven: string | null, counts: Applied): Ending {
   const completeness = mode === 'full' ? 'proven' : 'incremental';
   const isWhole = unproven === null && counts.rejected === 0 && counts.removalsWithheld === 0;
   const { rejected } = counts;
@@ -196,7 +191,7 @@ function ended(
   };
 }
 
-function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Omit<Applied, 'recordCount'>) {
+function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Applied) {
   if (removalsWithheld === 0) return null;
   if (rejected > 0)
     return 'removals were withheld: a missing record might be one that could not be read, or more would go than DOCMIRROR_MAX_REMOVALS allows';

@@ -17,10 +17,16 @@ test('status, the summary, the report and the view say the same of a list, whate
     for (const completeness of ['proven', 'incremental', 'unproven', null])
       for (const rejected of [0, 2])
         for (const removalsWithheld of [0, 3]) {
-          const errorCode = status === 'failed' ? 'network' : status === 'cancelled' ? 'cancelled' : null;
+          const code = status === 'failed' ? 'network' : status === 'cancelled' ? 'cancelled' : null;
           const isWhole = completeness !== null && completeness !== 'unproven';
           if (status === 'completed' && !isWhole) continue;
-          const last = { status, completeness, rejected, removalsWithheld, errorCode };
+          const last = {
+            status,
+            completeness,
+            rejected,
+            removalsWithheld,
+            error: code === null ? null : { code },
+          };
           // The view adds why, which the others say below.
           const inView = stateText(last) === 'unproven' ? 'unproven: why' : stateText(last);
           expect([last, verdictInView(last)]).toEqual([last, inView]);
@@ -32,15 +38,15 @@ test.each([
   [{ completeness: 'unproven', rejected: 2, removalsWithheld: 3 }, 'unproven'],
   [{ rejected: 2, removalsWithheld: 3 }, 'records rejected: 2, removals withheld: 3'],
   [{ removalsWithheld: 3 }, 'removals withheld: 3'],
-  [{ status: 'failed', completeness: null, errorCode: 'network' }, 'failed: network'],
-  [{ status: 'cancelled', completeness: null, errorCode: 'cancelled' }, 'cancelled'],
+  [{ status: 'failed', completeness: null, error: { code: 'network' } }, 'failed: network'],
+  [{ status: 'cancelled', completeness: null, error: { code: 'cancelled' } }, 'cancelled'],
 ])('of a list that ended as %j people read "%s"', (end, words) => {
   const plain = {
     status: 'partial',
     completeness: 'proven',
     rejected: 0,
     removalsWithheld: 0,
-    errorCode: null,
+    error: null,
   };
   expect(stateText({ ...plain, ...end })).toBe(words);
 });
@@ -53,7 +59,7 @@ function verdictInView(end: ListEnd): string {
       `UPDATE sync_run_resources SET status = @status, completeness = @completeness, rejected = @rejected,
          removals_withheld = @removalsWithheld, reason = 'why', error_message = @message`,
     )
-    .run({ ...end, message: end.errorCode === end.status ? null : end.errorCode });
+    .run({ ...end, message: end.error?.code === end.status ? null : end.error?.code });
   const verdict = "SELECT verdict FROM sync_status WHERE resource = 'webhooks'";
   const found = database.prepare<[], string>(verdict).pluck().get();
   database.close();

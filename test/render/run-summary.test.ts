@@ -101,7 +101,7 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 
   test('says why a list is not complete, and what to do', () => {
     const text = summaryText(summaryOf([unproven, withheld, failed], { status: 'partial' }));
-    expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new. 3 of 3 lists are not complete.');
+    expect(text).toContain('Run 7 partial in 1.2 s. 1,234,567 new. Not complete: 3 of 3 lists.');
     expect(text).toContain('document-exports: unproven: the total went');
     expect(text).toContain('collections: the removal of 66 records was withheld');
     expect(text).toContain(

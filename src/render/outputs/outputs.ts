@@ -1,227 +1,349 @@
 import { receiptShapes } from '../../audit/receipt.ts';
-import { keptResources } from '../../contract/lists.ts';
+import { keptResources, resourceNames } from '../../contract/lists.ts';
+import * as run from '../../contract/run.ts';
 import {
-  erased,
-  labels,
-  manifest,
-  publication,
-  rejectionCount,
-  verification,
-} from '../../contract/results.ts';
-import { resource } from '../../contract/run.ts';
-import * as is from '../../contract/shapes.ts';
-import * as runs from './runs.ts';
+  anyObject,
+  anyOf,
+  anything,
+  hex,
+  type JsonShape,
+  list,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  partial,
+  type Shape,
+  text,
+  time,
+  type ValueOf,
+  whole,
+  yesOrNo,
+} from '../../contract/shapes.ts';
 
-const { keptResource } = runs;
-const notes = (description: string) => is.list(is.text('a note'), description);
-const record = (description: string) => is.orNull(is.anyObject(description));
+// Members that several outputs have.
+const { error, labels, receipt, resource } = run;
+const { baseUrl, docmirrorVersion } = run.recordedRun;
+const path = text('the file');
+const bytes = whole('its size');
+const runId = whole('the number of the run');
+const newestRunId = whole('the newest run in it; 0 if there is none');
+const mirrorId = text('which mirror it is: a UUID');
+const keptResource = oneOf<string>(keptResources, 'the list, or `connections`');
+const recordId = whole('the id of the record');
+const recordCount = whole('records');
+const differenceCount = whole('differences');
+const notes = list(text('a note'), 'what else there is to say');
+const isErased = optional(yesOrNo('true if the text was erased; else left out'));
+const recordThen = (when: string) => orNull(anyObject(`the record ${when}; null if its text was erased`));
 
-const version = is.object({
-  fromRunId: is.whole('the run that wrote the version'),
-  fromAt: is.orNull(is.time('when; null while that is not recorded')),
-  toRunId: is.orNull(is.whole('the run that ended it; null if it is current')),
-  toAt: is.orNull(is.time('when')),
-  endedBy: is.orNull(is.oneOf<string>(['update', 'removal'], 'what ended it')),
-  isFirst: is.yesOrNo('whether the record was new, or had come back'),
-  record: record('what it said; null if it was erased'),
-  isErased: is.optional(is.yesOrNo('true if it was erased; else left out')),
+const unknownField = object({
+  ...run.addedField,
+  firstSeenRunId: whole('the run that first met it'),
+  lastSeenRunId: whole('the last run that met it'),
+  recordCount: orNull(whole('records that had it after the last full sync')),
 });
-
-const shownRecord = is.object({
-  recordId: is.whole('its id'),
-  stands: is.yesOrNo('whether it is in the mirror now'),
-  versionCount: is.whole('versions that are kept; not all have to be listed'),
-  record: record('what it says now; null if it is gone'),
-  versions: is.list(version, 'the newest first'),
-});
-
-const show = is.object({
-  resource: keptResource,
-  matchedBy: is.oneOf(['id', 'reference'], 'by what the records were found'),
-  matchCount: is.whole('records that were found; not all have to be listed'),
-  alsoReferenceOf: is.list(is.whole('an id'), 'ids of other records that have the id for their reference'),
-  records: is.list(shownRecord, 'the records'),
-});
-
-const rejectedRecord = is.object({
-  id: is.whole('its number in `rejected_records`'),
+const listStatus = object({
   resource,
-  runId: is.whole('the run that first received it'),
-  lastRunId: is.whole('the last run that received it with the same text'),
-  pageNo: is.whole('its page'),
-  position: is.whole('its place on the page, from 0'),
-  reason: is.text('why it could not be read'),
-  record: is.orNull(is.text('its JSON; null if it was erased, and in a share')),
+  recordCount,
+  verdict: text('how the last run left it: `complete: proven`, `failed: timeout`'),
+  lastCompletedAt: orNull(time('when its last completed run ended')),
+  lastFullAt: orNull(time('when its last completed full sync ended')),
+  ageMs: orNull(whole('time since `lastCompletedAt`, in milliseconds')),
+  endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
+  unknownFields: list(unknownField, 'fields that the service sends and that have no column'),
+  lastRun: orNull(object({ ...run.recordedList, baseUrl }, 'the newest run that worked on it')),
 });
-
-const rejected = is.object({
-  counts: is.list(rejectionCount, 'by list and reason; first those that still are'),
-  records: is.list(rejectedRecord, 'as many as `--limit` says'),
+const mirrorState = {
+  state: text('the worst state that applies to the mirror: `ok`, `failed`, `died` and so on'),
+  why: text('more about it'),
+  run: orNull(object(run.recordedRun, 'the newest run')),
+  resources: list(listStatus, 'the lists'),
+};
+const oneMirror = object(
+  {
+    ...mirrorState,
+    nextRunAt: orNull(time('when `watch` is to start its next run; null if no watch keeps the mirror')),
+  },
+  'for one mirror',
+);
+const mirror = object({
+  database: path,
+  ...mirrorState,
+  labels,
+  baseUrl: orNull(baseUrl),
+  ageMs: orNull(whole('time since the list that is the oldest was complete, in milliseconds')),
+  docmirrorVersion: orNull(docmirrorVersion),
 });
+const manyMirrors = object({ mirrors: list(mirror, 'the worst first') }, 'for files that are named');
 
-/** A line that `changes --format ndjson` prints, and an item of `/v2/changes`. */
-export const changesOutput = is.object({
-  runId: is.whole('the run that made it'),
-  changedAt: is.orNull(is.time('when the run had written the list')),
-  resource: keptResource,
-  recordId: is.whole('the record'),
-  operation: is.oneOf(['insert', 'update', 'removal'], 'what happened'),
-  changedFields: is.orNull(
-    is.list(is.text('a field'), 'the fields that an update changed; a connection by its id'),
-  ),
-  record: record('the record after the change or, if it was removed, before it; null if it was erased'),
-  before: record('the record before an update; else null'),
-  isErased: is.optional(is.yesOrNo('true if the text was erased; else left out')),
+const version = object({
+  fromRunId: whole('the run that wrote it'),
+  fromAt: orNull(time('when')),
+  toRunId: orNull(whole('the run that ended it; null if it is current')),
+  toAt: orNull(time('when')),
+  endedBy: orNull(oneOf<string>(['update', 'removal'], 'what ended it')),
+  isFirst: yesOrNo('whether the record was new, or had come back'),
+  record: recordThen('in this version'),
+  isErased,
 });
-
-const erase = is.object({
-  resource: is.oneOf([...keptResources, 'rejected-records'], 'where the record was'),
-  recordId: is.whole('its id'),
-  ...erased,
+const shownRecord = object({
+  recordId,
+  stands: yesOrNo('whether it is in the mirror now'),
+  versionCount: whole('versions that are kept; not all have to be listed'),
+  record: orNull(anyObject('what it says now; null if it is gone')),
+  versions: list(version, 'the newest first'),
 });
+const show = object(
+  {
+    resource: keptResource,
+    matchedBy: oneOf(['id', 'reference'], 'by what the records were found'),
+    matchCount: whole('records that were found; not all have to be listed'),
+    alsoReferenceOf: list(recordId, 'ids of other records that have the id for their reference'),
+    records: list(shownRecord, 'the records'),
+  },
+  'Records with all their versions.',
+);
 
-const publishClickhouse = is.object({
-  ...publication,
-  verified: is.yesOrNo('true: it was compared with the mirror, and is equal'),
-  durationMs: is.whole('how long it took, in milliseconds'),
+// The mirror's own tables have names of lists as texts.
+const listName = oneOf<string>(resourceNames, 'the list');
+const rejectionCount = object({
+  resource: listName,
+  reason: text('why they could not be read'),
+  count: whole('how many'),
+  firstRunId: whole('the first run that rejected one'),
+  lastRunId: whole('the last one'),
+  isCurrent: yesOrNo('whether the newest run of the list still rejected them'),
 });
-
-const finding = is.object({
-  check: is.text('what was tried'),
-  status: is.oneOf(['ok', 'warning', 'failed', 'skipped'], 'how it went'),
-  found: is.text('what was found'),
-  todo: is.orNull(is.text('what to do; null if there is nothing to do')),
-  code: is.orNull(is.text('the code of the error that it met; null if there is none')),
+const rejectedRecord = object({
+  id: whole('its number in `rejected_records`'),
+  resource: listName,
+  runId: whole('the run that first received it'),
+  lastRunId: whole('the last run that received it with the same text'),
+  pageNo: whole('its page'),
+  position: whole('its place on the page, from 0'),
+  reason: text('why it could not be read'),
+  record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
+const rejected = object(
+  {
+    counts: list(rejectionCount, 'by list and reason; first those that still are'),
+    records: list(rejectedRecord, 'as many as `--limit` says'),
+  },
+  'Records that could not be read.',
+);
 
-const doctor = is.object({
-  ok: is.yesOrNo('whether no check failed'),
-  exitCode: is.whole('what `sync` would end with'),
-  checks: is.list(finding, 'in the order in which a run needs things'),
+const changes = object(
+  {
+    runId,
+    changedAt: orNull(time('when the run had written the list')),
+    resource: keptResource,
+    recordId,
+    operation: oneOf(['insert', 'update', 'removal'], 'what happened'),
+    changedFields: orNull(list(text('a field'), 'the fields that an update changed; a connection by its id')),
+    record: recordThen('after the change or, if it was removed, before it'),
+    before: recordThen('before an update'),
+    isErased,
+  },
+  'A change a line.',
+);
+
+const finding = object({
+  check: text('what was tried'),
+  status: oneOf(['ok', 'warning', 'failed', 'skipped'], 'how it went'),
+  found: text('what was found'),
+  todo: orNull(text('what to do')),
+  code: orNull(text('the code of the error that it met')),
 });
+const doctor = object(
+  {
+    ok: yesOrNo('whether no check failed'),
+    exitCode: whole('what `sync` would end with'),
+    checks: list(finding, 'in the order in which a run needs things'),
+  },
+  'The checks before a run.',
+);
 
-const checkpoint = is.object({
-  file: is.text('the file'),
-  size: is.whole('receipts that it covers'),
-  signature: is.oneOf(
+const verifiedList = object({
+  resource,
+  recordCount,
+  versionCount: whole('its versions in the history'),
+  runId: orNull(whole('the last run that wrote it')),
+  checksum: hex(32, 'recomputed from its rows'),
+});
+const difference = object({
+  table: orNull(text('the table; null if the file itself is damaged')),
+  id: orNull(whole('the row; null if it is not one row')),
+  what: text('what is wrong'),
+  severity: oneOf(['content', 'record of runs', 'shortcut'], 'what it is in'),
+});
+const checkpoint = object({
+  file: path,
+  size: whole('receipts that it covers'),
+  signature: oneOf(
     ['verified', 'forged', 'absent', 'unchecked'],
     'whether the key signed it; `unchecked` without a key',
   ),
-  notes: notes('what else there is to say'),
+  notes,
 });
-
-const differingField = is.object({
-  field: is.text('its name'),
-  mirror: is.anything('its value in the mirror'),
-  service: is.anything('its value at the service'),
+const differingField = object({
+  field: text('its name'),
+  mirror: anything({ description: 'its value in the mirror' }),
+  service: anything({ description: 'its value at the service' }),
 });
-
-const liveDifference = is.object({
-  kind: is.oneOf(['missing', 'extra', 'different'], 'missing from the mirror, extra in it, or different'),
+const liveDifference = object({
+  kind: oneOf(['missing', 'extra', 'different'], 'missing from the mirror, extra in it, or different'),
   resource: keptResource,
-  id: is.orNull(is.whole('the row; null if there is none')),
-  key: is.text('what identifies the record'),
-  fields: is.list(differingField, 'fields that differ'),
+  id: orNull(whole('the row; null if there is none')),
+  key: text('what identifies the record'),
+  fields: list(differingField, 'fields that differ'),
 });
-
 const live = {
-  isProven: is.yesOrNo('whether each list was proven'),
-  notes: notes('what could not be compared'),
-  differenceCount: is.whole('differences'),
-  differences: is.list(liveDifference, 'as many as `--limit` says'),
+  isProven: yesOrNo('whether each list was proven'),
+  notes,
+  differenceCount,
+  differences: list(liveDifference, 'as many as `--limit` says'),
 };
+const verify = object(
+  {
+    ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
+    path,
+    lists: list(verifiedList, 'each list'),
+    connectionCount: whole('connections'),
+    versionCount: whole('versions in the history'),
+    runCount: whole('runs'),
+    receiptCount: whole('receipts'),
+    prunedBefore: orNull(time('ended versions before this were deleted, so they were not recomputed')),
+    rebuiltAfterRunId: orNull(whole('the last run that a rebuild leaves unchecked')),
+    erasedCount: whole('texts that were erased'),
+    otherObjects: list(
+      object({ type: text('`table`, `view` or `index`'), name: text('its name') }),
+      'made by others; no difference',
+    ),
+    differenceCount,
+    differences: list(difference, 'as many as `--limit` says'),
+    checkpoints: optional(list(checkpoint, 'those that `--checkpoint` names; left out without it')),
+    live: orNull(object(live, 'what `--live` found; null without it')),
+  },
+  'The result of an audit.',
+);
 
-const verify = is.object({
-  ok: is.yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
-  ...verification,
-  checkpoints: is.optional(is.list(checkpoint, 'those that `--checkpoint` names; left out without it')),
-  live: is.orNull(is.object(live, 'what `--live` found; null without it')),
-});
-
-const listedBackup = is.object({
-  ...is.partial(manifest),
-  path: is.text('the copy'),
-  isNewest: is.yesOrNo('whether it is the newest of its mirror'),
-  isSound: is.orNull(is.yesOrNo('whether it has its SHA-256; null if it was not looked at')),
-  ageMs: is.orNull(is.whole('time since it was made, in milliseconds')),
-  state: is.orNull(is.text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
-});
-const madeBackup = {
-  path: is.text('the copy'),
-  ...manifest,
-  removed: is.list(is.text('a file'), 'older copies that were removed'),
+const manifest = {
+  mirrorId,
+  baseUrl: orNull(baseUrl),
+  runId: newestRunId,
+  bytes,
+  labels,
+  rootHash: text('the root hash of all receipts, in hexadecimal digits'),
+  recordCounts: anyObject<Record<string, number>>('records, by the name of the list'),
+  sha256: hex(64, 'SHA-256 of the file'),
+  docmirrorVersion,
+  at: time('when it was made'),
 };
+const listedBackup = object({
+  ...partial(manifest),
+  path,
+  isNewest: yesOrNo('whether it is the newest of its mirror'),
+  isSound: orNull(yesOrNo('whether it has its SHA-256; null if it was not looked at')),
+  ageMs: orNull(whole('time since it was made, in milliseconds')),
+  state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
+});
+const madeBackup = { path, ...manifest, removed: list(text('a file'), 'older copies that were removed') };
 const restoredBackup = {
-  path: is.text('the mirror'),
-  runId: is.whole('the newest run in it; 0 if there is none'),
-  bytes: is.whole('its size'),
-  mirrorId: is.orNull(is.text('which mirror it is: a UUID')),
-  baseUrl: is.orNull(is.text('the address of the service')),
-  isVerified: is.yesOrNo('whether it was audited; an older shape can only be looked at'),
+  path,
+  runId: newestRunId,
+  bytes,
+  mirrorId: orNull(mirrorId),
+  baseUrl: orNull(baseUrl),
+  isVerified: yesOrNo('whether it was audited; an older shape can only be looked at'),
 };
+const backup = anyOf(
+  [
+    object(madeBackup, 'for a backup that was made'),
+    object({ backups: list(listedBackup, 'the copies in the folder') }, 'for `--list`'),
+    object(restoredBackup, 'for `--restore`'),
+    { ...verify, description: 'for `--check`, and if a copy is not sound' },
+  ],
+  { description: 'The copy that was made, copies that are there, or what was restored.' },
+);
 
-const backup = is.anyOf([
-  is.object(madeBackup, 'for a backup that was made'),
-  is.object({ backups: is.list(listedBackup, 'the copies in the folder') }, 'for `--list`'),
-  is.object(restoredBackup, 'for `--restore`'),
-  { ...verify, description: 'for `--check`, and if a copy is not sound' },
-]);
-
-const share = is.object({
-  path: is.text('the file'),
-  runId: is.orNull(is.whole('the newest run that it contains; null if none has ended')),
-  bytes: is.whole('its size'),
-  leftOut: is.list(is.text('a view'), "views that can't be read without what the share lacks"),
-});
-
-/** The output of a command. */
-export interface Output<S extends is.Shape = is.Shape> {
-  /** The flags that make the command print it. */
-  readonly flags: string;
-  readonly about: string;
-  /** The shape of one line, if the command prints several. */
-  readonly shape: S;
-}
-
-const json = <S extends is.Shape>(about: string, shape: S): Output<S> => ({
-  flags: '--json',
-  about,
-  shape: withLabels(shape) as S,
-});
+const runShare = { path, error: orNull(error) };
+const sync = {
+  ...run.runSummary,
+  share: orNull(object(runShare, 'the copy for everybody; null if none is set')),
+};
+const share = {
+  path,
+  runId: orNull(whole('the newest run that it contains; null if none has ended')),
+  bytes,
+  leftOut: list(text('a view'), "views that can't be read without what the share lacks"),
+};
+const erase = {
+  resource: oneOf([...keptResources, 'rejected-records'], 'where the record was'),
+  recordId,
+  versions: whole('ended versions that lost their text'),
+  rejectedRecords: whole('rejected records that lost theirs'),
+  isListed: yesOrNo('whether the service still lists the record, so its current version stays'),
+  receipt,
+};
+const publication = {
+  tenant: text('the tenant'),
+  mirrorId,
+  fromRunId: orNull(whole('the first run that was sent; null if all were there')),
+  throughRunId: whole('the newest run that ClickHouse has'),
+  runs: whole('runs that were sent'),
+  rows: whole('rows that were sent'),
+  changes: whole('changes that were sent'),
+  verified: yesOrNo('true: it was compared with the mirror, and is equal'),
+  durationMs: whole('how long it took, in milliseconds'),
+};
 
 const all = {
-  sync: json('How the run ended.', runs.syncOutput),
-  status: json('How the lists are.', runs.statusOutput),
-  runs: json('The newest runs, as an array.', runs.runsOutput),
-  show: json('Records with all their versions.', show),
-  rejected: json('Records that could not be read.', rejected),
-  changes: { flags: '--format ndjson', about: 'A change a line.', shape: changesOutput },
-  doctor: json('The checks before a run.', doctor),
-  verify: json('The result of an audit.', verify),
-  backup: json('The copy that was made, copies that are there, or what was restored.', backup),
-  share: json('The copy that was made.', share),
-  erase: json('The texts that were erased.', erase),
-  'publish clickhouse': json('The rows that were sent.', publishClickhouse),
-  'audit receipts': {
-    flags: '--json',
-    about: 'A receipt a line, as it is stored. docs/audit.md says how each hash is made.',
-    shape: is.anyOf(Object.values(receiptShapes)),
-  },
+  sync: object(sync, 'How the run ended.'),
+  status: anyOf([oneMirror, manyMirrors], { description: 'How the lists are.' }),
+  runs: list(
+    object({ ...run.recordedRun, resources: list(object(run.recordedList), 'how each list ended') }),
+    'The newest runs, as an array.',
+  ),
+  show,
+  rejected,
+  changes,
+  doctor,
+  verify,
+  backup,
+  share: object(share, 'The copy that was made.'),
+  erase: object(erase, 'The texts that were erased.'),
+  'publish clickhouse': object(publication, 'The rows that were sent.'),
+  'audit receipts': anyOf(Object.values(receiptShapes), {
+    description: 'A receipt a line, as it is stored. docs/audit.md says how each hash is made.',
+  }),
 };
 
-/** All outputs for programs, by their command. Schemas, the reference and tests are made from it. */
-export const outputs: Readonly<Record<string, Output>> = all;
+/** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
+export const outputs: Readonly<Record<string, Shape>> = {
+  ...Object.fromEntries(Object.entries(all).map(([name, shape]) => [name, withLabels(shape)])),
+  changes,
+};
 
-/** What a command prints with `--json`, and a line of `changes`, as values. */
-export type OutputOf = { readonly [Name in keyof typeof all]: is.ValueOf<(typeof all)[Name]['shape']> };
+/** The same as values. */
+export type OutputOf = { readonly [Name in keyof typeof all]: ValueOf<(typeof all)[Name]> };
+
+/** The output of a command that fails before it has anything else to say. */
+export const failureOutput = object({ error });
+
+/** The flags that make a command print its output. */
+export function outputFlags(command: string): string {
+  return command === 'changes' ? '--format ndjson' : '--json';
+}
 
 /** The JSON Schema of a command's output, also of a failure if it can print one. */
-export function schemaOf(command: string, { flags, about, shape }: Output): object {
+export function schemaOf(command: string): object {
+  const shape = outputs[command] as JsonShape;
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
-    title: `docmirror ${command} ${flags}`,
-    description: about,
-    ...(flags === '--json' ? { anyOf: [shape, runs.failureOutput] } : shape),
+    title: `docmirror ${command} ${outputFlags(command)}`,
+    description: shape.description,
+    ...(shape === changes ? shape : { anyOf: [shape, failureOutput] }),
   };
 }
 
@@ -231,7 +353,8 @@ export function schemaName(command: string): string {
 }
 
 /** An output with the labels, which it has if some are set. */
-function withLabels(shape: is.JsonShape): is.Shape {
+function withLabels(declared: object): Shape {
+  const shape: JsonShape = declared;
   if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(withLabels) };
   if (shape.properties === undefined || 'labels' in shape.properties) return shape;
   const own = { ...labels, description: 'the labels; left out if none are set' };

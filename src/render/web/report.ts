@@ -6,7 +6,7 @@ import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/
 import { cut } from '../cut.ts';
 import { ago, fieldsText, notesOn } from '../list-notes.ts';
 import { count, counted } from '../numbers.ts';
-import { runCells, runColumns } from '../run-list.ts';
+import { runCells, runColumns } from '../runs.ts';
 import { statusCells, statusColumns } from '../status.ts';
 import { timeBars } from './charts.ts';
 import { type Html, html, table } from './html.ts';

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { lists } from '../../contract/lists.ts';
-import type { Manifest, Verification } from '../../contract/results.ts';
 import { RefusedFileError, UsageError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { DatabaseCopy, makeFolders, writeWhole } from '../file/atomic-file.ts';
@@ -12,7 +11,7 @@ import { openMirrorForReading } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import { differentMirrors, identityOf } from './identity.ts';
 
 /** How a backup is made and checked. */
@@ -134,13 +133,15 @@ export function checkpointBeside(path: string): string {
 /** Describes a backup that was just made, in its manifest. */
 export async function writeManifest(
   path: string,
-  { runId, labels, signal }: Pick<Manifest, 'runId' | 'labels'> & { readonly signal: AbortSignal },
-): Promise<Manifest> {
+  runId: number,
+  labels: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
   const { mirrorId, baseUrl } = identityOf(path);
   using file = openMirrorForReading(path);
   const count = (table: string) =>
     file.sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  const manifest: Manifest = {
+  const manifest = {
     mirrorId: mirrorId ?? '',
     baseUrl,
     labels,
@@ -155,6 +156,8 @@ export async function writeManifest(
   writeWhole(manifestBeside(path), `${JSON.stringify(manifest)}\n`);
   return manifest;
 }
+
+type Manifest = Awaited<ReturnType<typeof writeManifest>>;
 
 /** The manifest of a backup; null if there is none that can be read. */
 function readManifest(backup: string): Manifest | null {

@@ -1,6 +1,5 @@
 import { chmodSync, existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Verification } from '../../contract/results.ts';
 import { codeOf, exitCodes, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, shareOwner } from '../file/atomic-file.ts';
 import { MirrorLock } from '../file/lock-file.ts';
@@ -8,7 +7,7 @@ import { fileBehind, isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
 import { assertNotLater, openOfAnyShape, shapeOf } from '../file/open.ts';
 import { damageOf, explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import type { VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import type { Verification, VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import { differentMirrors, identityOf } from './identity.ts';
 
 /** The result of a restore. The mirror is replaced if the copy is sound. Otherwise it is unchanged. */

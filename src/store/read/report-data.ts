@@ -5,7 +5,7 @@ import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import type { Change } from './change-cursor.ts';
 import { changesThatFit } from './change-list.ts';
-import { type ListStatus, type RecordedRun, RunReader } from './run-reader.ts';
+import { type ListStatus, RunReader, type RunWithLists } from './run-reader.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
 export interface Span {
@@ -76,7 +76,7 @@ export interface ReportData {
   readonly lists: readonly ReportList[];
   readonly runCount: number;
   /** The newest first. */
-  readonly runs: readonly RecordedRun[];
+  readonly runs: readonly RunWithLists[];
   readonly period: ReportPeriod;
   /**
    * The period is known up to this time, in milliseconds since 1970. Later exports are missing, because the period is not over or

@@ -1,38 +1,32 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
-import { lists } from '../../contract/lists.ts';
-import type { RejectionCount } from '../../contract/results.ts';
+import { lists, type ResourceName, resourceNames } from '../../contract/lists.ts';
+import type { RecordedList, RecordedRun } from '../../contract/run.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
-/** A row of `sync_runs`, with the field names of Drizzle. */
-export type RunRow = typeof syncRuns.$inferSelect;
-
-/** A row of `sync_run_resources`: how one list of a run ended. */
-export type RunResourceRow = typeof syncRunResources.$inferSelect;
-
-/** A run as it is recorded, with its lists in the order of their definition. */
-export interface RecordedRun extends RunRow {
-  readonly resources: readonly RunResourceRow[];
+/** A recorded run with its lists, in the order of their definition. */
+export interface RunWithLists extends RecordedRun {
+  readonly resources: readonly RecordedList[];
 }
 
 type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;
 
 /** The state of one list of the mirror. */
 export interface ListStatus {
-  readonly resource: string;
+  readonly resource: ResourceName;
   readonly recordCount: number;
   /** The newest run that worked on the list, however it ended; null if none has. */
-  readonly lastRun: (RunResourceRow & { readonly baseUrl: string }) | null;
+  readonly lastRun: (RecordedList & { readonly baseUrl: string }) | null;
   /** When the last completed run of the list ended; null if none has. */
   readonly lastCompletedAt: string | null;
   readonly lastFullAt: string | null;
   /** Fields that the service sends and no column exists for, without those that the last full sync no longer saw. */
   readonly unknownFields: readonly SeenField[];
   /** The newest run of the list that has ended; null if none has. */
-  readonly lastEnded: RunResourceRow | null;
+  readonly lastEnded: RecordedList | null;
 }
 
 /** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
@@ -51,27 +45,20 @@ export class RunReader implements Disposable {
   }
 
   /** The newest runs, the newest first. The status of one whose process is gone is `died`. */
-  runs(limit: number): RecordedRun[] {
+  runs(limit: number): RunWithLists[] {
     const { orm } = this.#file;
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
     // No list of their ids, because SQLite accepts only a limited number of parameters.
     const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
     const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
-    const byRun = Map.groupBy(resources, ({ runId }) => runId);
-    return runs.map(run => ({
-      ...this.#said(run, run.id),
-      resources: lists.flatMap(({ resource }) =>
-        (byRun.get(run.id) ?? [])
-          .filter(row => row.resource === resource)
-          .map(row => this.#said(row, run.id)),
+    return runs.map(({ id: runId, labels, ...run }) => ({
+      ...this.#said<RecordedRun>({ runId, ...run, labels: labels === null ? {} : JSON.parse(labels) }),
+      resources: resourceNames.flatMap(name =>
+        resources
+          .filter(row => row.runId === runId && row.resource === name)
+          .map(row => this.#said<RecordedList>(row)),
       ),
     }));
-  }
-
-  /** The newest run, with `died` as its status if its process is gone; null if none is recorded. */
-  newestRun(): RunRow | null {
-    const run = this.#file.orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(1).get();
-    return run === undefined ? null : this.#said(run, run.id);
   }
 
   /** The state of each list, in the order of their definition. */
@@ -89,7 +76,7 @@ export class RunReader implements Disposable {
         return {
           resource,
           recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
-          lastRun: last && { ...this.#said(last, last.runId), baseUrl: run?.baseUrl ?? '' },
+          lastRun: last && { ...last, baseUrl: run?.baseUrl ?? '' },
           lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
           lastCompletedAt: this.#newest(resource, isCompleted)?.completedAt ?? null,
           lastFullAt:
@@ -101,16 +88,27 @@ export class RunReader implements Disposable {
   }
 
   /** The newest run of a list for which a condition is true. */
-  #newest(resource: string, condition?: SQL): RunResourceRow | null {
+  #newest(resource: string, condition?: SQL): RecordedList | null {
     const ofList = and(eq(syncRunResources.resource, resource), condition);
     const rows = this.#file.orm.select().from(syncRunResources).where(ofList);
-    return rows.orderBy(desc(syncRunResources.runId)).limit(1).get() ?? null;
+    const row = rows.orderBy(desc(syncRunResources.runId)).limit(1).get();
+    return row === undefined ? null : this.#said<RecordedList>(row);
   }
 
-  #said<T extends { readonly status: string }>(row: T, runId: number): T {
-    const isDead = row.status === 'running' && this.#died !== null && runId <= this.#died;
-    return isDead ? { ...row, status: 'died' } : row;
+  /** A row as it is reported: its error as one value, and the status of a run whose process is gone. */
+  #said<Said extends RecordedRun | RecordedList>({ errorCode, errorMessage, ...row }: Row): Said {
+    const error = errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' };
+    const isDead = row.status === 'running' && this.#died !== null && row.runId <= this.#died;
+    return { ...row, error, status: isDead ? 'died' : row.status } as unknown as Said;
   }
+}
+
+interface Row {
+  readonly runId: number;
+  readonly status: string;
+  readonly labels?: object;
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
 }
 
 const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
@@ -132,35 +130,36 @@ export function diedRun(sqlite: Database.Database): number | null {
   return newest.get() === runId ? runId : null;
 }
 
-/** A rejected record as it is stored. Its text is null if it was erased, and in a share. */
-export type RejectedRecord = Omit<typeof rejectedRecords.$inferSelect, 'content'>;
+type RejectedRow = Omit<typeof rejectedRecords.$inferSelect, 'content'>;
+type CountRow = Readonly<
+  Record<'resource' | 'reason', string> & Record<'count' | 'firstRunId' | 'lastRunId', number>
+>;
+
+/** Why records of a list were rejected, and how many; `isCurrent` is true if the newest run that wrote the list did it, too. */
+export type RejectionCount = CountRow & { readonly isCurrent: boolean };
 
 /**
  * How many records were rejected for each reason, those that still apply first; and the records that were rejected last, at most
- * `limit`.
+ * `limit`. A text is null if it was erased, and in a share.
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function readRejected(
-  path: string,
-  limit: number,
-): { readonly counts: readonly RejectionCount[]; readonly records: readonly RejectedRecord[] } {
+export function readRejected(path: string, limit: number) {
   using mirror = openForReading(path);
   const { sqlite } = mirror;
   sqlite.exec('BEGIN');
-  type CountRow = Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null };
-  const counts = sqlite.prepare<[], CountRow>(
+  const counts = sqlite.prepare<[], CountRow & { readonly isCurrent: number | null }>(
     `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
        last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
      FROM rejected_records r GROUP BY resource, reason, isCurrent
      ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`,
   );
-  const records = sqlite.prepare<[number], RejectedRecord>(
+  const records = sqlite.prepare<[number], RejectedRow>(
     `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
      FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`,
   );
   return {
-    counts: counts.all().map(row => ({ ...row, isCurrent: row.isCurrent === 1 })),
+    counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
     records: records.all(limit),
   };
 }

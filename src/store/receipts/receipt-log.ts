@@ -2,7 +2,6 @@ import type Database from 'better-sqlite3';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { leafHash, MerkleTree } from '../../audit/hashes.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
-import type { ReceiptHead } from '../../contract/run.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { mirrorIds } from '../tables/views.ts';
 
@@ -64,7 +63,7 @@ export class ReceiptLog {
   }
 
   /** The newest receipt, with the size and the root hash of the log; null if there is none. */
-  head(): ReceiptHead | null {
+  head() {
     const tree = new MerkleTree();
     let newest = '';
     const hashes = this.#sqlite.prepare<[], string>(

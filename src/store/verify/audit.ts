@@ -1,6 +1,15 @@
 import type Database from 'better-sqlite3';
-import type { Difference } from '../../contract/results.ts';
 import type { TimeSlice } from '../../time-slice.ts';
+
+/** Something in the mirror that is not as docmirror wrote it. */
+export interface Difference {
+  /** Null if the file itself is damaged. */
+  readonly table: string | null;
+  /** Null if it is not one row. */
+  readonly id: number | null;
+  readonly what: string;
+  readonly severity: 'content' | 'record of runs' | 'shortcut';
+}
 
 type Severity = Difference['severity'];
 

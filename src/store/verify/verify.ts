@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import type { Difference, Verification } from '../../contract/results.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -14,7 +13,7 @@ import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { brokenReferences } from '../tables/references.ts';
 import { mirrorIds } from '../tables/views.ts';
-import { type Report, severityOf } from './audit.ts';
+import { type Difference, type Report, severityOf } from './audit.ts';
 import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { verifyTables } from './verify-tables.ts';
 
@@ -35,21 +34,21 @@ export interface VerifyOptions {
  *
  * @throws MirrorFileError if there is no mirror to audit. Damage is a difference and not an error.
  */
-export async function verifyMirror(path: string, options: VerifyOptions): Promise<Verification> {
+export async function verifyMirror(path: string, options: VerifyOptions) {
   const differences: Difference[] = [];
   let differenceCount = 0;
   const report: Report = (table, id, what, severity = severityOf(table)) => {
     if (differenceCount++ < options.limit) differences.push({ table, id, what, severity });
   };
   // Damage to the file can be found at any place of the audit.
-  let found = nothing;
+  let found: Found = nothing;
   try {
     const kind = kindOf(path);
     if (kind === 'no database') report(null, null, 'the file is not an SQLite database');
     else if (kind === 'empty') report(null, null, 'the file has no tables');
     else {
       using file = openMirrorForReading(path);
-      found = await audit(file.sqlite, report, options);
+      found = (await audit(file.sqlite, report, options)) ?? nothing;
     }
   } catch (error) {
     const damage = damageIn(error, path);
@@ -59,7 +58,9 @@ export async function verifyMirror(path: string, options: VerifyOptions): Promis
   return { path, ...found, differenceCount, differences };
 }
 
-type Found = Omit<Verification, 'path' | 'differenceCount' | 'differences'>;
+/** The result of an audit of a mirror's file. */
+export type Verification = Awaited<ReturnType<typeof verifyMirror>>;
+type Found = NonNullable<Awaited<ReturnType<typeof audit>>>;
 
 const nothing: Found = {
   lists: [],
@@ -73,11 +74,7 @@ const nothing: Found = {
   otherObjects: [],
 };
 
-async function audit(
-  sqlite: Database.Database,
-  report: Report,
-  { signal, checkpoints = [] }: VerifyOptions,
-): Promise<Found> {
+async function audit(sqlite: Database.Database, report: Report, { signal, checkpoints = [] }: VerifyOptions) {
   const slice = new TimeSlice(signal);
   // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
   sqlite.exec('BEGIN');
@@ -85,7 +82,7 @@ async function audit(
   const faults = integrity.filter(({ integrity_check: fault }) => fault !== 'ok');
   for (const { integrity_check: fault } of faults) report(null, null, `SQLite's integrity check: ${fault}`);
   // A damaged file can't be compared with anything.
-  if (faults.length > 0) return nothing;
+  if (faults.length > 0) return null;
   for (const { table, rowid, parent } of brokenReferences(sqlite))
     report(table, rowid, `it refers to a row of ${parent} that does not exist`);
   const otherObjects = verifyObjects(sqlite, report);
@@ -134,7 +131,7 @@ async function audit(
  *
  * @returns the objects of others that are no difference.
  */
-function verifyObjects(sqlite: Database.Database, report: Report): Verification['otherObjects'] {
+function verifyObjects(sqlite: Database.Database, report: Report) {
   const objects = compareObjects(sqlite);
   for (const { type, name, table, state } of objects) {
     const faults = {

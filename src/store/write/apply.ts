@@ -87,7 +87,6 @@ async function write(context: ListContext, order: Order, plan: Plan): Promise<Li
     removalsWithheld: withheld,
     changedIdentity: plan.changedIdentity,
     undecided,
-    recordCount: rows.count,
     checksum: rows.toString(),
     ...fieldNews(context, stage, result),
   });

@@ -1,7 +1,6 @@
 import type { ReceiptOf } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
-import type { Erased } from '../../contract/results.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
 import { MirrorLock } from '../file/lock-file.ts';
 import { mirrorToWrite } from '../file/mirror-path.ts';
@@ -32,7 +31,7 @@ export interface EraseOrder {
  *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
  */
-export function erase(path: string, order: EraseOrder): Erased {
+export function erase(path: string, order: EraseOrder) {
   const place = mirrorToWrite(path);
   // If there is no mirror, opening it for writing would create one.
   openMirrorForReading(place).close();
@@ -129,7 +128,7 @@ function isSameRecord(resource: string): string {
 }
 
 /** Erases the texts, with a receipt for the versions and one for each rejected record. */
-function eraseIn(file: MirrorFile, order: EraseOrder): Erased {
+function eraseIn(file: MirrorFile, order: EraseOrder) {
   const { sqlite } = file;
   const { resource, recordId, actor, at } = order;
   const { isListed, versions, runIds, rejected } = findTexts(file, order);

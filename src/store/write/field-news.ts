@@ -1,6 +1,5 @@
 import { scalarFields } from '../../contract/lists.ts';
 import type { UnknownField } from '../../contract/page.ts';
-import type { FieldNews } from '../../contract/run.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import type { ReadList } from './memory.ts';
 import type { ListContext } from './mirror.ts';
@@ -14,7 +13,7 @@ export function fieldNews(
   context: ListContext,
   { sql, answerMembers }: Stage,
   { proof, unproven }: ReadList,
-): FieldNews {
+) {
   const { file, list, run } = context;
   const isFull = proof !== null;
   const all = <Row>(query: string, ...values: unknown[]) =>

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
+import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { MirrorBusyError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -166,7 +166,7 @@ export class SqliteMirror {
     return tell !== null ? 0 : pruneHistory(file, { runId: this.#run.id, keepMs, at, signal });
   }
 
-  async endRun(status: RunStatus, completedAt: string, error: RunError | null): Promise<ReceiptHead | null> {
+  async endRun(status: RunStatus, completedAt: string, error: RunError | null) {
     const { file, tell } = this.#open;
     const { id } = this.#run;
     const head = await this.#write(() => {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { resourceNames } from '../../contract/lists.ts';
-import type { ListOutcome, ReceiptHead, RunError, RunStart, RunStatus } from '../../contract/run.ts';
+import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
@@ -50,7 +50,7 @@ export class RunRecords {
   }
 
   /** Records how a run ended, and writes its receipt. */
-  end(runId: number, status: RunStatus, completedAt: string, error: RunError | null): ReceiptHead | null {
+  end(runId: number, status: RunStatus, completedAt: string, error: RunError | null) {
     this.#close(runId, {
       status,
       completedAt,

@@ -292,7 +292,7 @@ describe('verify --live', () => {
     });
     expect(await own.run('verify', '--live', '--token', 'wrong')).toMatchObject({
       code: 12,
-      stdout: expect.stringContaining('\nNothing could be compared with the service.\n'),
+      stdout: expect.stringContaining('but not all of it could be compared.\n'),
     });
     expect(await own.run('verify', '--live', '--base-url', 'nowhere')).toMatchObject({ code: 2 });
   });

@@ -1,0 +1,89 @@
+import type { Receipt } from '../audit/receipt.ts';
+import { openPointsOf, stateWords } from '../list-state.ts';
+import type { RunWithLists } from '../store/read/run-reader.ts';
+import { cut } from './cut.ts';
+import { totalsOf } from './list-notes.ts';
+import { count, duration, instant } from './numbers.ts';
+import type { OutputOf } from './outputs/outputs.ts';
+import { renderTable } from './table.ts';
+
+// Tables of what runs have left: the runs themselves, the records that they rejected, and the receipts.
+
+/** The run history for people, the newest first. */
+export function runsText(runs: readonly RunWithLists[], width: number): string {
+  if (runs.length === 0) return 'No run is recorded yet. Make one with "docmirror sync".\n';
+  const rows = runs.map(run => runCells(run, instant));
+  return renderTable(runColumns, rows, width);
+}
+
+/** The columns of a table of runs. */
+export const runColumns = ['Run', 'Started', 'Took', 'Status', 'New', 'Changed', 'Removed', 'Why'];
+
+/** A run as a row of it; `when` says a time in words. */
+export function runCells(run: RunWithLists, when: (at: string) => string): string[] {
+  const { runId, startedAt, completedAt, status, resources, error } = run;
+  const totals = Object.values(totalsOf(resources)).map(count);
+  // If the clock was set back meanwhile, the difference means nothing.
+  const tookMs = Math.max(0, Date.parse(completedAt ?? '') - Date.parse(startedAt));
+  const found = new Set(resources.map(list => openPointsOf(list)[0]?.state));
+  const open = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
+  const why = error?.code ?? open.map(state => stateWords[state]).join(', ');
+  return [String(runId), when(startedAt), duration(tookMs), status, ...totals, why];
+}
+
+/** The most of a record's text that is shown, in characters. */
+const textMax = 60;
+
+/** Rejected records for people: the reasons, then some of the records. */
+export function rejectedText({ counts, records }: OutputOf['rejected'], width: number): string {
+  if (counts.length === 0) return 'No record was rejected.\n';
+  const rest = counts.reduce((sum, each) => sum + each.count, 0) - records.length;
+  const reasons = counts.map(each => {
+    const runs = [each.firstRunId, each.lastRunId].map(String);
+    return [each.resource, count(each.count), each.isCurrent ? 'yes' : 'no', ...runs, each.reason];
+  });
+  const shown = records.map(({ id, resource, pageNo, position, lastRunId, record }) => {
+    // A webhook's text can contain a secret, in its endpoint.
+    const hidden = resource === 'webhooks' ? '(--json shows it)' : null;
+    const text = record === null ? '(no text here)' : (hidden ?? cut(record, textMax));
+    return [String(id), resource, ...[pageNo, position, lastRunId].map(String), text];
+  });
+  return [
+    renderTable(['List', 'Records', 'Still', 'First run', 'Last run', 'Reason'], reasons, width),
+    '\n',
+    renderTable(['Id', 'List', 'Page', 'Item', 'Last run', 'Record'], shown, width),
+    rest > 0 ? `… and ${count(rest)} more\n` : '',
+    counts.some(({ isCurrent }) => isCurrent)
+      ? '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.\n'
+      : '',
+  ].join('');
+}
+
+/** Receipts for people, a row each. */
+export function receiptsText(
+  rows: readonly { readonly leafIndex: number; readonly receipt: Receipt }[],
+  width: number,
+): string {
+  if (rows.length === 0) return 'There is no receipt yet. A run writes one: "docmirror sync".\n';
+  const cells = rows.map(({ leafIndex, receipt }) => {
+    const at = receipt.kind === 'run' ? receipt.startedAt : receipt.at;
+    const by = 'actor' in receipt ? receipt.actor : '';
+    return [String(leafIndex), receipt.kind, instant(at), by, receiptWords(receipt)];
+  });
+  return renderTable(['Leaf', 'Kind', 'When', 'By', 'What'], cells, width);
+}
+
+function receiptWords(receipt: Receipt): string {
+  switch (receipt.kind) {
+    case 'run':
+      return `run ${count(receipt.runId)}, ${receipt.status}`;
+    case 'upgrade':
+      return `from ${receipt.fromVersion} to ${receipt.docmirrorVersion}`;
+    case 'prune':
+      return `versions that ended before ${instant(receipt.before)} were deleted`;
+    case 'rebuild':
+      return 'rows that another program altered were dropped';
+    case 'erase':
+      return `${receipt.resource} ${receipt.recordId}: the text was erased`;
+  }
+}
