@@ -2,7 +2,7 @@ import { resolvePublish } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import { type Context, command } from './command.ts';
+import { command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
 import { StatusLine } from './progress.ts';
 
@@ -41,64 +41,50 @@ export const publishClickhouse = command({
     "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
   async run({ again, replaceTenant, printDdl, cluster, json }, context) {
+    const { settings, config, stdout, stderr, signal, secrets, notifier } = context;
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
     if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
     if (printDdl && json) throw new UsageError('--print-ddl prints no JSON.');
     if (printDdl) {
       const { ddlStatements } = await import('../publish/tables.ts');
-      const statements = ddlStatements(context.config.clickhouseDatabase, cluster);
-      context.stdout.write(statements.map(statement => `${statement};\n`).join('\n'));
+      const statements = ddlStatements(config.clickhouseDatabase, cluster);
+      stdout.write(statements.map(statement => `${statement};\n`).join('\n'));
       return undefined;
     }
     const startedAtMs = performance.now();
-    const published = await publishTo({ again, replaceTenant }, context);
-    return { ...published, durationMs: Math.round(performance.now() - startedAtMs) };
+    const { database, timeoutMs, giveUpAfterMs } = config;
+    const { tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
+    const { url, user, password, proxy } = addressee;
+    // The password must not be shown, nor what is sent of it in a header.
+    if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
+    if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
+    const line = new StatusLine(stderr);
+    const onWait = (why: string) => line.show(`waiting for ClickHouse: ${why}`);
+    const onProgress = (done: number, total: number) =>
+      line.show(`publishing ${count(done)}/${count(total)} rows`);
+    // The client of ClickHouse is loaded only for this.
+    const { ClickHouse } = await import('../publish/clickhouse.ts');
+    const { publish } = await import('../publish/publish.ts');
+    const { openPublishSource } = await import('../store/read/publish-rows.ts');
+    const target = new ClickHouse({ ...addressee, timeoutMs, giveUpAfterMs, signal, onWait });
+    notifier?.begun();
+    try {
+      const options = { tenant, again, replaceTenant, onProgress };
+      const published = await publish(() => openPublishSource(database), target, options);
+      return { url, ...published, durationMs: Math.round(performance.now() - startedAtMs) };
+    } finally {
+      line.clear();
+      await target.close();
+    }
   },
   output({ url: _url, ...publication }): OutputOf['publish clickhouse'] {
     return { ...publication, verified: true };
   },
-  text: publishedText,
+  text({ tenant, url, fromRunId, throughRunId, runs, rows, changes, durationMs }) {
+    const verified = `verified in ${(durationMs / 1000).toFixed(1)} s.\n`;
+    if (fromRunId === null) return `${tenant}: nothing new; ${url} has run ${throughRunId}, ${verified}`;
+    const which =
+      runs === 1 ? `run ${throughRunId}` : `${counted(runs, 'run')}, ${fromRunId} to ${throughRunId}`;
+    return `${tenant}: ${which}: ${counted(rows, 'row')} and ${counted(changes, 'change')} sent to ${url} and ${verified}`;
+  },
 });
-
-/** Publishes the mirror. The client of ClickHouse is loaded only for this. */
-async function publishTo(
-  given: { readonly again: boolean; readonly replaceTenant: boolean },
-  context: Context,
-) {
-  const { settings, stderr, signal, secrets } = context;
-  const { database, timeoutMs, giveUpAfterMs } = context.config;
-  const { tenant, ...addressee } = resolvePublish(settings.flags, settings.environment);
-  const { url, user, password, proxy } = addressee;
-  // The password must not be shown, nor what is sent of it in a header.
-  if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
-  if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
-  const line = new StatusLine(stderr);
-  const onWait = (why: string) => line.show(`waiting for ClickHouse: ${why}`);
-  const { ClickHouse } = await import('../publish/clickhouse.ts');
-  const { publish } = await import('../publish/publish.ts');
-  const { openPublishSource } = await import('../store/read/publish-rows.ts');
-  const target = new ClickHouse({ ...addressee, timeoutMs, giveUpAfterMs, signal, onWait });
-  context.notifier?.begun();
-  try {
-    const onProgress = (done: number, total: number) =>
-      line.show(`publishing ${count(done)}/${count(total)} rows`);
-    const options = { tenant, ...given, clock: () => new Date(), signal, onProgress };
-    return { url, ...(await publish(() => openPublishSource(database), target, options)) };
-  } finally {
-    line.clear();
-    await target.close();
-  }
-}
-
-/** A publication in a sentence. */
-function publishedText(
-  published: Awaited<ReturnType<typeof publishTo>> & { readonly durationMs: number },
-): string {
-  const { tenant, url, fromRunId, throughRunId, runs, rows, changes, durationMs } = published;
-  const seconds = (durationMs / 1000).toFixed(1);
-  if (fromRunId === null)
-    return `${tenant}: nothing new; ${url} has run ${throughRunId}, verified in ${seconds} s.\n`;
-  const which =
-    runs === 1 ? `run ${throughRunId}` : `${counted(runs, 'run')}, ${fromRunId} to ${throughRunId}`;
-  return `${tenant}: ${which}: ${counted(rows, 'row')} and ${counted(changes, 'change')} sent to ${url} and verified in ${seconds} s.\n`;
-}

@@ -4,7 +4,7 @@ import { Agent as TlsAgent } from 'node:https';
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import pRetry from 'p-retry';
 import { codeOf, DocmirrorError, UsageError } from '../errors.ts';
-import { howToMake, type TargetTable } from './tables.ts';
+import type { TargetTable } from './tables.ts';
 
 /** The server to publish to, complete and checked. */
 export interface ClickHouseOptions {
@@ -24,9 +24,6 @@ export interface ClickHouseOptions {
   readonly onWait?: (why: string) => void;
 }
 
-/** Values for the places `{name:Type}` in a query. */
-type Parameters = Readonly<Record<string, string | number>>;
-
 const retryAfterMsMin = 200;
 const retryAfterMsMax = 5_000;
 
@@ -44,11 +41,11 @@ const safeSettings = {
 
 /** A ClickHouse server, asked over HTTP. Its errors have messages for the user. If one is temporary, the request is tried again. */
 export class ClickHouse {
-  readonly #options: ClickHouseOptions;
+  readonly options: ClickHouseOptions;
   readonly #client: ClickHouseClient;
 
   constructor(options: ClickHouseOptions) {
-    this.#options = options;
+    this.options = options;
     const { origin, pathname } = new URL(options.url);
     const agent = agentFor(options);
     this.#client = createClient({
@@ -67,50 +64,38 @@ export class ClickHouse {
     });
   }
 
-  get database(): string {
-    return this.#options.database;
-  }
-
-  get url(): string {
-    return this.#options.url;
-  }
-
-  /** The rows of a query whose columns are all texts. */
-  ask(query: string, parameters: Parameters = {}): Promise<string[][]> {
+  /** The rows of a query whose columns are all texts. Parameters are for the places `{name:Type}` in it. */
+  ask(query: string, query_params: Readonly<Record<string, string | number>> = {}): Promise<string[][]> {
     return this.#persistently(async abort_signal => {
       // One document: in a format of lines, half an answer or a proxy's page would look like fewer rows.
       const format = 'JSONCompact';
-      const answer = await this.#client.query({ query, query_params: parameters, format, abort_signal });
-      const { data, rows } = await answer.json<unknown>();
-      const isRow = (row: unknown) => Array.isArray(row) && row.every(value => typeof value === 'string');
-      if (!Array.isArray(data) || data.length !== rows || !data.every(isRow))
-        throw new OddAnswerError('an answer without its rows');
-      return data as string[][];
+      const answer = await this.#client.query({ query, query_params, format, abort_signal });
+      const { data, rows } = await answer.json<string[]>();
+      if (data.length !== rows) throw new Error('Rows are missing.');
+      return data;
     });
   }
 
   /** Inserts rows, one array of values each. */
   insert({ name, columns }: TargetTable, rows: readonly (readonly unknown[])[]): Promise<void> {
-    const [first = '', ...others] = columns.map(column => column.name);
-    // A tenant that was deleted and is sent again has the same blocks as before. A server that drops repeated blocks would drop
-    // them, so each block gets its own name. The settings that turn this off differ between versions.
-    const settings = { insert_deduplication_token: randomUUID() };
-    return this.#persistently(async signal => {
-      await this.#client.insert({
-        table: name,
-        columns: [first, ...others],
-        values: rows,
-        format: 'JSONCompactEachRow',
-        clickhouse_settings: settings,
-        abort_signal: signal,
-      });
+    const insertion = {
+      table: name,
+      columns: Object.keys(columns) as [string, ...string[]],
+      values: rows,
+      format: 'JSONCompactEachRow',
+      // A tenant that was deleted and is sent again has the same blocks as before. A server that drops repeated blocks would drop
+      // them, so each block gets its own name. The settings that turn this off differ between versions.
+      clickhouse_settings: { insert_deduplication_token: randomUUID() },
+    } as const;
+    return this.#persistently(async abort_signal => {
+      await this.#client.insert({ ...insertion, abort_signal });
     }, true);
   }
 
   /** Runs a statement that returns nothing. */
-  command(query: string, parameters: Parameters = {}): Promise<void> {
-    return this.#persistently(async signal => {
-      await this.#client.command({ query, query_params: parameters, abort_signal: signal });
+  command(query: string, query_params: Readonly<Record<string, string>> = {}): Promise<void> {
+    return this.#persistently(async abort_signal => {
+      await this.#client.command({ query, query_params, abort_signal });
     });
   }
 
@@ -119,16 +104,13 @@ export class ClickHouse {
     return this.#client.close();
   }
 
-  #persistently<T>(ask: (signal: AbortSignal) => Promise<T>, sentRows = false): Promise<T> {
-    const { signal, giveUpAfterMs, onWait } = this.#options;
-    const attempt = async (): Promise<T> => {
-      try {
-        return await ask(signal);
-      } catch (error) {
+  #persistently<T>(ask: (signal: AbortSignal) => Promise<T>, sendsRows = false): Promise<T> {
+    const { signal, giveUpAfterMs, onWait } = this.options;
+    const attempt = () =>
+      ask(signal).catch((error: Error) => {
         signal.throwIfAborted();
-        throw faultOf(error, this.#options, sentRows);
-      }
-    };
+        throw faultOf(error, this.options, sendsRows);
+      });
     return pRetry(attempt, {
       retries: giveUpAfterMs === 0 ? 0 : Number.POSITIVE_INFINITY,
       ...(giveUpAfterMs > 0 && { maxRetryTime: giveUpAfterMs }),
@@ -136,7 +118,8 @@ export class ClickHouse {
       maxTimeout: retryAfterMsMax,
       randomize: true,
       signal,
-      shouldRetry: ({ error }) => error instanceof ClickHouseFault && error.isRetryable,
+      shouldRetry: ({ error }) =>
+        error instanceof DocmirrorError && ['network', 'overloaded'].includes(error.code),
       onFailedAttempt: ({ error }) => onWait?.(error.message),
     });
   }
@@ -150,23 +133,10 @@ function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefin
   return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
 
-/** ClickHouse did not do what it was asked. `isRetryable` says if another try can help. */
-class ClickHouseFault extends DocmirrorError {
-  readonly isRetryable: boolean;
-
-  constructor(code: 'network' | 'refused' | 'overloaded', message: string, isRetryable: boolean) {
-    super(code, message);
-    this.isRetryable = isRetryable;
-  }
-}
-
-/** An answer that is not what was asked for; its message is docmirror's own. */
-class OddAnswerError extends Error {}
-
 // The numbers are ClickHouse's own error codes.
 const wrongPassword = new Set(['192', '193', '194', '516']);
 const lacksRights = '497';
-const missingTables = new Set(['60', '81']);
+const missingTables = new Set(['16', '60', '81']);
 /** These can pass: a timeout, too many queries at once, a lost connection within the cluster, too many parts to be merged. */
 const passing = new Set(['159', '202', '209', '210', '242', '252', '425', '439', '999']);
 const certificateFault = /CERT|ISSUER|SIGNATURE|ALTNAME/;
@@ -175,64 +145,42 @@ const wordsMax = 300;
 /**
  * Makes an error with a message for the user of the failure of a request. The message quotes nothing of an answer that is not
  * ClickHouse's, because it can contain what was sent, including the password.
+ *
+ * @param sentRows true if the server's message might contain rows, and the secret part of a webhook's address with them.
  */
-function faultOf(error: unknown, options: ClickHouseOptions, sentRows: boolean): Error {
-  const { url, proxy } = options;
+function faultOf(
+  error: Error,
+  { url, proxy, user, database }: ClickHouseOptions,
+  sentRows: boolean,
+): DocmirrorError {
   const where = `ClickHouse at ${url}${proxy === null ? '' : ` through the proxy ${proxy.shown}`}`;
-  if (!(error instanceof Error)) return new Error(String(error));
-  if (error instanceof ClickHouseError) return serverFault(error, where, options, sentRows);
-  const reason = reasonOf(error);
-  if (!certificateFault.test(reason))
-    return new ClickHouseFault(
+  if (!(error instanceof ClickHouseError)) {
+    const isLate = error.message === 'Timeout error.';
+    const reason = codeOf(error) ?? (isLate ? 'no answer in time' : 'an answer that is not its own');
+    if (certificateFault.test(reason))
+      return new DocmirrorError(
+        'certificate',
+        `${where}: its certificate is not trusted (${reason}). If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS.`,
+      );
+    return new DocmirrorError(
       'network',
       `${where} did not answer, or not to the end (${reason}). Nothing is lost: publish again, and raise DOCMIRROR_TIMEOUT_MS if it is slow.`,
-      true,
     );
-  return new ClickHouseFault(
-    'network',
-    `${where}: its certificate is not trusted (${reason}). If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS.`,
-    false,
-  );
-}
-
-/** The reason of a network failure, in a few words. */
-function reasonOf(error: Error): string {
-  const code = codeOf(error);
-  // If a proxy opens no connection, the message says why.
-  if (code === 'ERR_PROXY_TUNNEL' || error instanceof OddAnswerError) return words(error.message);
-  if (code !== undefined) return code;
-  return error.message === 'Timeout error.' ? 'no answer in time' : 'an answer that is not its own';
-}
-
-/** @param sentRows true if the server's message might contain rows, and the secret part of a webhook's address with them. */
-function serverFault(
-  { code, type, message }: ClickHouseError,
-  where: string,
-  { user, database }: ClickHouseOptions,
-  sentRows: boolean,
-): Error {
+  }
+  const { code, type } = error;
+  const words = error.message.replace(/\s+/g, ' ').slice(0, wordsMax);
   if (wrongPassword.has(code))
     return new UsageError(
       `${where} refused the user ${user} or the password. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE.`,
     );
   if (missingTables.has(code))
     return new UsageError(
-      `${where} has no tables of docmirror in the database ${database}; ${howToMake(database)}`,
+      `${where} has no tables of docmirror in the database ${database}; make them, or add what a later docmirror needs, with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery (${words})`,
     );
-  if (code === lacksRights)
-    return new UsageError(`${where} gives the user ${user} too few rights: ${words(message)}`);
-  const isPassing = passing.has(code);
-  const name = type === undefined ? code : `${code} ${type}`;
-  const text = sentRows
-    ? `${where} refused rows (${name}). Its own log says why, and might show them.`
-    : `${where} refused: ${words(message)} (${name})`;
-  return new ClickHouseFault(isPassing ? 'overloaded' : 'refused', text, isPassing);
-}
-
-function words(text: string): string {
-  const line = text
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return line.length > wordsMax ? `${line.slice(0, wordsMax)}…` : line || 'no reason given';
+  if (code === lacksRights) return new UsageError(`${where} gives the user ${user} too few rights: ${words}`);
+  const said = sentRows ? 'rows. Its own log says why, and might show them' : words;
+  return new DocmirrorError(
+    passing.has(code) ? 'overloaded' : 'refused',
+    `${where} refused (${code} ${type}): ${said}`,
+  );
 }

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Publication } from '../contract/results.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import {
   changesTable,
-  howToMake,
   publishedRunsTable,
   publishedTables,
   type TargetTable,
@@ -18,8 +18,6 @@ export interface PublishOptions {
   readonly again: boolean;
   /** First delete all rows of the tenant, whichever mirror published them. */
   readonly replaceTenant: boolean;
-  readonly clock: () => Date;
-  readonly signal: AbortSignal;
   readonly onProgress: (rowsDone: number, rowsExpected: number) => void;
 }
 
@@ -35,69 +33,46 @@ const overtakenMax = 5;
  * @throws UsageError if the server lacks the tables or refuses the password, or the tenant is not this mirror's.
  * @throws DocmirrorError if ClickHouse does not have what the mirror has.
  */
-export async function publish(open: () => PublishSource, target: ClickHouse, options: PublishOptions) {
-  const { tenant, again, replaceTenant } = options;
-  const sent: Sent = { runs: [], rows: 0, changes: 0 };
+export async function publish(
+  open: () => PublishSource,
+  target: ClickHouse,
+  { tenant, again, replaceTenant, onProgress }: PublishOptions,
+): Promise<Publication> {
   for (let overtaken = 0; ; overtaken++) {
     using source = open();
-    if (overtaken === 0) await checkTables(target);
-    if (overtaken === 0 && again && replaceTenant) await deleteTenant(target, tenant);
+    // The rows about published runs go last: if the deletion is interrupted, the tenant is still refused.
+    for (const { name } of replaceTenant && overtaken === 0 ? targetTables : [])
+      await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });
+    const { mirrorId } = source;
     const published = await lastPublishedRun(target, tenant, source);
-    const isAgain = again && overtaken === 0;
-    const afterRunId = isAgain ? 0 : Math.max(published, sent.runs.at(-1)?.runId ?? 0);
-    const { throughRunId, differences } = await sendRuns(source, target, { ...options, afterRunId }, sent);
+    const after = again ? 0 : published;
+    const runs = source.runs().filter(({ runId }) => runId > after);
+    const through = runs.at(-1)?.runId ?? after;
+    const expected = 2 * source.rowCountSince(after);
+    let done = 0;
+    const onSent = (count: number) => {
+      done += count;
+      onProgress(Math.min(done, expected), expected);
+    };
+    let rows = 0;
+    for (const table of publishedTables)
+      rows += await insertAll(target, table, rowsOf(tenant, table.resource, runs, source), onSent);
+    const changes = await insertAll(target, changesTable, changesOf(tenant, runs, source), onSent);
+    const differences = await compare(target, source, { tenant, after, through, changes });
     if (differences.length === 0) {
-      const publishedAt = options.clock().toISOString();
-      const { mirrorId } = source;
-      const rows = sent.runs.map(({ runId, startedAt }) => [tenant, mirrorId, runId, startedAt, publishedAt]);
-      await insertAll(target, publishedRunsTable, rows);
-      const fromRunId = sent.runs[0]?.runId ?? null;
-      return { tenant, mirrorId, fromRunId, throughRunId, ...sent, runs: sent.runs.length };
+      const at = new Date().toISOString();
+      const recorded = runs.map(({ runId, startedAt }) => [tenant, mirrorId, runId, startedAt, at]);
+      await insertAll(target, publishedRunsTable, recorded);
+      const fromRunId = runs[0]?.runId ?? null;
+      return { tenant, mirrorId, fromRunId, throughRunId: through, runs: runs.length, rows, changes };
     }
     using now = open();
-    const isOvertaken = overtaken < overtakenMax && newestRunId(now) > throughRunId;
-    if (!isOvertaken)
+    if (overtaken === overtakenMax || (now.runs().at(-1)?.runId ?? 0) <= through)
       throw new DocmirrorError(
         'publication_differs',
-        `ClickHouse at ${target.url} does not have what the mirror of ${tenant} has. ${differences.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
+        `ClickHouse at ${target.options.url} does not have what the mirror of ${tenant} has. ${differences.join('; ')}. "docmirror verify" says whether the mirror is sound; then publish with --again, and if that is not enough with --again --replace-tenant.`,
       );
   }
-}
-
-/** What all attempts sent. */
-interface Sent {
-  readonly runs: EndedRun[];
-  rows: number;
-  changes: number;
-}
-
-interface Sending extends PublishOptions {
-  readonly afterRunId: number;
-}
-
-async function sendRuns(source: PublishSource, target: ClickHouse, options: Sending, sent: Sent) {
-  const { tenant, afterRunId, signal, onProgress } = options;
-  const runs = source.runs().filter(({ runId }) => runId > afterRunId);
-  const expected = 2 * source.rowCountSince(afterRunId);
-  let done = 0;
-  const onSent = (count: number) => {
-    done += count;
-    onProgress(Math.min(done, expected), expected);
-  };
-  for (const table of publishedTables) {
-    const rows = rowsOf(tenant, table.resource, runs, source);
-    sent.rows += await insertAll(target, table, rows, { signal, onSent });
-  }
-  const changes = await insertAll(target, changesTable, changesOf(tenant, runs, source), { signal, onSent });
-  sent.changes += changes;
-  sent.runs.push(...runs);
-  const throughRunId = runs.at(-1)?.runId ?? afterRunId;
-  const differences = await compare(target, tenant, source, { afterRunId, throughRunId, changes });
-  return { throughRunId, differences };
-}
-
-function newestRunId(source: PublishSource): number {
-  return source.runs().at(-1)?.runId ?? 0;
 }
 
 type Row = readonly unknown[];
@@ -135,42 +110,36 @@ const batchRows = 20_000;
 /** Rows that are read before the batch that is being sent gets its turn. */
 const turnRows = 1_000;
 
-interface SendOptions {
-  readonly signal?: AbortSignal;
-  /** Called with the number of rows of each batch that has arrived. */
-  readonly onSent?: (rowCount: number) => void;
-}
-
 /**
  * Inserts rows as they are read. Only one batch is sent while the next one is gathered, so memory does not grow with the rows.
  *
+ * @param onSent called with the number of rows of each batch that has arrived.
  * @returns how many rows there were.
  */
 async function insertAll(
   target: ClickHouse,
   table: TargetTable,
   rows: Iterable<Row>,
-  { signal, onSent }: SendOptions = {},
+  onSent?: (rowCount: number) => void,
 ): Promise<number> {
   let underWay: Promise<void> = Promise.resolve();
   let rowCount = 0;
-  const send = async (batch: readonly Row[]): Promise<void> => {
+  let batch: Row[] = [];
+  const send = async () => {
+    const sent = batch;
+    batch = [];
     await underWay;
-    underWay = target.insert(table, batch).then(() => onSent?.(batch.length));
+    underWay = target.insert(table, sent).then(() => onSent?.(sent.length));
     // This awaits it before the next batch. Until then, an unhandled rejection would end docmirror.
     underWay.catch(() => undefined);
   };
-  let batch: Row[] = [];
   for (const row of rows) {
     batch.push(row);
     rowCount++;
     if (rowCount % turnRows === 0) await nextTurn();
-    if (batch.length < batchRows) continue;
-    signal?.throwIfAborted();
-    await send(batch);
-    batch = [];
+    if (batch.length === batchRows) await send();
   }
-  if (batch.length > 0) await send(batch);
+  if (batch.length > 0) await send();
   await underWay;
   return rowCount;
 }
@@ -192,23 +161,22 @@ const comparison = [
  */
 async function compare(
   target: ClickHouse,
-  tenant: string,
   source: PublishSource,
-  sent: { readonly afterRunId: number; readonly throughRunId: number; readonly changes: number },
+  { changes, ...range }: { tenant: string; after: number; through: number; changes: number },
 ): Promise<string[]> {
-  const { afterRunId: after, throughRunId: through } = sent;
-  const rows = await target.ask(comparison, { tenant, after, through });
+  const rows = await target.ask(comparison, range);
   const held = new Map(rows.map(([name, count, sum = '0']) => [name, { count: Number(count), sum }]));
-  const lists = publishedTables.flatMap(({ resource, view }) => {
-    const { recordCount, contentSum } = source.sumAfter(resource, through);
-    const { count, sum } = held.get(resource) ?? { count: 0, sum: '0' };
+  const of = (name: string) => held.get(name) ?? { count: 0, sum: '0' };
+  const differences = publishedTables.flatMap(({ resource, view }) => {
+    const { recordCount, contentSum } = source.sumAfter(resource, range.through);
+    const { count, sum } = of(resource);
     if (count !== recordCount) return [`${view}: ${count} rows there, ${recordCount} in the mirror`];
     if (BigInt(sum) === BigInt(`0x${contentSum}`)) return [];
     return [`${view}: as many rows as in the mirror, ${count}, but other contents`];
   });
-  const changeCount = held.get(changesTable.name)?.count ?? 0;
-  if (changeCount >= sent.changes) return lists;
-  return [...lists, `${changesTable.name}: ${changeCount} there, ${sent.changes} sent`];
+  const { count } = of(changesTable.name);
+  if (count < changes) differences.push(`${changesTable.name}: ${count} there, ${changes} sent`);
+  return differences;
 }
 
 const newestRuns = `
@@ -240,37 +208,4 @@ async function lastPublishedRun(target: ClickHouse, tenant: string, source: Publ
       `up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild" after run ${source.lastRunBeforeRebuild})`,
     );
   return runId;
-}
-
-/** Deletes all rows of the tenant. The rows about published runs go last: if the deletion is interrupted, the tenant is still refused. */
-async function deleteTenant(target: ClickHouse, tenant: string): Promise<void> {
-  for (const { name } of targetTables)
-    await target.command(`ALTER TABLE ${name} DELETE WHERE tenant = {tenant:String}`, { tenant });
-}
-
-const columnsQuery =
-  'SELECT table, name, type FROM system.columns WHERE database = {database:String} ORDER BY table, position';
-const namedMax = 3;
-
-/**
- * Makes sure that the tables are those that this docmirror fills. They can have additional columns.
- *
- * @throws UsageError that names what is missing and how to make it.
- */
-async function checkTables(target: ClickHouse): Promise<void> {
-  const { database, url } = target;
-  const rows = await target.ask(columnsQuery, { database });
-  const found = new Map(rows.map(([table, name, type]) => [`${table}.${name}`, type]));
-  const wrong = targetTables.flatMap(({ name: table, columns }) =>
-    columns.flatMap(({ name, type }) => {
-      const actual = found.get(`${table}.${name}`);
-      if (actual === type) return [];
-      return [actual === undefined ? `no ${table}.${name}` : `${table}.${name} is ${actual}, not ${type}`];
-    }),
-  );
-  if (wrong.length === 0) return;
-  const more = wrong.length > namedMax ? ` and ${wrong.length - namedMax} more` : '';
-  throw new UsageError(
-    `The database ${database} of ClickHouse at ${url} does not have the tables of this docmirror (${wrong.slice(0, namedMax).join(', ')}${more}); ${howToMake(database)}`,
-  );
 }

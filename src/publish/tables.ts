@@ -1,65 +1,40 @@
 import { arrayFields, type ListDefinition, lists, scalarFields } from '../contract/lists.ts';
 
-/** A column and its type as ClickHouse itself writes it. */
-export interface Column {
-  readonly name: string;
-  readonly type: string;
-}
-
-/** How to make the tables, as the end of a sentence. */
-export const howToMake = (database: string): string =>
-  `make them with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery`;
+/** Columns, each with its type as ClickHouse itself writes it. */
+type Columns = Readonly<Record<string, string>>;
 
 /** A table in ClickHouse. */
 export interface TargetTable {
   readonly name: string;
-  readonly columns: readonly Column[];
+  readonly columns: Columns;
   /** The arguments of ReplacingMergeTree: which one of several rows with the same sort key replaces the others. */
   readonly replacement: readonly string[];
   /** No nullable column can be in it. */
   readonly sortKey: readonly string[];
 }
 
-/** A table that contains the versions of a list's rows, and the view of the current ones. */
-export interface PublishedTable extends TargetTable {
-  /** The service's own word for the list, or `connections`. */
-  readonly resource: string;
-  readonly view: string;
-  /** The list's own columns. A later contract can add to them. */
-  readonly fields: readonly Column[];
-  /** The columns of the view. */
-  readonly shown: readonly Column[];
-}
-
-const tenant: Column = { name: 'tenant', type: 'LowCardinality(String)' };
 const word = 'LowCardinality(String)';
+const tenant = { tenant: word };
 const instant = "DateTime64(3, 'UTC')";
 
-const provenance: readonly Column[] = [
-  { name: '_first_seen_run_id', type: 'Int64' },
-  { name: '_changed_run_id', type: 'Int64' },
-  { name: '_extra', type: 'Nullable(String)' },
-  { name: 'content', type: 'UInt128' },
-];
-
-/** The lists in the order of the contract, then the connections. A new field of the contract is a new column. */
-export const publishedTables: readonly PublishedTable[] = [
+/** The tables that contain the versions of the rows of the lists, then those of the connections, and for each the view of the current ones. */
+export const publishedTables = [
   ...lists.map(list => rowsTable(list.resource, list.table, fieldColumns(list))),
-  rowsTable('connections', 'connections', [{ name: 'name', type: 'Nullable(String)' }]),
+  rowsTable('connections', 'connections', { name: 'Nullable(String)' }),
 ];
 
 /** The change feed. A run does one thing to a record, or removes it and inserts another one with its id. */
 export const changesTable: TargetTable = {
   name: 'changes',
-  columns: [
-    tenant,
-    { name: 'run_id', type: 'Int64' },
-    { name: 'changed_at', type: `Nullable(${instant})` },
-    { name: 'resource', type: word },
-    { name: 'record_id', type: 'Int64' },
-    { name: 'operation', type: word },
-    { name: 'record', type: 'String' },
-  ],
+  columns: {
+    ...tenant,
+    run_id: 'Int64',
+    changed_at: `Nullable(${instant})`,
+    resource: word,
+    record_id: 'Int64',
+    operation: word,
+    record: 'String',
+  },
   replacement: [],
   sortKey: ['tenant', 'run_id', 'resource', 'record_id', 'operation'],
 };
@@ -67,13 +42,13 @@ export const changesTable: TargetTable = {
 /** The runs that are complete. */
 export const publishedRunsTable: TargetTable = {
   name: 'published_runs',
-  columns: [
-    tenant,
-    { name: 'mirror_id', type: 'String' },
-    { name: 'run_id', type: 'Int64' },
-    { name: 'run_started_at', type: instant },
-    { name: 'published_at', type: instant },
-  ],
+  columns: {
+    ...tenant,
+    mirror_id: 'String',
+    run_id: 'Int64',
+    run_started_at: instant,
+    published_at: instant,
+  },
   replacement: ['published_at'],
   sortKey: ['tenant', 'run_id'],
 };
@@ -81,31 +56,36 @@ export const publishedRunsTable: TargetTable = {
 /** All tables. The last one says which runs the others contain. */
 export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
 
-function rowsTable(resource: string, view: string, fields: readonly Column[]): PublishedTable {
-  const shown = [tenant, { name: 'id', type: 'Int64' }, ...fields, ...provenance];
+/** @param fields the list's own columns; a later contract can add to them. */
+function rowsTable(resource: string, view: string, fields: Columns) {
+  const provenance = {
+    _first_seen_run_id: 'Int64',
+    _changed_run_id: 'Int64',
+    _extra: 'Nullable(String)',
+    content: 'UInt128',
+  };
+  const shown: Columns = { ...tenant, id: 'Int64', ...fields, ...provenance };
   return {
     resource,
     view,
     name: `${view}_rows`,
     fields,
     shown,
-    columns: [...shown, { name: 'version', type: 'UInt64' }, { name: 'removed', type: 'UInt8' }],
+    columns: { ...shown, version: 'UInt64', removed: 'UInt8' },
     replacement: ['version', 'removed'],
     sortKey: ['tenant', 'id'],
   };
 }
 
-function fieldColumns(list: ListDefinition): Column[] {
-  const scalars = scalarFields(list).map(({ kind, column }) => ({
-    name: column,
-    type: kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)',
-  }));
+function fieldColumns(list: ListDefinition): Columns {
+  const scalars = scalarFields(list).map(({ kind, column }) => [
+    column,
+    kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)',
+  ]);
   const arrays = arrayFields(list).map(({ kind, name, column }) =>
-    kind === 'texts'
-      ? { name, type: 'Array(String)' }
-      : { name: `${column}s`, type: 'Array(Nullable(Int64))' },
+    kind === 'texts' ? [name, 'Array(String)'] : [`${column}s`, 'Array(Nullable(Int64))'],
   );
-  return [...scalars, ...arrays];
+  return Object.fromEntries([...scalars, ...arrays]);
 }
 
 /**
@@ -116,37 +96,47 @@ function fieldColumns(list: ListDefinition): Column[] {
  */
 export function ddlStatements(database: string, cluster: string | null = null): string[] {
   const onCluster = cluster === null ? '' : ` ON CLUSTER ${quoted(cluster)}`;
-  const inDatabase = (name: string) => `${quoted(database)}.${quoted(name)}`;
-  const create = (name: string, { columns, sortKey }: TargetTable, engine: string) =>
-    `CREATE TABLE IF NOT EXISTS ${inDatabase(name)}${onCluster} (\n  ${columns.map(columnText).join(',\n  ')}\n)\n` +
-    `ENGINE = ${engine}\nORDER BY (${sortKey.join(', ')})`;
-  const tables = targetTables.flatMap(table => {
-    if (cluster === null)
-      return [create(table.name, table, `ReplacingMergeTree(${table.replacement.join(', ')})`)];
-    // Each server has a table of its own, and one that sends a tenant's rows to the server where they belong.
-    const local = `${table.name}_local`;
-    const replica = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...table.replacement];
-    const shards = `${quoted(cluster)}, ${quoted(database)}, ${quoted(local)}, cityHash64(tenant)`;
-    return [
-      create(local, table, `ReplicatedReplacingMergeTree(${replica.join(', ')})`),
-      `CREATE TABLE IF NOT EXISTS ${inDatabase(table.name)}${onCluster}\nAS ${inDatabase(local)}\nENGINE = Distributed(${shards})`,
-    ];
+  const of = (name: string) => `${quoted(database)}.${quoted(name)}${onCluster}`;
+  // On a cluster, each server has a table of its own, and one that sends a tenant's rows to the server where they belong.
+  const local = (name: string) => (cluster === null ? name : `${name}_local`);
+  const replica = cluster === null ? [] : ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'"];
+  const tables = targetTables.map(
+    ({ name, columns, replacement, sortKey }) =>
+      `CREATE TABLE IF NOT EXISTS ${of(local(name))} (
+  ${columnTexts(columns).join(',\n  ')}
+)
+ENGINE = ${cluster === null ? '' : 'Replicated'}ReplacingMergeTree(${[...replica, ...replacement].join(', ')})
+ORDER BY (${sortKey.join(', ')})`,
+  );
+  const distributed = targetTables.map(({ name }) => {
+    const shards = [cluster ?? '', database, local(name)].map(quoted).join(', ');
+    return `CREATE TABLE IF NOT EXISTS ${of(name)}
+AS ${quoted(database)}.${quoted(local(name))}
+ENGINE = Distributed(${shards}, cityHash64(tenant))`;
   });
   const additions = publishedTables.flatMap(({ name, fields }) => {
-    const columns = fields.map(column => `ADD COLUMN IF NOT EXISTS ${columnText(column)}`).join(',\n  ');
-    const names = cluster === null ? [name] : [`${name}_local`, name];
-    return names.map(each => `ALTER TABLE ${inDatabase(each)}${onCluster}\n  ${columns}`);
+    const columns = columnTexts(fields).map(column => `ADD COLUMN IF NOT EXISTS ${column}`);
+    return [...new Set([local(name), name])].map(
+      each => `ALTER TABLE ${of(each)}\n  ${columns.join(',\n  ')}`,
+    );
   });
   const views = publishedTables.map(
     ({ name, view, shown }) =>
-      `CREATE OR REPLACE VIEW ${inDatabase(view)}${onCluster} AS\n` +
-      `SELECT ${shown.map(column => column.name).join(', ')}\nFROM ${inDatabase(name)} FINAL`,
+      `CREATE OR REPLACE VIEW ${of(view)} AS
+SELECT ${Object.keys(shown).join(', ')}
+FROM ${quoted(database)}.${quoted(name)} FINAL`,
   );
-  return [`CREATE DATABASE IF NOT EXISTS ${quoted(database)}${onCluster}`, ...tables, ...additions, ...views];
+  return [
+    `CREATE DATABASE IF NOT EXISTS ${quoted(database)}${onCluster}`,
+    ...tables,
+    ...(cluster === null ? [] : distributed),
+    ...additions,
+    ...views,
+  ];
 }
 
-function columnText({ name, type }: Column): string {
-  return `${name} ${type}`;
+function columnTexts(columns: Columns): string[] {
+  return Object.entries(columns).map(([name, type]) => `${name} ${type}`);
 }
 
 function quoted(name: string): string {

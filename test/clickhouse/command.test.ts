@@ -104,7 +104,7 @@ describe('publish clickhouse', () => {
       /^docmirror: .*does not have.*collections: \d+ rows there, \d+ in the mirror.*\n$/,
     );
     await other.sync();
-    const refused = await other.publish('--target-database', published.target.database);
+    const refused = await other.publish('--target-database', published.target.options.database);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(/^docmirror: The tenant acme was published by another mirror.*\n$/);
   });

@@ -58,8 +58,6 @@ export function publishMirror(
     tenant: 'acme',
     again: false,
     replaceTenant: false,
-    clock: () => new Date(),
-    signal: new AbortController().signal,
     onProgress: () => undefined,
     ...options,
   });

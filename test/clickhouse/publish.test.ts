@@ -109,35 +109,26 @@ describe('a server', () => {
   });
 
   test.each([
-    ['a table is missing', 'DROP TABLE published_runs', 'no published_runs.tenant'],
+    ['a table is missing', 'DROP TABLE published_runs', 'published_runs'],
     ['a column is missing', 'ALTER TABLE document_exports_rows DROP COLUMN exported_at', 'exported_at'],
-    [
-      'a column is another',
-      "ALTER TABLE collections_rows MODIFY COLUMN _extra String DEFAULT ''",
-      'collections_rows._extra is String, not Nullable(String)',
-    ],
-  ])(
-    'where %s is refused in words; its statements, run again, may mend it',
-    async (_what, statement, said) => {
-      await using target = await newTarget();
-      await using mirror = await setChanging(4, 1);
-      await target.command(statement);
-      await target.command("ALTER TABLE changes ADD COLUMN note String DEFAULT 'of others'");
-      await expect(publishMirror(mirror, target)).rejects.toMatchObject({
-        exitCode: 2,
-        message: expect.stringContaining(said),
-      });
-      for (const ddl of ddlStatements(target.database)) await target.command(ddl);
-      if (said.includes('Nullable')) return;
-      await publishMirror(mirror, target);
-      await expectPublished(target, mirror);
-    },
-  );
+  ])('where %s is refused in words; its statements, run again, mend it', async (_what, statement, said) => {
+    await using target = await newTarget();
+    await using mirror = await setChanging(4, 1);
+    await target.command(statement);
+    await target.command("ALTER TABLE changes ADD COLUMN note String DEFAULT 'of others'");
+    await expect(publishMirror(mirror, target)).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringContaining(said),
+    });
+    for (const ddl of ddlStatements(target.options.database)) await target.command(ddl);
+    await publishMirror(mirror, target);
+    await expectPublished(target, mirror);
+  });
 });
 
 test('two publishers at once, of the same and of different runs, leave every row once', async () => {
   await using first = await newTarget();
-  await using second = Object.assign(engine.client(first.database), {
+  await using second = Object.assign(engine.client(first.options.database), {
     [Symbol.asyncDispose]: () => second.close(),
   });
   await using mirror = await setChanging(14, 1);

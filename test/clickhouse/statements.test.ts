@@ -47,7 +47,7 @@ afterAll(async () => {
 test('the statements that make the tables can be run again, and change nothing', async () => {
   const shape =
     'SELECT table, name, type FROM system.columns WHERE database = {database:String} ORDER BY ALL';
-  const { database } = target;
+  const { database } = target.options;
   const before = await target.ask(shape, { database });
   for (const statement of ddlStatements(database)) await target.command(statement);
   expect(await target.ask(shape, { database })).toEqual(before);
