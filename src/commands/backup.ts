@@ -1,24 +1,14 @@
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
-import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
+import type { Verification } from '../contract/results.ts';
+import { exitCodes, UsageError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifyOutputOf } from '../render/verification.ts';
-import {
-  backUp,
-  checkpointBeside,
-  type ListedBackup,
-  listBackups,
-  nameInFolder,
-  rotate,
-  writeManifest,
-} from '../store/copies/backup.ts';
-import { restore } from '../store/copies/restore.ts';
+import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
-import { fileBehind } from '../store/file/mirror-path.ts';
-import type { Verification, VerifyOptions } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
@@ -58,52 +48,43 @@ export const backup = command({
   exitCodes:
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
-  async run({ destination, keep, maxAge, ...given }, context): Promise<Shown> {
-    const { config, signal } = context;
-    if (maxAge !== null && given.list === null) throw new UsageError('--max-age goes with --list.');
-    const [other, ...more] = (['check', 'restore', 'list'] as const).filter(name => given[name] !== null);
-    if (other === undefined) return makeBackup(destination, keep, context);
-    if (destination !== null || keep !== null || more.length > 0)
-      throw new UsageError(`--${other} makes no backup, so it goes without DEST and other flags.`);
-    const path = given[other] ?? '';
-    if (other === 'list') return listFolder(path, maxAge, context);
-    if (!existsSync(fileBehind(path, `--${other}`)))
-      throw new MirrorFileError(`--${other}: there is no backup at ${path}.`);
-    if (other === 'restore') return restoreMirror(path, context);
-    const options = { limit: differencesMax, signal };
-    return audited(await audit(path, path, config.signingKeyFile, options), context);
+  async run({ destination, keep, maxAge, check, restore: copy, list }, context): Promise<Shown> {
+    const given = [destination, check, copy, list].filter(each => each !== null);
+    if (given.length !== 1 || (keep !== null && destination === null))
+      throw new UsageError(
+        'Name the file to write: docmirror backup DEST. Or give one of --check, --restore and --list, without DEST and --keep.',
+      );
+    if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');
+    if (destination !== null) return makeBackup(destination, keep, context);
+    if (list !== null) return listFolder(list, maxAge, context);
+    if (copy !== null) return restoreMirror(copy, context);
+    const path = check ?? '';
+    return audited(await audit(path, path, context), context);
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
 
-async function makeBackup(destination: string | null, keep: number | null, context: Context): Promise<Shown> {
-  if (destination === null) throw new UsageError('Name the file to write: docmirror backup DEST');
+async function makeBackup(destination: string, keep: number | null, context: Context): Promise<Shown> {
   const { config, signal, notifier } = context;
   const { database, signingKeyFile, labels } = config;
-  const nextName = keep === null ? undefined : () => nameInFolder(destination, database, new Date());
-  const wanted = nextName?.() ?? destination;
   if (signingKeyFile !== null) {
-    replaceable(checkpointBeside(wanted));
+    if (keep === null) replaceable(checkpointBeside(destination));
     readSigningKey(signingKeyFile);
   }
   notifier?.begun();
-  const made = await backUp(database, wanted, { nextName, limit: differencesMax, signal });
-  const { path, runId, verification } = made;
-  if (verification.differenceCount > 0)
+  const options = { destination, keep, labels, limit: differencesMax, signal };
+  const { made, verification } = await backUp(database, options);
+  if (made === null)
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
-  if (signingKeyFile === null) rmSync(checkpointBeside(path), { force: true });
-  else writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
-  const manifest = await writeManifest(path, runId, labels, signal);
-  const { bytes } = manifest;
-  const removed = keep === null ? [] : rotate(destination, path, keep);
+  const { path, runId, bytes, removed } = made;
+  if (signingKeyFile !== null) writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
   notifier?.backup({ runId, bytes });
   const lines = [
     `${path}: ${stateText(runId)}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
-  const text = lines.map(line => `${printable(line)}\n`).join('');
-  return { output: { path, ...manifest, removed }, text: () => text };
+  return { output: made, text: () => lines.map(line => `${printable(line)}\n`).join('') };
 }
 
 function stateText(runId: number): string {
@@ -111,25 +92,21 @@ function stateText(runId: number): string {
 }
 
 async function restoreMirror(copy: string, context: Context): Promise<Shown> {
-  const { signal, settings } = context;
-  const { database, signingKeyFile, waitMs } = context.config;
+  const { signal, settings, config } = context;
   const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
-  const restored = await whenFree(waitMs, signal, () =>
-    restore(copy, database, {
-      limit: differencesMax,
-      signal,
-      verify: (path, options) => audit(path, copy, signingKeyFile, options),
-      baseUrl: wanted && addressOf(wanted),
-    }),
+  const verify = (path: string) => audit(path, copy, context);
+  const options = { verify, baseUrl: wanted && addressOf(wanted), signal };
+  const { verification, ...restored } = await whenFree(config.waitMs, signal, () =>
+    restore(copy, config.database, options),
   );
-  const { verification, ...of } = restored;
   if (verification !== null && verification.differenceCount > 0)
     return refused(verification, 'so the mirror was left as it is.', context);
+  const { path, runId, bytes, baseUrl } = restored;
   const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
-  const whose = of.baseUrl === null ? '' : ` It mirrors ${of.baseUrl}.`;
-  const text = `${of.path}: ${stateText(of.runId)}, ${bytesText(of.bytes)}, ${proof}.${whose}`;
+  const whose = baseUrl === null ? '' : ` It mirrors ${baseUrl}.`;
+  const text = `${path}: ${stateText(runId)}, ${bytesText(bytes)}, ${proof}.${whose}`;
   return {
-    output: { ...of, isVerified: verification !== null },
+    output: { ...restored, isVerified: verification !== null },
     text: () => `${printable(text)} "docmirror sync" brings it up to date.\n`,
   };
 }
@@ -146,45 +123,38 @@ function audited(found: Verification, context: Context): Shown {
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
-function audit(
-  path: string,
-  backup: string,
-  signingKeyFile: string | null,
-  options: VerifyOptions,
-): Promise<Verification> {
+function audit(path: string, backup: string, { config, signal }: Context): Promise<Verification> {
   const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));
-  return verifyWithCheckpoints(path, { ...options, checkpoints, publicKey: null, signingKeyFile });
+  const { signingKeyFile } = config;
+  const options = { limit: differencesMax, signal, checkpoints, publicKey: null, signingKeyFile };
+  return verifyWithCheckpoints(path, options);
 }
 
 /** Lists the backups in a folder. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
 async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
-  if (!existsSync(folder) || !statSync(folder).isDirectory())
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
-  const stateOf = ({ isNewest, isSound, at, manifest }: ListedBackup): string | null => {
-    if (!isNewest) return null;
-    if (isSound === false) return 'altered';
-    if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) return 'too old';
-    return manifest === null ? 'no manifest' : 'ok';
-  };
-  const backups = (await listBackups(folder, context.signal)).map(each => ({
-    ...each,
-    state: stateOf(each),
-    ageMs: ageMs(each.at, nowMs),
-  }));
+  const backups = (await listBackups(folder, context.signal)).map(backup => {
+    const { isNewest, isSound, at } = backup;
+    let state = isSound === null ? 'no manifest' : 'ok';
+    if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) state = 'too old';
+    if (isSound === false) state = 'altered';
+    return { ...backup, state: isNewest ? state : null, ageMs: ageMs(at, nowMs) };
+  });
   const isBad = backups.some(({ state }) => state === 'altered' || state === 'too old');
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
-  const rows = backups.map(each => [
-    printable(each.path),
-    printable(each.baseUrl ?? '–'),
-    String(each.manifest?.runId ?? '–'),
-    each.ageMs === null ? 'in the future' : lengthText(each.ageMs),
-    bytesText(each.bytes),
-    each.state ?? '',
+  const rows = backups.map(({ path, baseUrl, runId, ageMs, bytes, state }) => [
+    printable(path),
+    printable(baseUrl ?? '–'),
+    String(runId ?? '–'),
+    ageMs === null ? 'in the future' : lengthText(ageMs),
+    bytesText(bytes),
+    state ?? '',
   ]);
   const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
   return {
-    output: { backups: backups.map(({ manifest, ...each }) => ({ ...manifest, ...each })) },
+    output: { backups },
     text: width => (rows.length === 0 ? 'There is no backup here.\n' : renderTable(head, rows, width)),
   };
 }

@@ -1,68 +1,76 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  createReadStream,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
-import { RefusedFileError, UsageError } from '../../errors.ts';
+import type { Manifest, Verification } from '../../contract/results.ts';
+import {
+  codeOf,
+  type ErrorCode,
+  exitCodes,
+  MirrorFileError,
+  RefusedFileError,
+  UsageError,
+} from '../../errors.ts';
 import { version } from '../../version.ts';
-import { DatabaseCopy, makeFolders, writeWhole } from '../file/atomic-file.ts';
-import { lockPath } from '../file/lock-file.ts';
-import { fileBehind, kindOf } from '../file/mirror-path.ts';
-import { openMirrorForReading } from '../file/open.ts';
-import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { DatabaseCopy, makeFolders, shareOwner, writeWhole } from '../file/atomic-file.ts';
+import { lockPath, MirrorLock } from '../file/lock-file.ts';
+import { fileBehind, isYetToMake, kindOf, mirrorToWrite } from '../file/mirror-path.ts';
+import { assertNotLater, openMirrorForReading, openOfAnyShape, shapeOf } from '../file/open.ts';
+import { damageOf, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
-import { differentMirrors, identityOf } from './identity.ts';
+import { type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 
 /** How a backup is made and checked. */
 interface BackupOptions extends VerifyOptions {
-  /** Gives another name if the destination is taken meanwhile. If it is left out, an older backup there is replaced. */
-  readonly nextName?: (() => string) | undefined;
-}
-
-/** The result of a backup. The copy has its name only if its verification found no difference. Otherwise it was removed. */
-interface Backup {
-  readonly path: string;
-  /** The newest run that had ended; 0 if none had. */
-  readonly runId: number;
-  readonly verification: Verification;
+  /** The file or, with `keep`, the folder. */
+  readonly destination: string;
+  /** How many backups of the mirror stay in the folder; null for a backup in a file of its own. */
+  readonly keep: number | null;
+  readonly labels: Manifest['labels'];
 }
 
 /**
  * Copies a mirror, even if runs write to it meanwhile. The copy is one state of the mirror. It is written beside its final name and
- * audited against its own run records. Only then is it given its name.
+ * audited against its own run records. Only then it gets its name and its manifest, and with `keep` the oldest backups are removed.
  *
+ * @returns the audit alone if it found a difference: the copy was removed then.
  * @throws UsageError, RefusedFileError if the destination can't be one; an existing file is not changed.
  * @throws MirrorFileError if there is no mirror, or the copy can't be written.
  */
-export async function backUp(source: string, destination: string, options: BackupOptions): Promise<Backup> {
-  const { nextName, signal } = options;
-  let path = destinationFile(source, destination);
-  using copy = new DatabaseCopy(resolve(path));
+export async function backUp(source: string, { destination, keep, labels, ...options }: BackupOptions) {
+  const wanted = keep === null ? destinationFile(source, destination) : nameInFolder(destination, source);
+  using copy = new DatabaseCopy(resolve(wanted));
   try {
     {
       using mirror = openMirrorForReading(source);
       copy.fill(mirror.sqlite);
     }
-    signal.throwIfAborted();
+    options.signal.throwIfAborted();
     const verification = await verifyMirror(copy.unfinished, options);
-    const isSound = verification.differenceCount === 0;
-    const runId = isSound ? newestRunIn(copy.unfinished) : 0;
-    if (isSound) {
-      while (nextName !== undefined && existsSync(path)) path = nextName();
-      // An older manifest is not that of the new copy.
-      rmSync(manifestBeside(path), { force: true });
-      copy.putInPlace(path);
-    }
-    return { path, runId, verification: { ...verification, path: isSound ? path : `The copy of ${source}` } };
+    if (verification.differenceCount > 0)
+      return { made: null, verification: { ...verification, path: `The copy of ${source}` } };
+    const manifest = await manifestOf(copy.unfinished, labels, options.signal);
+    // Another mirror of that name can have taken the file meanwhile.
+    const path = keep === null ? wanted : nameInFolder(destination, source);
+    // An older manifest or checkpoint is not that of the new copy.
+    for (const beside of [manifestBeside(path), checkpointBeside(path)]) rmSync(beside, { force: true });
+    copy.putInPlace(path);
+    writeWhole(manifestBeside(path), `${JSON.stringify(manifest)}\n`);
+    const removed = keep === null ? [] : rotate(destination, path, manifest.mirrorId, keep);
+    return { made: { path, ...manifest, removed }, verification };
   } catch (error) {
-    throw explainSqliteError(error, path);
+    throw explainSqliteError(error, wanted);
   }
-}
-
-function newestRunIn(path: string): number {
-  using copy = openMirrorForReading(path);
-  return new EndedRuns(copy.sqlite).newest() ?? 0;
 }
 
 /** The file to write: one that does not exist yet, or an older backup. */
@@ -72,32 +80,21 @@ function destinationFile(source: string, destination: string): string {
     new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
   const kind = explaining(path, () => kindOf(path));
   if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
-  const different = differentMirrors(path, source);
-  if (different !== null)
-    throw refuse(
-      `another mirror (${different[0]}), or a backup of it, and no backup of ${source} (${different[1]})`,
-    );
+  assertOneMirror(path, source, 'a mirror, or a backup,', 'name another file.');
   if (existsSync(lockPath(path)))
     throw refuse(`a mirror that runs write to: ${lockPath(path)} lies beside it`);
   if (existsSync(manifestBeside(path)) && readManifest(path) === null)
-    throw new RefusedFileError(
-      `${manifestBeside(path)} is not the manifest of a backup, but that of ${path} needs this name. It was left as it is; name another file.`,
-    );
+    throw refuse(`in the way: ${manifestBeside(path)} is not the manifest of a backup`);
   return path;
 }
 
-/**
- * The path of a new backup in a folder of backups: the mirror's name and the first free time from now on. The folder is made if
- * there is none.
- *
- * @throws UsageError if something else than a folder is there.
- */
-export function nameInFolder(folder: string, database: string, now: Date): string {
+/** The path of a new backup in a folder: the mirror's name and the first free time from now on. The folder is made if there is none. */
+function nameInFolder(folder: string, database: string): string {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new UsageError(`${folder} is not a folder. With --keep the backups go into a folder.`);
   makeFolders(folder);
   const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');
-  for (let atMs = now.getTime(); ; atMs += 1_000) {
+  for (let atMs = Date.now(); ; atMs += 1_000) {
     const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
     const path = join(folder, `${name}-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
     if (!existsSync(path)) return path;
@@ -105,15 +102,14 @@ export function nameInFolder(folder: string, database: string, now: Date): strin
 }
 
 /**
- * Removes the oldest backups of a mirror from a folder until `keep` are left. It never removes the newest one made. Other files in
- * the folder, including backups of other mirrors, are not touched.
+ * Removes the oldest backups of a mirror from a folder until `keep` are left. It never removes the newest one made, nor other files.
  *
  * @returns the names that were removed.
  */
-export function rotate(folder: string, newest: string, keep: number): string[] {
-  const { mirrorId } = identityOf(newest);
+function rotate(folder: string, newest: string, mirrorId: string, keep: number): string[] {
+  const isOlder = (path: string) => path !== newest && identityOf(path).mirrorId === mirrorId;
   const old = backupsIn(folder)
-    .filter(name => join(folder, name) !== newest && identityOf(join(folder, name)).mirrorId === mirrorId)
+    .filter(name => isOlder(join(folder, name)))
     .slice(keep - 1);
   for (const name of old) {
     const path = join(folder, name);
@@ -130,34 +126,22 @@ export function checkpointBeside(path: string): string {
   return `${path}.checkpoint`;
 }
 
-/** Describes a backup that was just made, in its manifest. */
-export async function writeManifest(
-  path: string,
-  runId: number,
-  labels: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-) {
-  const { mirrorId, baseUrl } = identityOf(path);
+async function manifestOf(path: string, labels: Manifest['labels'], signal: AbortSignal): Promise<Manifest> {
   using file = openMirrorForReading(path);
-  const count = (table: string) =>
-    file.sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0;
-  const manifest = {
-    mirrorId: mirrorId ?? '',
-    baseUrl,
+  const { sqlite } = file;
+  const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+  return {
+    ...statedIn(sqlite),
     labels,
-    runId,
-    rootHash: Buffer.from(new ReceiptLog(file.sqlite).checkpoint().root).toString('hex'),
+    runId: new EndedRuns(sqlite).newest() ?? 0,
+    rootHash: Buffer.from(new ReceiptLog(sqlite).checkpoint().root).toString('hex'),
     recordCounts: Object.fromEntries(lists.map(({ resource, table }) => [resource, count(table)])),
     bytes: statSync(path).size,
     sha256: await sha256Of(path, signal),
     docmirrorVersion: version,
     at: new Date().toISOString(),
   };
-  writeWhole(manifestBeside(path), `${JSON.stringify(manifest)}\n`);
-  return manifest;
 }
-
-type Manifest = Awaited<ReturnType<typeof writeManifest>>;
 
 /** The manifest of a backup; null if there is none that can be read. */
 function readManifest(backup: string): Manifest | null {
@@ -183,53 +167,42 @@ function backupsIn(folder: string): string[] {
 }
 
 /** A backup in a folder. Without a manifest, `at` is the time of its file. */
-export interface ListedBackup extends Pick<Manifest, 'bytes' | 'baseUrl' | 'at'> {
+interface Found extends Partial<Manifest> {
   readonly path: string;
   readonly mirrorId: string;
-  /** Null if there is none that can be read. */
-  readonly manifest: Manifest | null;
-  /** True for the newest one of its mirror. */
-  readonly isNewest: boolean;
-  /** Whether its SHA-256 is that of its manifest; null if that was not checked. Only the newest backup of each mirror is checked. */
-  readonly isSound: boolean | null;
+  readonly at: string;
+  readonly bytes: number;
 }
 
 /**
- * Lists the backups in a folder, and other copies that have a manifest: mirror by mirror, the newest first. The newest one of each
- * is checked against its manifest.
+ * Lists the backups in a folder, and other copies that have a manifest: mirror by mirror, the newest first. The newest one of each is
+ * checked: `isSound` says whether its SHA-256 is that of its manifest, and is null if that was not looked at.
  */
-export async function listBackups(folder: string, signal: AbortSignal): Promise<ListedBackup[]> {
+export async function listBackups(folder: string, signal: AbortSignal) {
   const described = readdirSync(folder).flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? []);
   const found = [...new Set([...backupsIn(folder), ...described])].flatMap(name => look(join(folder, name)));
-  const byMirror = Map.groupBy(found, ({ mirrorId }) => mirrorId);
-  const listed: ListedBackup[] = [];
-  for (const backups of byMirror.values()) {
-    const [newest, ...older] = backups.toSorted((a, b) => b.at.localeCompare(a.at)) as [Found, ...Found[]];
-    listed.push({ ...newest, isNewest: true, isSound: await isSound(newest, signal) });
+  found.sort((a, b) => b.at.localeCompare(a.at));
+  const listed: (Found & { readonly isNewest: boolean; readonly isSound: boolean | null })[] = [];
+  for (const [newest, ...older] of Map.groupBy(found, ({ mirrorId }) => mirrorId).values()) {
+    if (newest === undefined) continue;
+    const { path, sha256 } = newest;
+    const isSound =
+      sha256 === undefined ? null : existsSync(path) && (await sha256Of(path, signal)) === sha256;
+    listed.push({ ...newest, isNewest: true, isSound });
     listed.push(...older.map(backup => ({ ...backup, isNewest: false, isSound: null })));
   }
   return listed;
 }
 
-type Found = Omit<ListedBackup, 'isNewest' | 'isSound'>;
-
 /** Nothing for a file that is no backup: another file with a name like that, or a mirror that runs write to. */
 function look(path: string): Found[] {
   const manifest = readManifest(path);
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (manifest !== null) {
-    const { mirrorId, baseUrl, at, bytes } = manifest;
-    return [{ path, mirrorId, baseUrl, at, bytes: stat?.size ?? bytes, manifest }];
-  }
+  if (manifest !== null) return [{ ...manifest, path, bytes: stat?.size ?? manifest.bytes }];
   if (stat === undefined || existsSync(lockPath(path))) return [];
   const { mirrorId, baseUrl } = identityOf(path);
   if (mirrorId === null) return [];
-  return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size, manifest }];
-}
-
-async function isSound({ path, manifest }: Found, signal: AbortSignal): Promise<boolean | null> {
-  if (manifest === null) return null;
-  return existsSync(path) && (await sha256Of(path, signal)) === manifest.sha256;
+  return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size }];
 }
 
 /** The SHA-256 of a file, in hexadecimal digits. It is read in pieces, so that signals get their turn. */
@@ -237,4 +210,103 @@ async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
   return hash.digest('hex');
+}
+
+/** How a backup is restored. */
+interface RestoreOptions {
+  /** Audits the copy. */
+  verify(path: string): Promise<Verification>;
+  /** The service in the settings: a backup of another one is not restored if there is no mirror yet. Null if there is none. */
+  readonly baseUrl: string | null;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Puts a copy of a mirror in the mirror's place, while no run uses it. The copy is written beside it and audited first. A copy of an
+ * older shape is only checked by SQLite, and `verification` is null then. If the audit finds a difference, the mirror is unchanged.
+ *
+ * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
+ * @throws MirrorBusyError if a run is using the mirror.
+ * @throws MirrorFileError if the copy is damaged, or can't be written.
+ */
+export async function restore(copy: string, target: string, { verify, baseUrl, signal }: RestoreOptions) {
+  const path = mirrorToWrite(target);
+  if (resolve(fileBehind(copy)) === resolve(path))
+    throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  assertOneMirror(copy, path, 'a copy', 'move the mirror away first, if that is what you want.');
+  const stated = identityOf(copy);
+  // If there is no mirror yet, only the service shows that the backup is another tenant's.
+  if (isYetToMake(path) && baseUrl !== null && stated.baseUrl !== null && stated.baseUrl !== baseUrl)
+    throw new RefusedFileError(
+      `${copy} is a backup of the mirror of ${stated.baseUrl}, and the settings name ${baseUrl}. Nothing was restored; name another backup or, if the service has moved, set DOCMIRROR_BASE_URL to the old address for this command.`,
+    );
+  using _lock = new MirrorLock(path);
+  using file = new DatabaseCopy(path);
+  try {
+    const { isOlder, runId } = fill(file, copy);
+    signal.throwIfAborted();
+    const verification = isOlder ? null : { ...(await verify(file.unfinished)), path: copy };
+    const restored = { path, runId, bytes: statSync(file.unfinished).size, ...stated, verification };
+    if (verification !== null && verification.differenceCount > 0) return restored;
+    if (existsSync(path)) {
+      // The mode can have been changed, so that others can read the mirror.
+      chmodSync(file.unfinished, statSync(path).mode);
+      shareOwner(file.unfinished, path);
+    }
+    file.putInPlace();
+    return restored;
+  } catch (error) {
+    throw explainSqliteError(error, path);
+  }
+}
+
+function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: number } {
+  const damaged = () =>
+    new MirrorFileError(`${copy} is damaged, so it was not restored. Name another backup.`, {
+      exitCode: exitCodes.difference,
+    });
+  try {
+    using source = openOfAnyShape(copy);
+    const { sqlite } = source;
+    assertNotLater(sqlite, copy);
+    const isOlder = shapeOf(sqlite) === 'older';
+    if (isOlder && damageOf(sqlite) !== null) throw damaged();
+    file.fill(sqlite);
+    return { isOlder, runId: new EndedRuns(sqlite).newest() ?? 0 };
+  } catch (error) {
+    const cause = error instanceof MirrorFileError ? error.cause : error;
+    throw codeOf(cause)?.startsWith('SQLITE_CORRUPT') ? damaged() : error;
+  }
+}
+
+/** What a mirror, or a copy or share of one, states of itself: its id, and the service of its newest run, null if there was none. */
+function statedIn(sqlite: Database.Database): Pick<Manifest, 'mirrorId' | 'baseUrl'> {
+  const newest = sqlite.prepare<[], string>('SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1');
+  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
+}
+
+/** The same of a file; all is null if it can't be read. */
+function identityOf(path: string) {
+  try {
+    using file = openOfAnyShape(path, ['mirror', 'share']);
+    return statedIn(file.sqlite);
+  } catch {
+    return { mirrorId: null, baseUrl: null };
+  }
+}
+
+/** @throws RefusedFileError if a copy is of another mirror. A file that can't be read is no reason to refuse. */
+export function assertOneMirror(
+  copy: string,
+  mirror: string,
+  what: string,
+  advice: string,
+  code: ErrorCode = 'mirror_file',
+): void {
+  const [one, other] = [identityOf(copy).mirrorId, identityOf(mirror).mirrorId];
+  if (one === null || other === null || one === other) return;
+  throw new RefusedFileError(
+    `${copy} is ${what} of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,
+    { code },
+  );
 }

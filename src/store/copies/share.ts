@@ -1,14 +1,14 @@
 import { chmodSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
-import { codeOf, DocmirrorError, RefusedFileError } from '../../errors.ts';
+import { codeOf, DocmirrorError } from '../../errors.ts';
 import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
 import { applicationIds, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { viewNames } from '../tables/views.ts';
-import { differentMirrors } from './identity.ts';
+import { assertOneMirror } from './backup.ts';
 import { type Selection, withhold } from './withheld.ts';
 
 /** The place of a share, and the mirror that it is made from. */
@@ -55,7 +55,10 @@ const shareMode = 0o644;
 export async function makeShare(options: ShareOptions): Promise<Share> {
   const { database, sql, signal } = options;
   const path = shareTarget(options);
-  assertShareOf(database, path);
+  // Its readers would get the records of this mirror.
+  const advice =
+    'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
+  assertOneMirror(path, database, 'the share', advice, 'share_of_another_mirror');
   using built = new DatabaseCopy(path);
   using compacted = new DatabaseCopy(path);
   try {
@@ -189,16 +192,6 @@ function runStatements(sqlite: Database.Database, { path, text }: ShareSql): str
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
-}
-
-/** @throws RefusedFileError if a share of another mirror is at the path: its readers would get the records of this one. */
-function assertShareOf(database: string, path: string): void {
-  const different = differentMirrors(path, database);
-  if (different === null) return;
-  throw new RefusedFileError(
-    `${path} is the share of another mirror (${different[0]}) than ${database} (${different[1]}). It was left as it is. If that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.`,
-    { code: 'share_of_another_mirror' },
-  );
 }
 
 /** The tables whose rows name the run that wrote them. */
