@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
-import type { Verification } from '../contract/results.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
@@ -9,6 +8,7 @@ import { renderTable } from '../render/table.ts';
 import { verificationText, verifyOutputOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
+import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';

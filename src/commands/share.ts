@@ -5,7 +5,7 @@ import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import { isCurrent, makeShare, type ShareSql, shareTarget } from '../store/copies/share.ts';
+import { isCurrent, makeShare, type ShareOptions, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
@@ -45,15 +45,13 @@ export const share = command({
     if (target === null)
       throw new UsageError('Name the file to write, or set DOCMIRROR_SHARE: docmirror share FILE');
     const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
-    const place = { database, target, name: 'FILE' };
-    shareTarget(place);
+    const path = shareTarget(target, 'FILE');
     // Opened to be written, it would be made or brought up to date.
     openMirrorForReading(database).close();
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
     try {
       await mirror.recordDeadRuns();
-      const withHistory = !withoutHistory;
-      return await makeShare({ ...place, without, withHistory, sql, signal });
+      return await makeShare({ database, path, without, withHistory: !withoutHistory, sql, signal });
     } finally {
       mirror.close();
     }
@@ -69,24 +67,24 @@ export const share = command({
   },
 });
 
-/** More than a person writes by hand, in bytes. */
-const sqlBytesMax = 1024 * 1024;
-
 /** @throws UsageError if the statements can't be read. */
-function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareSql | null {
+function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareOptions['sql'] {
   return path === null ? null : { path, text: readSmallFile(`${name}: `, path, sqlBytesMax) };
 }
+
+/** More than a person writes by hand, in bytes. */
+const sqlBytesMax = 1024 * 1024;
 
 const setting = 'DOCMIRROR_SHARE';
 
 type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
 
 /** Makes sure, before a run begins, that a share can follow it: a file that must not be replaced is refused. */
-export function assertShareFits({ database, share: target, shareSql }: ShareSettings): void {
-  if (target === null) return;
+export function assertShareFits({ share, shareSql }: ShareSettings): void {
+  if (share === null) return;
   readShareSql(shareSql);
   try {
-    shareTarget({ database, target, name: setting });
+    shareTarget(share, setting);
   } catch (error) {
     // A share that is damaged is no reason not to sync; that it can't be replaced is said after the run.
     if (error instanceof UsageError || error instanceof RefusedFileError) throw error;
@@ -106,15 +104,16 @@ export async function shareAfterRun(
   const startedAtMs = performance.now();
   try {
     signal.throwIfAborted();
-    const place = { database, target, name: setting };
-    // The statements can have changed since the share was made.
-    const isNewer =
-      shareSql !== null && isCurrent(place) && statSync(shareSql).mtimeMs > statSync(target).mtimeMs;
-    if (isCurrent(place) && !isNewer) return { path: target, error: null };
+    const place = shareTarget(target, setting);
     const sql = readShareSql(shareSql);
-    const { path, runId, bytes } = await makeShare({ ...place, without: [], withHistory: true, sql, signal });
-    const durationMs = Math.round(performance.now() - startedAtMs);
-    logger.info({ path, runId, bytes, durationMs }, 'share made');
+    // The statements can have changed since the share was made.
+    const isNewest = () => sql === null || statSync(sql.path).mtimeMs <= statSync(place).mtimeMs;
+    if (!isCurrent(database, place) || !isNewest()) {
+      const order = { database, path: place, without: [], withHistory: true, sql, signal };
+      const { path, runId, bytes, leftOut } = await makeShare(order);
+      const durationMs = Math.round(performance.now() - startedAtMs);
+      logger.info({ path, runId, bytes, leftOut, durationMs }, 'share made');
+    }
     return { path: target, error: null };
   } catch (error) {
     const why = runErrorOf(error);

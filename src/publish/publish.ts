@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Publication } from '../contract/results.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
 import type { ClickHouse } from './clickhouse.ts';
@@ -37,7 +36,7 @@ export async function publish(
   open: () => PublishSource,
   target: ClickHouse,
   { tenant, again, replaceTenant, onProgress }: PublishOptions,
-): Promise<Publication> {
+) {
   for (let overtaken = 0; ; overtaken++) {
     using source = open();
     // The rows about published runs go last: if the deletion is interrupted, the tenant is still refused.

@@ -113,8 +113,7 @@ export async function shareOf(
   const { signal } = new AbortController();
   const usual = {
     database,
-    target: join(folder, 'share.sqlite'),
-    name: 'FILE',
+    path: join(folder, 'share.sqlite'),
     without: [],
     withHistory: true,
     signal,

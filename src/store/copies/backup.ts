@@ -11,7 +11,6 @@ import {
 import { basename, join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
-import type { Manifest, Verification } from '../../contract/results.ts';
 import {
   codeOf,
   type ErrorCode,
@@ -25,10 +24,10 @@ import { DatabaseCopy, makeFolders, shareOwner, writeWhole } from '../file/atomi
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { fileBehind, isYetToMake, kindOf, mirrorToWrite } from '../file/mirror-path.ts';
 import { assertNotLater, openMirrorForReading, openOfAnyShape, shapeOf } from '../file/open.ts';
-import { damageOf, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 
 /** How a backup is made and checked. */
 interface BackupOptions extends VerifyOptions {
@@ -36,7 +35,7 @@ interface BackupOptions extends VerifyOptions {
   readonly destination: string;
   /** How many backups of the mirror stay in the folder; null for a backup in a file of its own. */
   readonly keep: number | null;
-  readonly labels: Manifest['labels'];
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
@@ -118,15 +117,12 @@ function rotate(folder: string, newest: string, mirrorId: string, keep: number):
   return old;
 }
 
-/** The path of a backup's manifest. */
 const manifestBeside = (path: string) => `${path}.json`;
 
 /** The path of a backup's checkpoint. */
-export function checkpointBeside(path: string): string {
-  return `${path}.checkpoint`;
-}
+export const checkpointBeside = (path: string) => `${path}.checkpoint`;
 
-async function manifestOf(path: string, labels: Manifest['labels'], signal: AbortSignal): Promise<Manifest> {
+async function manifestOf(path: string, labels: BackupOptions['labels'], signal: AbortSignal) {
   using file = openMirrorForReading(path);
   const { sqlite } = file;
   const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
@@ -142,6 +138,8 @@ async function manifestOf(path: string, labels: Manifest['labels'], signal: Abor
     at: new Date().toISOString(),
   };
 }
+
+type Manifest = Awaited<ReturnType<typeof manifestOf>>;
 
 /** The manifest of a backup; null if there is none that can be read. */
 function readManifest(backup: string): Manifest | null {
@@ -163,16 +161,11 @@ function backupsIn(folder: string): string[] {
   const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
   return readdirSync(folder)
     .filter(name => backupName.test(name))
-    .sort((a, b) => timeOf(b).localeCompare(timeOf(a)) || a.localeCompare(b));
+    .sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
 }
 
 /** A backup in a folder. Without a manifest, `at` is the time of its file. */
-interface Found extends Partial<Manifest> {
-  readonly path: string;
-  readonly mirrorId: string;
-  readonly at: string;
-  readonly bytes: number;
-}
+type Found = Partial<Manifest> & Pick<Manifest, 'mirrorId' | 'at' | 'bytes'> & { readonly path: string };
 
 /**
  * Lists the backups in a folder, and other copies that have a manifest: mirror by mirror, the newest first. The newest one of each is
@@ -180,7 +173,8 @@ interface Found extends Partial<Manifest> {
  */
 export async function listBackups(folder: string, signal: AbortSignal) {
   const described = readdirSync(folder).flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? []);
-  const found = [...new Set([...backupsIn(folder), ...described])].flatMap(name => look(join(folder, name)));
+  const names = new Set([...backupsIn(folder), ...described]);
+  const found = [...names].flatMap(name => look(join(folder, name)));
   found.sort((a, b) => b.at.localeCompare(a.at));
   const listed: (Found & { readonly isNewest: boolean; readonly isSound: boolean | null })[] = [];
   for (const [newest, ...older] of Map.groupBy(found, ({ mirrorId }) => mirrorId).values()) {
@@ -223,7 +217,7 @@ interface RestoreOptions {
 
 /**
  * Puts a copy of a mirror in the mirror's place, while no run uses it. The copy is written beside it and audited first. A copy of an
- * older shape is only checked by SQLite, and `verification` is null then. If the audit finds a difference, the mirror is unchanged.
+ * older shape is not audited, and `verification` is null then. If the audit finds a difference, the mirror is unchanged.
  *
  * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
  * @throws MirrorBusyError if a run is using the mirror.
@@ -261,26 +255,22 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
 }
 
 function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: number } {
-  const damaged = () =>
-    new MirrorFileError(`${copy} is damaged, so it was not restored. Name another backup.`, {
-      exitCode: exitCodes.difference,
-    });
   try {
     using source = openOfAnyShape(copy);
     const { sqlite } = source;
     assertNotLater(sqlite, copy);
-    const isOlder = shapeOf(sqlite) === 'older';
-    if (isOlder && damageOf(sqlite) !== null) throw damaged();
     file.fill(sqlite);
-    return { isOlder, runId: new EndedRuns(sqlite).newest() ?? 0 };
+    return { isOlder: shapeOf(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0 };
   } catch (error) {
     const cause = error instanceof MirrorFileError ? error.cause : error;
-    throw codeOf(cause)?.startsWith('SQLITE_CORRUPT') ? damaged() : error;
+    if (!codeOf(cause)?.startsWith('SQLITE_CORRUPT')) throw error;
+    const message = `${copy} is damaged, so it was not restored. Name another backup.`;
+    throw new MirrorFileError(message, { exitCode: exitCodes.difference });
   }
 }
 
 /** What a mirror, or a copy or share of one, states of itself: its id, and the service of its newest run, null if there was none. */
-function statedIn(sqlite: Database.Database): Pick<Manifest, 'mirrorId' | 'baseUrl'> {
+function statedIn(sqlite: Database.Database) {
   const newest = sqlite.prepare<[], string>('SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1');
   return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
 }

@@ -1,44 +1,36 @@
 import { chmodSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
-import { codeOf, DocmirrorError } from '../../errors.ts';
+import { wireWriter } from '../../contract/content.ts';
+import { cutEndpoint } from '../../contract/endpoint.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  listOf,
+  lists,
+  scalarFields,
+  timeColumnOf,
+  timeIndexOf,
+} from '../../contract/lists.ts';
+import { readOne } from '../../contract/record.ts';
+import { DocmirrorError, MirrorFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
 import { applicationIds, fileBehind } from '../file/mirror-path.ts';
 import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { viewNames } from '../tables/views.ts';
 import { assertOneMirror } from './backup.ts';
-import { type Selection, withhold } from './withheld.ts';
 
-/** The place of a share, and the mirror that it is made from. */
-export interface SharePlace {
+/** How a share is made, and what it lacks. */
+export interface ShareOptions {
   readonly database: string;
-  readonly target: string;
-  /** The argument or setting that named the target, for errors. */
-  readonly name: string;
-}
-
-/** How a share is made. */
-export interface ShareOptions extends SharePlace, Selection {
-  readonly sql: ShareSql | null;
+  /** The file that it replaces, as `shareTarget` gives it. */
+  readonly path: string;
+  /** Fields that are left out: names of the service, for example `sourceDocumentTitle` or `webhooks.description`. */
+  readonly without: readonly string[];
+  readonly withHistory: boolean;
+  /** Statements that run on the share before it gets its place, and the file that they are from. */
+  readonly sql: { readonly path: string; readonly text: string } | null;
   readonly signal: AbortSignal;
-}
-
-/** Statements that run on a share before it gets its place, and the file that they are from. */
-export interface ShareSql {
-  readonly path: string;
-  readonly text: string;
-}
-
-/** A share that was made. */
-export interface Share {
-  readonly path: string;
-  /** The newest run that it contains; null if no run has ended yet. */
-  readonly runId: number | null;
-  readonly bytes: number;
-  /** Views that can't be read, because the share leaves something out or its statements dropped something. */
-  readonly leftOut: readonly string[];
 }
 
 /** The mode of a new share: everybody can read it. */
@@ -48,29 +40,39 @@ const shareMode = 0o644;
  * Makes a copy of a mirror that everybody can read, and puts it in its place in one step. A reader that has the old share open can
  * go on reading it. If it fails, the old share is unchanged. The caller has the mirror's lock, and no run is under way.
  *
- * @throws UsageError, RefusedFileError if the target must not be replaced, or the source is no mirror.
+ * @returns `runId`, the newest run that it contains, null if no run has ended yet; and `leftOut`, the views that can't be read.
+ * @throws UsageError if no list has a field that is to be left out.
+ * @throws RefusedFileError if the share of another mirror is there, or the source is no mirror.
  * @throws MirrorFileError if the mirror can't be read, or the share can't be written.
  * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
-export async function makeShare(options: ShareOptions): Promise<Share> {
-  const { database, sql, signal } = options;
-  const path = shareTarget(options);
+export async function makeShare({ database, path, sql, signal, ...selection }: ShareOptions) {
   // Its readers would get the records of this mirror.
   const advice =
     'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
   assertOneMirror(path, database, 'the share', advice, 'share_of_another_mirror');
-  using built = new DatabaseCopy(path);
-  using compacted = new DatabaseCopy(path);
+  using changed = new DatabaseCopy(path);
+  using share = new DatabaseCopy(path);
   try {
     {
       using mirror = openMirrorForReading(database);
-      built.fill(mirror.sqlite);
+      changed.fill(mirror.sqlite);
     }
     signal.throwIfAborted();
-    const made = inFile(built.unfinished, sqlite => change(sqlite, options));
-    // Free pages still have what the statements deleted.
-    if (sql !== null) inFile(built.unfinished, sqlite => compacted.fill(sqlite));
-    const share = sql === null ? built : compacted;
+    const made = inFile(changed.unfinished, sqlite => {
+      const shape = sqlite.pragma('user_version', { simple: true });
+      dropUnwanted(sqlite);
+      withhold(sqlite, selection);
+      const runId = new EndedRuns(sqlite).newest();
+      if (sql !== null) runStatements(sqlite, sql);
+      const leftOut = dropUnreadableViews(sqlite);
+      // The statements can have changed these, and docmirror recognizes a share by them.
+      sqlite.pragma(`application_id = ${applicationIds.share}`);
+      sqlite.pragma(`user_version = ${shape}`);
+      return { runId, leftOut };
+    });
+    // Free pages still have what was removed.
+    inFile(changed.unfinished, sqlite => share.fill(sqlite));
     const { size: bytes } = statSync(share.unfinished);
     shareOwner(share.unfinished, path);
     chmodSync(share.unfinished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
@@ -84,29 +86,20 @@ export async function makeShare(options: ShareOptions): Promise<Share> {
 /**
  * The file that a share replaces. A symbolic link stays, and the file that it points to is replaced.
  *
+ * @param name the argument or setting that named the target, for errors.
  * @throws UsageError if no file can be at the target, or it is the mirror itself.
  * @throws RefusedFileError if a mirror, a lock, a key or a folder is there.
  */
-export function shareTarget({ target, name }: SharePlace): string {
+export function shareTarget(target: string, name: string): string {
   return replaceable(fileBehind(target, name));
-}
-
-/** True if a share that is made now would be the same as the existing one. */
-export function isCurrent(place: SharePlace): boolean {
-  return stateOf(place.database) === stateOf(shareTarget(place));
 }
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
 function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
   const sqlite = new Database(path);
   try {
-    // If this fails, the file is removed, so no journal is written beside it. What is removed is overwritten.
-    const settings = [
-      'journal_mode = MEMORY',
-      'synchronous = OFF',
-      'foreign_keys = OFF',
-      'secure_delete = ON',
-    ];
+    // If this fails, the file is removed, so no journal is written beside it.
+    const settings = ['journal_mode = MEMORY', 'synchronous = OFF', 'foreign_keys = OFF'];
     for (const setting of [...settings, `cache_size = -${cacheKib}`]) sqlite.pragma(setting);
     return work(sqlite);
   } finally {
@@ -114,88 +107,146 @@ function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
   }
 }
 
-/** Makes a share of a copy of the mirror. */
-function change(sqlite: Database.Database, { sql, ...selection }: ShareOptions) {
-  const shape = sqlite.pragma('user_version', { simple: true });
-  // Other programs' triggers would run. A virtual table can be an index of any text.
+/** Drops docmirror's internal tables, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */
+function dropUnwanted(sqlite: Database.Database): void {
   const unwanted = sqlite.prepare<[], { type: string; name: string }>(
     `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
      WHERE s.type = 'trigger' OR t.type = 'virtual'
        OR s.type = 'table' AND (s.name LIKE '\\_%' ESCAPE '\\' OR s.name = 'docmirror_upgrades')`,
   );
   for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
-  withhold(sqlite, selection);
-  sqlite.exec('PRAGMA incremental_vacuum');
-  const runId = new EndedRuns(sqlite).newest();
-  const leftOut = dropUnreadableViews(sqlite, () => true);
-  if (sql !== null) leftOut.push(...runStatements(sqlite, sql));
-  // The statements can have changed these, and docmirror recognizes a share by them.
-  sqlite.pragma(`application_id = ${applicationIds.share}`);
-  sqlite.pragma(`user_version = ${shape}`);
-  return { runId, leftOut };
 }
 
+/** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
+const noContent = "x''";
+
+const webhooks = listOf('webhooks');
+
 /**
- * Drops views that can't be read, for example views of tables that a share does not contain.
- *
- * @returns their names.
+ * Removes what a share does not have: texts of rejected records, more of a webhook's endpoint than scheme and host, a webhook's
+ * further fields, because any of them can be a secret, and the fields that the user names.
  */
-function dropUnreadableViews(sqlite: Database.Database, canGo: (name: string) => boolean): string[] {
-  const dropped: string[] = [];
-  // A view can read another one that is dropped.
-  for (;;) {
-    const unreadable = unreadableViews(sqlite).filter(({ name }) => canGo(name));
-    if (unreadable.length === 0) return dropped;
-    for (const { name } of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
-    dropped.push(...unreadable.map(({ name }) => name));
+function withhold(
+  sqlite: Database.Database,
+  { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>,
+): void {
+  const further = sqlite.prepare<[string], string>('SELECT field FROM unknown_fields WHERE resource = ?');
+  const all = lists.flatMap(list => {
+    const known = list.fields.map(({ name }) => name);
+    const fields = new Set([...known, ...further.pluck().all(list.resource)]);
+    return [...fields].map(field => ({ list, field, names: [field, `${list.resource}.${field}`] }));
+  });
+  const unknown = without.find(name => !all.some(({ names }) => names.includes(name)));
+  if (unknown !== undefined)
+    throw new UsageError(`--without: no list has a field ${JSON.stringify(unknown)}.`);
+  const cut = (replace: (text: string) => string | null) => (text: unknown) =>
+    typeof text === 'string' ? replace(text) : null;
+  sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
+  sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
+  sqlite.exec(`UPDATE rejected_records SET record = NULL, content = ${noContent}`);
+  // The text of an erased version is never shown, not even as a hash.
+  sqlite.exec(
+    withHistory
+      ? `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`
+      : 'DELETE FROM record_history',
+  );
+  for (const list of lists) {
+    const named = all.filter(each => each.list === list && each.names.some(name => without.includes(name)));
+    const fields = named.map(({ field }) => field);
+    if (fields.length === 0 && list !== webhooks) continue;
+    sqlite.exec(`UPDATE ${list.table} SET ${rowsWithout(list, fields)}, _content = ${noContent};
+      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent} WHERE resource = '${list.resource}'`);
+    for (const { name, table } of arrayFields(list))
+      if (fields.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
   }
 }
 
-/** The views that can't be read, each with SQLite's error message. */
-function unreadableViews(sqlite: Database.Database): { name: string; why: string }[] {
-  const names = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
-  return names.all().flatMap(name => {
-    try {
-      sqlite.prepare(`SELECT * FROM ${quoted(name)}`);
-      return [];
-    } catch (error) {
-      return [{ name, why: (error as Error).message }];
-    }
-  });
+/** What a row of a list is set to. */
+function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
+  const set =
+    list === webhooks
+      ? ['endpoint = cut_endpoint(endpoint)', '_extra = NULL']
+      : [`_extra = nullif(json_remove(_extra, ${paths(fields)}), '{}')`];
+  for (const [at, { name, column }] of scalarFields(list).entries()) {
+    if (!fields.includes(name)) continue;
+    // SQLite takes the last one if a column is set twice.
+    set.push(`${column} = NULL`);
+    if (at === timeIndexOf(list)) set.push(`${timeColumnOf(list)} = NULL`);
+  }
+  return set.join(', ');
 }
 
-/**
- * Runs the user's own statements on a share that is being made.
- *
- * @returns docmirror's views that can no longer be read, for example because a column was dropped. The share lacks them.
- * @throws DocmirrorError with the code `share_failed`, if a statement fails or leaves something half done.
- */
-function runStatements(sqlite: Database.Database, { path, text }: ShareSql): string[] {
-  const failed = (why: string, cause?: unknown) =>
-    new DocmirrorError('share_failed', `${path} failed: ${why}. The share was not made.`, { cause });
+/** The record of a version. */
+function recordWithout(list: ListDefinition, fields: readonly string[]): string {
+  const known = list.fields.filter(({ name }) => fields.includes(name));
+  const further = fields.filter(field => !known.some(({ name }) => name === field));
+  const empty = known.map(field => `, ${paths([field.name])}, ${'table' in field ? "json('[]')" : 'NULL'}`);
+  const kept = `json_replace(record${empty.join('')})`;
+  const record = further.length === 0 ? kept : `json_remove(${kept}, ${paths(further)})`;
+  return list === webhooks ? `cut_webhook(${record})` : record;
+}
+
+/** The paths of members in JSON, as literals in SQL. */
+function paths(names: readonly string[]): string {
+  return names.map(name => `'$.${JSON.stringify(name).replaceAll("'", "''")}'`).join(', ');
+}
+
+/** A version of a webhook with its known fields alone. The message of an error does not show the text, because it can be a secret. */
+function cutWebhook(json: string): string {
+  let record: ReturnType<typeof readOne>;
+  try {
+    record = readOne(webhooks, json);
+  } catch {
+    // Not JSON.
+  }
+  if (record === undefined)
+    throw new MirrorFileError(
+      'The mirror contains a record of webhooks that docmirror did not write. "docmirror verify" shows where.',
+    );
+  const scalars = scalarFields(webhooks).map(({ name }, at) => {
+    const value = record.scalars[at] ?? null;
+    return name === 'endpoint' && value !== null ? cutEndpoint(String(value)) : value;
+  });
+  const names = new Map(record.mentions.map(({ id, name }) => [id, name]));
+  const write = wireWriter(webhooks, id => ({ id, name: names.get(id) ?? null, extra: null }));
+  return write({ ...record, scalars, extra: null });
+}
+
+/** @throws DocmirrorError with the code `share_failed`, if a statement fails or leaves something half done. */
+function runStatements(sqlite: Database.Database, { path, text }: NonNullable<ShareOptions['sql']>): void {
   // Without this, a column that a view names could not be dropped.
   sqlite.pragma('legacy_alter_table = ON');
   try {
     sqlite.exec(text);
+    if (sqlite.inTransaction) throw new Error('a transaction is left open; end it with COMMIT');
   } catch (error) {
-    // A full disk is not the fault of the statements.
-    if (/^SQLITE_(FULL|IOERR|NOMEM)/.test(codeOf(error) ?? '')) throw error;
-    throw failed((error as Error).message, error);
+    const why = `${path} failed: ${(error as Error).message}. The share was not made.`;
+    throw new DocmirrorError('share_failed', why, { cause: error });
   }
-  if (sqlite.inTransaction) throw failed('a transaction is left open; end it with COMMIT');
-  const own = viewNames();
-  const leftOut = dropUnreadableViews(sqlite, name => own.includes(name));
-  const [view] = unreadableViews(sqlite);
-  if (view !== undefined) throw failed(`the view ${view.name} can't be read: ${view.why}`);
-  return leftOut;
+}
+
+/**
+ * Drops views that can't be read, for example views of tables or columns that a share does not have, and views of these.
+ *
+ * @returns their names.
+ */
+function dropUnreadableViews(sqlite: Database.Database): string[] {
+  const views = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
+  const unreadable = views.all().filter(name => {
+    try {
+      sqlite.prepare(`SELECT * FROM ${quoted(name)}`);
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  for (const name of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
+  return unreadable.length === 0 ? [] : [...unreadable, ...dropUnreadableViews(sqlite)];
 }
 
 function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
-
-/** The tables whose rows name the run that wrote them. */
-const keptTables = [...lists.map(({ table }) => table), 'connections'];
 
 /**
  * The state after the ended runs, as a short text that is the same in a mirror and in a share of it. A change without a run, for
@@ -204,7 +255,6 @@ const keptTables = [...lists.map(({ table }) => table), 'connections'];
 const selectState = `SELECT json_array(
   (SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1),
   (SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL),
-  ${keptTables.map(table => `(SELECT max(_changed_run_id) FROM ${table})`).join(', ')},
   (SELECT max(valid_to_run_id) FROM record_history),
   (SELECT json_group_array(state) FROM (
     SELECT json_array(l.resource, l.status, l.completeness, l.record_count, l.checksum, l.rejected,
@@ -214,12 +264,15 @@ const selectState = `SELECT json_array(
           WHERE status <> 'running' GROUP BY resource) newest USING (resource, run_id)
     ORDER BY l.resource)))`;
 
-/** The state of a mirror or a share; null if it can't be read. */
-function stateOf(path: string): unknown {
+/** True if a share that is made now would be the same as the existing one. */
+export function isCurrent(database: string, path: string): boolean {
+  const stateOf = (file: string) => {
+    using opened = openForReading(file);
+    return opened.sqlite.prepare(selectState).pluck().get();
+  };
   try {
-    using file = openForReading(path);
-    return file.sqlite.prepare(selectState).pluck().get();
+    return stateOf(database) === stateOf(path);
   } catch {
-    return null;
+    return false;
   }
 }

@@ -81,7 +81,7 @@ describe.skipIf(whyNoStrangerHere !== null)(`another user, with read permission 
   test('reads a share with any SQLite, in a folder that they can not write', async () => {
     await using scene = await setOpenScene();
     await syncScene(scene);
-    const path = await shareOf(scene, { target: join(scene.open, 'share.sqlite') });
+    const path = await shareOf(scene, { path: join(scene.open, 'share.sqlite') });
     expect(asStranger('touch', [join(scene.open, 'x')]).status).not.toBe(0);
     expectRead(path);
     expect(readdirSync(scene.open)).toEqual(['share.sqlite']);
@@ -90,7 +90,7 @@ describe.skipIf(whyNoStrangerHere !== null)(`another user, with read permission 
   test('reads it on a mount that nobody can write', async ({ skip }) => {
     await using scene = await setOpenScene();
     await syncScene(scene);
-    const path = await shareOf(scene, { target: join(scene.open, 'share.sqlite') });
+    const path = await shareOf(scene, { path: join(scene.open, 'share.sqlite') });
     const mounted = join(scene.folder, 'mounted');
     await onReadOnlyMount(scene.open, mounted, skip, async folder => {
       expect(() => copyFileSync(path, join(folder, 'x'))).toThrow('EROFS');
