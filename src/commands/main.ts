@@ -33,7 +33,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     const data = await command.run(values, context);
     if (data !== undefined) print(command, data, values.json, context);
     // A watch reports each of its runs itself.
-    if (name !== 'watch') await context.notifier?.ended(context.exitCode);
+    if (name !== 'watch') await context.notifier?.ended(context.exitCode, textOf(command, data, Infinity));
     return context.exitCode;
   } catch (error) {
     const failure = failureOf(error);
@@ -142,11 +142,14 @@ async function notifierFor(name: string, context: Context): Promise<Context['not
   return new Notifier(name, context);
 }
 
-function print(command: Command, data: unknown, isJson: boolean, context: Context): void {
-  const { stdout, notifier, settings: given } = context;
-  const textFor = (width: number) => (typeof data === 'string' ? data : (command.text?.(data, width) ?? ''));
-  notifier?.summary(textFor(Number.POSITIVE_INFINITY));
-  if (!isJson || command.output === undefined) return void stdout.write(textFor(widthOf(stdout)));
+/** The result as a person reads it; empty if the command has printed it itself. */
+function textOf({ text }: Command, data: unknown, width: number): string {
+  return data === undefined || typeof data === 'string' ? (data ?? '') : (text?.(data, width) ?? '');
+}
+
+function print(command: Command, data: unknown, isJson: boolean, { stdout, settings: given }: Context): void {
+  if (!isJson || command.output === undefined)
+    return void stdout.write(textOf(command, data, widthOf(stdout)));
   const output = command.output(data);
   // Labels that can't be read are left out: doctor says so.
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};

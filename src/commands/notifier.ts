@@ -1,21 +1,27 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
 import { checkpointText } from '../audit/checkpoint.ts';
-import type { Labels } from '../config/parse.ts';
 import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
-import type { SettingName, SettingValues } from '../config/settings.ts';
+import type { SettingName } from '../config/settings.ts';
 import { DocmirrorError, exitCodes } from '../errors.ts';
-import { type LabelledFigures, labelledFigures, metricsText, textOf } from '../serve/metrics.ts';
-import { sendPing } from '../service/ping.ts';
+import {
+  type Family,
+  type LabelledFigures,
+  labelledFigures,
+  metricsText,
+  type Sample,
+  textOf,
+} from '../serve/metrics.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import type { Failure, Output, Settings } from './io.ts';
-import { createLogger } from './logging.ts';
+import { createLogger, loggedError } from './logging.ts';
 
-/** At the end, the ping of the start is given up after this, in milliseconds. */
+/** At the end, the ping of the start is waited for this long, in milliseconds. */
 const startMsMax = 1_000;
 
 /** The parts of a command's context that a notifier needs. */
@@ -27,8 +33,6 @@ export class Notifier {
   readonly #context: Context;
   readonly #pingUrl: string | null;
   #start: Promise<void> | undefined;
-  #ending = new AbortController();
-  #summary = '';
   #backup: BackupFigures | null = null;
 
   /** @param name the name of the command. */
@@ -44,60 +48,43 @@ export class Notifier {
     this.#start ??= this.#ping('/start', '');
   }
 
-  /** The result as a person would read it. */
-  summary(text: string): void {
-    this.#summary = text;
-  }
-
   /** A backup was made. */
   backup(figures: BackupFigures): void {
     this.#backup = figures;
   }
 
-  /** The command, or its run, has ended. */
-  async ended(exitCode: number): Promise<void> {
+  /** The command, or its run, has ended; `summary` is the result as a person would read it. */
+  async ended(exitCode: number, summary: string): Promise<void> {
     // A monitor that does not answer holds up the end just once.
-    const timer = setTimeout(() => this.#ending.abort(), startMsMax);
-    await this.#start;
-    clearTimeout(timer);
+    await Promise.race([this.#start, wait(startMsMax, undefined, { ref: false })]);
     this.#start = undefined;
-    this.#ending = new AbortController();
     this.#writeMetrics(exitCode);
-    if (exitCode === exitCodes.done) await this.#ping('', this.#summary);
-    else if (exitCode !== exitCodes.busy) await this.#ping('/fail', this.#summary);
-    this.#summary = '';
-    this.#backup = null;
+    if (exitCode !== exitCodes.busy) await this.#ping(exitCode === exitCodes.done ? '' : '/fail', summary);
   }
 
   /** It ended with an error. */
   async failed({ exitCode, message, code }: Failure): Promise<void> {
-    this.#summary = `docmirror ${this.#name}: ${message} [${code}]\n`;
-    await this.ended(exitCode);
+    await this.ended(exitCode, `docmirror ${this.#name}: ${message} [${code}]`);
   }
 
   /** A setting that can't be used counts as not set: the command itself fails because of it, and that failure has to be reported. */
-  #setting<Name extends SettingName>(name: Name): SettingValues[Name] | null {
+  #setting<Name extends SettingName>(name: Name) {
     const { flags, environment } = this.#context.settings;
     return resolveOne(name, flags, environment);
   }
 
   async #ping(ending: string, summary: string): Promise<void> {
     if (this.#pingUrl === null) return;
+    const { sendPing } = await import('../service/ping.ts');
     const { secrets, settings } = this.#context;
     const url = new URL(this.#pingUrl.replaceAll('%c', encodeURIComponent(this.#name.split(' ')[0] ?? '')));
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
-    const body = secrets.redact(this.#body(summary));
-    const proxy = proxyFor(url, settings.environment);
-    const { signal } = this.#ending;
-    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}`, signal });
-    if (why !== null) this.#warn({ to: url.origin, why }, 'the ping could not be sent');
-  }
-
-  /** The summary, the labels, and the checkpoint at the end. */
-  #body(summary: string): string {
     const labels = Object.entries(this.#setting('labels') ?? {}).map(([name, value]) => `${name}=${value}`);
-    const parts = [summary, labels.length === 0 ? '' : `${labels.join(',')}\n`, this.#checkpoint()];
-    return parts.filter(text => text !== '').join('\n');
+    const parts = [summary, labels.join(','), this.#checkpoint()];
+    const body = secrets.redact(parts.flatMap(text => text.trimEnd() || []).join('\n\n'));
+    const proxy = proxyFor(url, settings.environment);
+    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
+    if (why !== null) this.#warn({ to: url.origin, why }, 'the ping could not be sent');
   }
 
   /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */
@@ -118,11 +105,11 @@ export class Notifier {
     if (path === null || this.#name.startsWith('publish')) return;
     const figures = labelledFigures(this.#setting('database') ?? '', this.#setting('labels') ?? {});
     try {
-      writeMetricsFiles(path, figures, this.#name, exitCode, this.#backup);
+      writeMetrics(path, figures, this.#name, exitCode);
+      if (this.#name === 'backup') writeBackupMetrics(path, figures, exitCode, this.#backup);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
-      const { code, message } = error;
-      this.#warn({ error: { code, message } }, 'the metrics could not be written');
+      this.#warn(loggedError(error), 'the metrics could not be written');
     }
   }
 
@@ -138,54 +125,56 @@ type BackupFigures = { readonly runId: number; readonly bytes: number };
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
-/** Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector; backups have a second file. */
-function writeMetricsFiles(
-  path: string,
-  figures: LabelledFigures,
-  command: string,
-  exitCode: number,
-  backup: BackupFigures | null,
-): void {
-  const nowS = Date.now() / 1000;
-  const gauge = (name: string, help: string, value: number, own: Labels = {}) =>
-    textOf([[name, help, () => [[value, own]]]], [figures]);
-  // The other commands' metrics belong to the families of this one.
-  const others = linesOf(path).filter(line => !line.includes(`command="${command}"`));
-  const ofCommand = (name: string, help: string, value: number) =>
-    gauge(name, help, value, { command }) + others.filter(line => line.startsWith(name)).join('');
-  const exitHelp = 'What the command exited with, the last time.';
-  const endHelp = 'When the command ended the last time, in seconds since 1970.';
-  const texts = [
-    metricsText([figures]),
-    ofCommand('docmirror_command_last_exit_code', exitHelp, exitCode),
-    ofCommand('docmirror_command_last_end_timestamp_seconds', endHelp, nowS),
-  ];
-  writeWhole(path, texts.join('\n'), publicMode);
-  if (command !== 'backup') return;
-  const backupPath = `${path.replace(/\.prom$/, '')}-backup.prom`;
-  // If a backup failed, the last successful one is still the newest.
-  const before = backup === null ? linesOf(backupPath) : [];
-  const ofBackup = (name: string, help: string, value: number) => {
-    const text = gauge(`docmirror_backup_last_success_${name}`, help, value);
-    const kept = before.filter(line => line.startsWith(`docmirror_backup_last_success_${name}`)).join('');
-    return kept === '' ? text : text.replace(/^[^#].*\n/m, kept);
-  };
-  // Before the first backup the time is 0, so that an alert on its age fires.
-  const madeAtS = backup === null ? 0 : nowS;
-  const backupTexts = [
-    ofBackup('timestamp_seconds', 'When the newest backup was made, in seconds since 1970.', madeAtS),
-    ofBackup('bytes', 'How large the newest backup is, in bytes.', backup?.bytes ?? 0),
-    ofBackup('run_id', 'The newest run that the newest backup contains.', backup?.runId ?? 0),
-    gauge('docmirror_backup_last_exit_code', 'What the last backup exited with.', exitCode),
-  ];
-  writeWhole(backupPath, backupTexts.join('\n'), publicMode);
+/** Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. */
+function writeMetrics(path: string, figures: LabelledFigures, command: string, exitCode: number): void {
+  const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
+  const before = [...textIn(path).matchAll(line)].filter(([, , other]) => other !== command);
+  const ends = [
+    ['docmirror_command_last_exit_code', 'What the command exited with, the last time.', exitCode],
+    [
+      'docmirror_command_last_end_timestamp_seconds',
+      'When the command ended the last time, in seconds since 1970.',
+      Date.now() / 1000,
+    ],
+  ] as const;
+  const families = ends.map(([name, help, value]): Family<LabelledFigures> => {
+    const others = before.filter(([, family]) => family === name);
+    const samples = others.map(([, , other = '', text]): Sample => [Number(text), { command: other }]);
+    return [name, help, () => [[value, { command }], ...samples]];
+  });
+  writeWhole(path, metricsText([figures], families), publicMode);
 }
 
-/** The lines of a file that an earlier command wrote; none if it can't be read. */
-function linesOf(path: string): string[] {
+/** Writes the metrics of backups beside those of the mirror. If a backup failed, the last successful one is still the newest. */
+function writeBackupMetrics(
+  mirrorPath: string,
+  figures: LabelledFigures,
+  exitCode: number,
+  made: BackupFigures | null,
+): void {
+  const path = `${mirrorPath.replace(/\.prom$/, '')}-backup.prom`;
+  const before = made === null ? textIn(path) : '';
+  const exit = 'docmirror_backup_last_exit_code';
+  // Before the first backup the time is 0, so that an alert on its age fires.
+  const [atS, runId, bytes] = made === null ? [0, 0, 0] : [Date.now() / 1000, made.runId, made.bytes];
+  const success = 'docmirror_backup_last_success_';
+  const families: Family<LabelledFigures>[] = [
+    [`${success}timestamp_seconds`, 'When the newest backup was made, in seconds since 1970.', () => [[atS]]],
+    [`${success}bytes`, 'How large the newest backup is, in bytes.', () => [[bytes]]],
+    [`${success}run_id`, 'The newest run that the newest backup contains.', () => [[runId]]],
+    [exit, 'What the last backup exited with.', () => [[exitCode]]],
+  ];
+  const text = before.includes(exit)
+    ? before.replace(new RegExp(`^(${exit}.*) .*$`, 'm'), `$1 ${exitCode}`)
+    : textOf(families, [figures]);
+  writeWhole(path, text, publicMode);
+}
+
+/** The text of a file that an earlier command wrote; empty if it can't be read. */
+function textIn(path: string): string {
   try {
-    return readFileSync(path, 'utf8').match(/.*\n/g) ?? [];
+    return readFileSync(path, 'utf8');
   } catch {
-    return [];
+    return '';
   }
 }

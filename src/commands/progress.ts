@@ -9,29 +9,24 @@ import type { Logger } from './logging.ts';
 const logEveryMs = 10_000;
 /** A wait is not logged if it ends less than this after the last logged one, in milliseconds. */
 const sameWaitMs = 1_000;
-/** The least time between two texts of a status line, in milliseconds. */
-const showEveryMs = 100;
 const widthUnknown = 80;
 
 /** One line on a terminal that says how far some work is, each text over the one before. Without a terminal it shows nothing. */
 export class StatusLine {
   readonly #stream: Output;
-  #shownAtMs = 0;
 
   constructor(stream: Output) {
     this.#stream = stream;
   }
 
   show(text: string): void {
-    if (!this.#stream.isTTY || Date.now() - this.#shownAtMs < showEveryMs) return;
-    this.#shownAtMs = Date.now();
+    const { isTTY, columns = widthUnknown } = this.#stream;
     // The last column stays free: some terminals break the line there.
-    this.#stream.write(`\r${text.slice(0, (this.#stream.columns ?? widthUnknown) - 1)}\x1b[K`);
+    if (isTTY) this.#stream.write(`\r${text.slice(0, columns - 1)}\x1b[K`);
   }
 
   clear(): void {
-    if (this.#shownAtMs > 0) this.#stream.write('\r\x1b[K');
-    this.#shownAtMs = 0;
+    this.show('');
   }
 }
 
@@ -40,7 +35,7 @@ export class Progress implements ListObserver {
   readonly #logger: Logger;
   readonly #line: StatusLine | null;
   #timer: NodeJS.Timeout | undefined;
-  #reading = { resource: '', reading: 1, pages: 0, pageCount: 0 };
+  #state = { resource: '', reading: 1, pages: 0, pageCount: 0 };
   #waitsUntilMs = 0;
 
   constructor(logger: Logger, stream: Output | null = null) {
@@ -50,23 +45,21 @@ export class Progress implements ListObserver {
 
   listStarted({ resource }: ListDefinition): void {
     this.#logger.debug({ resource }, 'list started');
-    this.close();
-    this.#reading = { resource, reading: 1, pages: 0, pageCount: 0 };
+    this.#state = { resource, reading: 1, pages: 0, pageCount: 0 };
     if (this.#line === null) this.#timer = setInterval(() => this.#log(), logEveryMs).unref();
   }
 
   walkStarted({ resource }: ListDefinition, reading: number, pageCount: number): void {
     this.#logger.debug({ resource, reading, pageCount }, 'reading started');
-    this.#reading = { resource, reading, pages: 0, pageCount };
+    this.#state = { resource, reading, pages: 0, pageCount };
   }
 
   pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {
     this.#logger.trace({ resource, pageNo }, 'page done');
-    const { reading } = this.#reading;
-    const pages = this.#reading.pages + 1;
-    this.#reading = { resource, reading, pages, pageCount };
-    const again = reading > 1 ? `, reading ${reading}` : '';
-    this.#line?.show(`${resource} ${count(pages)}/${count(Math.max(pages, pageCount))} pages${again}`);
+    const pages = this.#state.pages + 1;
+    this.#state = { ...this.#state, pages, pageCount };
+    const all = Math.max(pages, pageCount);
+    this.#line?.show(`${resource} ${count(pages)}/${count(all)} pages, reading ${this.#state.reading}`);
   }
 
   walkAgain({ resource }: ListDefinition, reason: string): void {
@@ -79,20 +72,16 @@ export class Progress implements ListObserver {
     this.#waitsUntilMs = Math.max(this.#waitsUntilMs, untilMs);
     if (!isNews) return;
     const until = new Date(untilMs).toISOString();
-    this.#line?.show(`${this.#reading.resource} waits until ${until}, as the service asked`);
+    this.#line?.show(`${this.#state.resource} waits until ${until}, as the service asked`);
     this.#logger.info({ until }, 'rate limited by the service; waiting');
   }
 
   listEnded(_list: ListDefinition, outcome: ListOutcome): void {
     this.close();
-    const { startedAt: _started, completedAt: _completed, newFields, emptiedColumns, ...entry } = outcome;
-    const news = {
-      ...(newFields.length > 0 && { newFields }),
-      ...(emptiedColumns.length > 0 && { emptiedColumns }),
-    };
+    const { startedAt: _started, completedAt: _completed, ...entry } = outcome;
     const { status } = outcome;
     const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
-    this.#logger[level]({ ...entry, ...news }, `list ${status}`);
+    this.#logger[level](entry, `list ${status}`);
   }
 
   close(): void {
@@ -104,6 +93,6 @@ export class Progress implements ListObserver {
     const isWaiting = this.#waitsUntilMs > Date.now();
     const waits = isWaiting && { waitsUntil: new Date(this.#waitsUntilMs).toISOString() };
     const what = isWaiting ? 'rate limited by the service; still waiting' : 'reading';
-    this.#logger.info({ ...this.#reading, ...waits }, what);
+    this.#logger.info({ ...this.#state, ...waits }, what);
   }
 }

@@ -15,19 +15,22 @@ import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
 
-/** The order for one run, for `sync`, each tick of `watch`, `verify --live` and `demo`. */
+/** What one run is told, by `sync`, each tick of `watch`, `verify --live` and `demo`. */
 interface RunRequest {
   readonly config: Config;
   readonly service: ServiceConfig;
+  readonly logger: Logger;
   /** All lists, if it is left out. */
   readonly lists?: readonly ListDefinition[];
-  /** The trigger if the settings name none; `manual` if it is left out. */
-  readonly trigger?: string;
-  /** Options that only a person chooses. */
-  readonly flags?: RunFlags;
+  readonly allowMassRemoval?: boolean;
+  /** Go on if the mirror belongs to another base address: the service has moved. */
+  readonly acceptNewBaseUrl?: boolean;
+  /** Make a full sync, even if an incremental one is enough. */
+  readonly full?: boolean;
+  /** Drop rows that another program altered, and go on. */
+  readonly rebuild?: boolean;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: ChangeObserver;
-  readonly logger: Logger;
   /** A terminal that shows the progress; without one it is logged. */
   readonly progressOn?: Output | null;
   /** The machine's own, if it is left out. */
@@ -36,30 +39,20 @@ interface RunRequest {
   readonly onBegun?: () => void;
 }
 
-interface RunFlags {
-  readonly allowMassRemoval?: boolean;
-  /** Go on if the mirror belongs to another base address: the service has moved. */
-  readonly acceptNewBaseUrl?: boolean;
-  /** Make a full sync, even if an incremental one is enough. */
-  readonly full?: boolean;
-  /** Drop rows that another program altered, and go on. */
-  readonly rebuild?: boolean;
-}
-
 /** Opens everything that one run needs, and closes it however the run ends. */
 export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
-  const { config, service, logger, onPlannedChange, flags = {}, trigger = 'manual' } = request;
-  const { database, waitMs, fullEveryMs, deadlineMs } = config;
+  const { config, service, logger, onPlannedChange, rebuild: mayRebuild = false } = request;
+  const { database, deadlineMs } = config;
   const observer = new Progress(logger, request.progressOn);
   const late = new AbortController();
   const end = () => late.abort(new CancelledError('deadline'));
   const timer = deadlineMs === null ? undefined : setTimeout(end, deadlineMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
   try {
-    if (!flags.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
-    const mirror = await whenFree(waitMs, signal, () =>
+    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+    const mirror = await whenFree(config.waitMs, signal, () =>
       onPlannedChange === undefined
-        ? SqliteMirror.open(database, { signal, mayRebuild: flags.rebuild ?? false })
+        ? SqliteMirror.open(database, { signal, mayRebuild })
         : SqliteMirror.openDry(database, onPlannedChange, { signal }),
     );
     if (onPlannedChange === undefined) context.notifier?.begun();
@@ -67,20 +60,17 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
     try {
       const summary = await runSync(
         {
+          ...config,
           lists: request.lists ?? lists,
-          trigger: config.trigger ?? trigger,
+          trigger: config.trigger ?? 'manual',
           docmirrorVersion: version,
-          actor: config.actor,
-          labels: config.labels,
           onBegun: runId => {
             logger.current.runId = runId;
             request.onBegun?.();
           },
-          pageSize: config.pageSize,
-          removals: { shareMax: config.maxRemovals, allowAny: flags.allowMassRemoval ?? false },
+          removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
           pagesMax: config.maxPages,
-          fullEveryMs: flags.full ? 0 : fullEveryMs,
-          keepHistoryMs: config.keepHistoryMs,
+          fullEveryMs: request.full ? 0 : config.fullEveryMs,
         },
         { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
       );

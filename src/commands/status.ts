@@ -45,32 +45,37 @@ export const status = command({
     'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
   ],
   exitCodes: '4 a list is older than --max-age, or what --strict says; 1 a mirror can not be read.',
-  async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown | undefined> {
+  async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown> {
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
-    const { config } = context;
+    const { database, labels } = context.config;
     const nowMs = Date.now();
-    const rowOf = mirrors.length === 0 ? readRow : readRowOrWhy;
-    const rows = (mirrors.length === 0 ? [config.database] : mirrors).map(each =>
-      rowOf(each, nowMs, maxAgeMs),
-    );
+    const isMany = mirrors.length > 0;
+    const rows = (isMany ? mirrors : [database]).map((each): MirrorStatus => {
+      try {
+        using reader = new RunReader(each);
+        return mirrorStatusOf(each, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
+      } catch (error) {
+        const { code } = failureOf(error);
+        if (!isMany || code === 'internal') throw error;
+        return unreadable(each, code);
+      }
+    });
     const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
     const isTooOld = rows.some(({ resources }) => resources.some(list => isOld(list.lastCompletedAt)));
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
     if (format === 'prometheus') {
       const { labelledFigures, metricsText } = await import('../serve/metrics.ts');
-      const ownOf = ({ database, labels }: MirrorStatus) =>
-        mirrors.length === 0 ? {} : { ...labels, mirror: database };
-      const figures = rows.map(row => labelledFigures(row.database, { ...config.labels, ...ownOf(row) }));
-      context.stdout.write(metricsText(figures));
-      return undefined;
+      const figures = rows.map(({ database: mirror, labels: own }) =>
+        labelledFigures(mirror, { ...labels, ...(isMany && { ...own, mirror }) }),
+      );
+      return { output: {}, text: () => metricsText(figures) };
     }
     const sorted = worstFirst(rows);
-    if (mirrors.length > 0)
-      return { output: { mirrors: sorted }, text: width => overviewText(sorted, width) };
+    if (isMany) return { output: { mirrors: sorted }, text: width => overviewText(sorted, width) };
     const [{ state, why, run, resources }] = rows as [MirrorStatus];
-    const watch = readWatchNote(config.database);
+    const watch = readWatchNote(database);
     return {
       output: { state, why, run, resources, nextRunAt: watch?.nextRunAt ?? null },
       text: width => statusText(resources, run, nowMs, width, watch, maxAgeMs),
@@ -79,22 +84,6 @@ export const status = command({
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
-
-function readRow(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
-  using reader = new RunReader(database);
-  return mirrorStatusOf(database, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
-}
-
-/** The same. A mirror that can't be read has a row, too. */
-function readRowOrWhy(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
-  try {
-    return readRow(database, nowMs, maxAgeMs);
-  } catch (error) {
-    const { code } = failureOf(error);
-    if (code === 'internal') throw error;
-    return unreadable(database, code);
-  }
-}
 
 /** The note of the watch that keeps this mirror; null if there is none. */
 function readWatchNote(database: string): NextRun | null {

@@ -49,10 +49,10 @@ export const sync = command({
       if (planned.length < shownChangesMax) planned.push(change);
     };
     const order = {
+      ...given,
       config,
       service,
       lists: lists.filter(({ resource }) => given.resource.includes(resource)),
-      flags: given,
       ...(given.dryRun && { onPlannedChange }),
       logger,
       progressOn: context.stderr,

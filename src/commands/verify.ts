@@ -86,7 +86,8 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
   const order = {
     config: { ...config, deadlineMs: null },
     service,
-    flags: { full: true, allowMassRemoval: true },
+    full: true,
+    allowMassRemoval: true,
     onPlannedChange(change: RecordChange) {
       differenceCount++;
       if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createTask, validateDetailed } from 'node-cron';
 import { integer } from '../config/parse.ts';
 import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
-import { CancelledError, DocmirrorError, exitCodes, UsageError } from '../errors.ts';
+import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
 import type { RunningServer } from '../serve/server.ts';
@@ -17,7 +17,7 @@ import { failureOf } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
-import { readToken } from './token.ts';
+import { readTokenFile } from './token.ts';
 
 const dayMs = 86_400_000;
 
@@ -46,59 +46,91 @@ export const watch = command({
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {
     const { config, service, signal } = context;
-    if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
     const { database, schedule, timezone } = config;
-    checkSchedule(schedule);
-    const endpoint = http === null ? null : parseEndpoint('--http', http);
-    await assertCanBegin(config, service, signal);
+    if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
+    const endpoint = http === null ? null : endpointIn(http);
+    assertCanBegin(config, service);
     const logger = createLogger(config, context);
     let skippedCount = 0;
     let nextAtMs = 0;
-    const metrics = [
-      [
-        'docmirror_watch_ticks_skipped_total',
-        'Ticks that were left out because the run before them was still going, since the watch started.',
-        () => [[skippedCount]] as const,
-      ],
-      [
-        'docmirror_watch_next_run_timestamp_seconds',
-        'When the next run is due, in seconds since 1970.',
-        () => [[nextAtMs / 1000]] as const,
-      ],
-    ] as const;
-    const onFault = (error: unknown) => logger.error(loggedError(error), 'A request failed.');
     let monitor: RunningServer | null = null;
     if (endpoint !== null) {
       // A watch that answers nobody does without the server.
       const { startMonitorServer } = await import('../serve/server.ts');
-      monitor = await startMonitorServer({ ...config, ...endpoint, maxAgeMs: maxAge, metrics, onFault });
+      monitor = await startMonitorServer({
+        ...config,
+        ...endpoint,
+        maxAgeMs: maxAge,
+        metrics: [
+          [
+            'docmirror_watch_ticks_skipped_total',
+            'Ticks that were left out because the run before them was still going, since the watch started.',
+            () => [[skippedCount]],
+          ],
+          [
+            'docmirror_watch_next_run_timestamp_seconds',
+            'When the next run is due, in seconds since 1970.',
+            () => [[nextAtMs / 1000]],
+          ],
+        ],
+        onFault: error => logger.error(loggedError(error), 'A request failed.'),
+      });
       context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
     }
-    const work = () => runAndLog(context, Math.min(jitter, dayMs), logger);
-    const logEnd = () => logger.info({ reason: String(signal.reason) }, 'watch is ending');
-    signal.addEventListener('abort', logEnd, { once: true });
-    const observer = {
-      tickSkipped(at: Date) {
-        logger.warn({ tick: at.toISOString() }, 'tick skipped: the run before it is still going');
-        skippedCount++;
-      },
-      nextTick(at: Date | null) {
-        if (at === null) return;
-        const next = { nextRunAt: at.toISOString(), schedule, timezone };
-        logger.info(next, 'next run');
-        nextAtMs = at.getTime();
-        writeWatchNote(database, next);
-      },
+    let inProgress: Promise<void> | null = null;
+    let again: NodeJS.Timeout | undefined;
+    const announce = (at: Date | null) => {
+      if (at === null) return;
+      const next: NextRun = { nextRunAt: at.toISOString(), schedule, timezone };
+      logger.info(next, 'next run');
+      nextAtMs = at.getTime();
+      writeWatchNote(database, next);
     };
-    try {
-      await onSchedule({ expression: schedule, timezone }, work, { startNow: runNow, signal, observer });
-    } finally {
-      rmSync(`${database}.watch`, { force: true });
-      await monitor?.close();
-    }
+    const begin = () => {
+      if (inProgress !== null || signal.aborted) return;
+      clearTimeout(again);
+      inProgress = runAndLog(context, jitter, logger).then(hasFailed => {
+        inProgress = null;
+        const at = new Date(Date.now() + tryAgainMs);
+        const next = clock.getNextRun();
+        if (!hasFailed || signal.aborted || (next !== null && next <= at)) return;
+        announce(at);
+        again = setTimeout(tick, tryAgainMs);
+      });
+    };
+    const tick = () => {
+      begin();
+      announce(clock.getNextRun());
+    };
+    const onTick = ({ date }: { date: Date }) => {
+      if (inProgress !== null) {
+        skippedCount++;
+        logger.warn({ tick: date.toISOString() }, 'tick skipped: the run before it is still going');
+      }
+      tick();
+    };
+    const clock = createTask(schedule, onTick, { timezone, logger: silent });
+    // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
+    clock.on('execution:missed', tick);
+    void clock.start();
+    announce(clock.getNextRun());
+    if (runNow) begin();
+    if (!signal.aborted) await once(signal, 'abort');
+    logger.info({ reason: String(signal.reason) }, 'watch is ending');
+    clearTimeout(again);
+    await clock.destroy();
+    await inProgress;
+    rmSync(`${database}.watch`, { force: true });
+    await monitor?.close();
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
   },
 });
+
+/** How long after a run that failed it is tried again, in milliseconds. */
+const tryAgainMs = 5 * 60_000;
+
+/** The library would write warnings to the console. */
+const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
 /** The note of a watch, beside its mirror. It is only a hint for `status`: if it can't be written or read, all goes on without it. */
 function writeWatchNote(database: string, note: NextRun): void {
@@ -110,39 +142,41 @@ function writeWatchNote(database: string, note: NextRun): void {
 }
 
 /** Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail. */
-async function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig, signal: AbortSignal) {
-  mirrorToWrite(config.database);
-  assertIsMirrorOf(config.database, baseUrl);
+function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig): void {
+  const { schedule, database } = config;
+  const { valid, errors } = validateDetailed(schedule);
+  if (!valid)
+    throw new UsageError(
+      `DOCMIRROR_SCHEDULE (--schedule): ${JSON.stringify(schedule)} is not a cron expression: ${errors.map(({ message }) => message).join('; ')}. Expected five fields, or six with seconds first, such as "0 * * * *".`,
+    );
+  mirrorToWrite(database);
+  assertIsMirrorOf(database, baseUrl);
   assertShareFits(config);
   // A token command can need a service that is not up yet; each run calls it again.
-  if (!('file' in token)) return;
-  await readToken(token, signal).catch((error: unknown) => {
-    if (!(error instanceof DocmirrorError && error.code === 'token_unavailable')) throw error;
-    throw new UsageError(error.message, { cause: error });
-  });
+  if ('file' in token) readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
 }
 
 /** One run, whose result is logged. It returns whether it failed for a reason that can be gone after some minutes, and does not throw. */
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {
   const { config, service, signal, notifier } = context;
   try {
-    const delayMs = randomInt(Math.floor(jitterMs) + 1);
+    const delayMs = randomInt(Math.min(jitterMs, dayMs) + 1);
     if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
     const onBegun = () => logger.info('run started');
-    const summary = await runOnce({ config, service, logger, trigger: 'schedule', onBegun }, context);
+    const trigger = config.trigger ?? 'schedule';
+    const order = { config: { ...config, trigger }, service, logger, onBegun };
+    const summary = await runOnce(order, context);
     const { runId, status, durationMs, error, receipt, share } = summary;
     const entry = { runId, status, durationMs, error, receipt, share };
     logger[status === 'completed' ? 'info' : 'warn'](entry, `run ${status}`);
-    notifier?.summary(summaryText(summary));
-    await notifier?.ended(exitCodeAfter(summary, signal));
+    await notifier?.ended(exitCodeAfter(summary, signal), summaryText(summary));
     return status === 'failed';
   } catch (error) {
     if (signal.aborted) return false;
     const failure = failureOf(error);
     await notifier?.failed(failure);
-    const isForeseen = failure.code !== 'internal';
-    const words = isForeseen ? '' : `: ${failure.message}`;
+    const words = failure.code === 'internal' ? `: ${failure.message}` : '';
     logger.error(loggedError(error), `run failed${words}`);
     // Settings and an altered mirror need a decision by a person, and a run by another process is no failure.
     return failure.exitCode === exitCodes.failed;
@@ -154,75 +188,9 @@ async function runAndLog(context: Context, jitterMs: number, logger: Logger): Pr
 const portMax = 65_535;
 
 /** Reads `HOST:PORT`; the host can be an IPv6 address in brackets. */
-function parseEndpoint(flag: string, text: string): { host: string; port: number } {
+function endpointIn(text: string): { host: string; port: number } {
   const [, v6, host = v6, port = ''] = /^(?:\[([0-9a-f:.]+)\]|([^:[\]\s]+)):(\d+)$/i.exec(text.trim()) ?? [];
   if (host === undefined)
-    throw new UsageError(`${flag}: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
-  return { host, port: named(flag, () => integer(port, 0, portMax)) };
+    throw new UsageError(`--http: expected HOST:PORT such as 127.0.0.1:9464, got ${JSON.stringify(text)}`);
+  return { host, port: named('--http', () => integer(port, 0, portMax)) };
 }
-
-/** Told of a tick that was skipped because earlier work was still running, and of the time of the next one; null if none will come. */
-type TickObserver = Readonly<{ tickSkipped(at: Date): void; nextTick(at: Date | null): void }>;
-
-/** How long after work that failed it is tried again, in milliseconds. */
-const tryAgainMs = 5 * 60_000;
-
-/** @throws UsageError that names the setting, if the schedule is impossible. */
-function checkSchedule(expression: string): void {
-  const { valid, errors } = validateDetailed(expression);
-  if (valid) return;
-  const why = errors.map(({ message }) => message).join('; ');
-  throw new UsageError(
-    `DOCMIRROR_SCHEDULE (--schedule): ${JSON.stringify(expression)} is not a cron expression: ${why}. Expected five fields, or six with seconds first, such as "0 * * * *".`,
-  );
-}
-
-/**
- * Does some work at each tick of a schedule until the signal is aborted, and returns when the work in progress has ended. Work never
- * overlaps: a tick is skipped while earlier work is running. A tick that a sleeping machine missed is made up for. Work that says that it
- * failed is tried again after 5 minutes, unless a tick comes first; it must not throw.
- */
-async function onSchedule(
-  { expression, timezone }: { readonly expression: string; readonly timezone: string },
-  work: () => Promise<boolean>,
-  { startNow, signal, observer }: { startNow: boolean; signal: AbortSignal; observer: TickObserver },
-): Promise<void> {
-  let inProgress: Promise<void> | undefined;
-  let again: NodeJS.Timeout | undefined;
-  const begin = () => {
-    if (inProgress !== undefined || signal.aborted) return;
-    clearTimeout(again);
-    inProgress = work().then(hasFailed => {
-      inProgress = undefined;
-      if (hasFailed) tryAgain();
-    });
-  };
-  const beginAndTell = () => {
-    begin();
-    observer.nextTick(clock.getNextRun());
-  };
-  const tryAgain = () => {
-    const at = new Date(Date.now() + tryAgainMs);
-    const next = clock.getNextRun();
-    if (signal.aborted || (next !== null && next <= at)) return;
-    observer.nextTick(at);
-    again = setTimeout(beginAndTell, tryAgainMs);
-  };
-  const onTick = ({ date }: { date: Date }) => {
-    if (inProgress !== undefined) observer.tickSkipped(date);
-    beginAndTell();
-  };
-  const clock = createTask(expression, onTick, { timezone, logger: silent });
-  // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
-  clock.on('execution:missed', beginAndTell);
-  void clock.start();
-  observer.nextTick(clock.getNextRun());
-  if (startNow) begin();
-  if (!signal.aborted) await once(signal, 'abort');
-  clearTimeout(again);
-  await clock.destroy();
-  await inProgress;
-}
-
-/** The library would write warnings to the console. */
-const silent = { info() {}, warn() {}, error() {}, debug() {} };

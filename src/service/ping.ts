@@ -14,8 +14,6 @@ export interface Ping {
   readonly body: string;
   readonly userAgent: string;
   readonly proxy: ProxySetting | null;
-  /** Gives up. */
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -25,12 +23,12 @@ export interface Ping {
  */
 export async function sendPing(ping: Ping): Promise<string | null> {
   const why = await tryOnce(ping);
-  return why === null || ping.signal.aborted ? why : tryOnce(ping);
+  return why === null ? null : tryOnce(ping);
 }
 
-async function tryOnce({ url, body, userAgent, proxy, signal: ended }: Ping): Promise<string | null> {
+async function tryOnce({ url, body, userAgent, proxy }: Ping): Promise<string | null> {
   const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, concurrency: 1, proxy });
-  const signal = AbortSignal.any([ended, AbortSignal.timeout(tryMsMax)]);
+  const signal = AbortSignal.timeout(tryMsMax);
   try {
     const asked = request.call(connection, {
       origin: url.origin,
