@@ -1,6 +1,6 @@
 import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
-import { type QueryFormat, queryFormats, queryPieces } from '../render/query-result.ts';
+import { queryFormats, queryPieces } from '../render/query-result.ts';
 import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
@@ -43,7 +43,7 @@ export const query = command({
       }
     };
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
-    const pieces = await queryPieces({ columns: query.columns, rows }, format, width);
+    const pieces = await queryPieces(query.columns, rows, format, width);
     await deliver(pieces, { out, stdout }, () => rowCount);
   },
 });
@@ -70,7 +70,7 @@ function paramsOf(given: readonly string[]): Record<string, string> {
 }
 
 /** Refuses two columns of one name if the format can't keep them apart. */
-function assertFits(columns: readonly string[], format: QueryFormat): void {
+function assertFits(columns: readonly string[], format: string): void {
   if (format === 'table' || format === 'csv') return;
   const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice === undefined) return;

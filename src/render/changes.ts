@@ -1,19 +1,10 @@
-import {
-  type CellValue,
-  type Column,
-  cellsOf,
-  changedFields,
-  furtherFields,
-  type Item,
-} from '../contract/cells.ts';
-import { isObject, parseExact } from '../contract/json.ts';
+import { type CellValue, type Column, cellsOf, changedFields, furtherFields } from '../contract/cells.ts';
 import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
-import { columnsOf, cutToColumns, piece } from './cut.ts';
+import { cutToColumns } from './cut.ts';
 import { count, instant } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
-import { differencesOf, fieldsOf, type ShownDifference } from './record-text.ts';
+import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
 // Changes in all forms.
@@ -55,50 +46,19 @@ function* tableLines(changes: Iterable<Change>, width: number): Generator<string
 export type ShownChange = Pick<Change, 'resource' | 'operation' | 'recordId' | 'record' | 'before'>;
 
 const marks = { insert: '+', update: '~', removal: '−' } as const;
-const between = ' · ';
 
-/** Changes for people, one on each line, cut to the terminal's width; `total` can be more than are shown. */
+/** Changes for people, one on each line; what is new or gone is cut to the terminal's width. `total` can be more than are shown. */
 export function changesText(changes: readonly ShownChange[], total: number, width: number): string {
-  const lines = changes.map(change => {
-    const { resource, operation, recordId, record, before } = change;
+  const lines = changes.map(({ resource, operation, recordId, record, before }) => {
     const head = `${marks[operation]} ${resource} ${recordId}  `;
+    if (before !== null && record !== null)
+      return head + differenceTexts(resource, before, record).join(' · ');
     // The id is at the start of the line already.
-    const said =
-      before !== null && record !== null
-        ? differencesText(differencesOf(resource, before, record), width - head.length)
-        : fieldsOf(resource, record)
-            .filter(({ name }) => name !== 'id')
-            .map(({ text }) => text)
-            .join(between);
-    return cutToColumns(head + said, width);
+    const texts = fieldsOf(resource, record).flatMap(({ name, text }) => (name === 'id' ? [] : [text]));
+    return cutToColumns(head + texts.join(' · '), width);
   });
   if (total > changes.length) lines.push(`… and ${count(total - changes.length)} more`);
   return lines.map(line => `${line}\n`).join('');
-}
-
-/** The least of a value that is still useful, and how much is shown before a difference, in characters. */
-const [sideMin, contextLength] = [5, 8];
-
-/** Differences in about as many columns as there is room for: names are never cut, and values begin shortly before they differ. */
-function differencesText(differences: readonly ShownDifference[], room: number): string {
-  const text = (side: (value: string, other: string) => string) =>
-    differences
-      .map(({ name, before, after, note }) => {
-        return `${name}: ${side(before, after) || '–'} → ${side(after, before) || '–'}${note}`;
-      })
-      .join(between);
-  const whole = text(value => value);
-  if (columnsOf(whole) <= room) return whole;
-  const sideMax = Math.floor((room - columnsOf(text(() => '–'))) / differences.length / 2);
-  return text((value, other) => {
-    let from = 0;
-    while (from < value.length && value[from] === other[from]) from++;
-    // If the rest is short, more of the text before it is shown.
-    const fits = Math.floor((sideMax * value.length) / columnsOf(value)) - 1;
-    from = Math.min(from - contextLength, value.length - fits);
-    const shown = from > 0 && columnsOf(value) > sideMax ? `…${piece(value, from, value.length)}` : value;
-    return cutToColumns(shown, Math.max(sideMin, sideMax));
-  });
 }
 
 /**
@@ -108,9 +68,8 @@ function differencesText(differences: readonly ShownDifference[], room: number):
  */
 export function ndjsonLine(change: Change): string {
   const { runId, changedAt, resource, recordId, operation, record, before } = change;
-  type Head = Omit<OutputOf['changes'], 'changedFields' | 'record' | 'before' | 'isErased'>;
-  const head = JSON.stringify({ runId, changedAt, resource, recordId, operation } satisfies Head);
   for (const text of [record, before]) JSON.parse(text ?? 'null');
+  const head = JSON.stringify({ runId, changedAt, resource, recordId, operation });
   const texts = `"changedFields":${changedFieldsOf(change)},"record":${record},"before":${before}`;
   return `${head.slice(0, -1)},${texts}${record === null ? ',"isErased":true' : ''}}\n`;
 }
@@ -138,36 +97,31 @@ function commonCells(change: Change): CellValue[] {
 
 /** Rows for changes of these resources: the columns that all of them have, then each field before and after the change. */
 export function flatChanges(resources: readonly string[] = keptResources) {
-  const byResource = new Map(
-    resources.map(resource => {
-      const cells = registryOf(resource).flatMap(cellsOf);
-      const extra = {
-        name: 'extra',
-        kind: 'json',
-        of: (item: Item) => furtherFields(resource, item),
-      } as const;
-      return [resource, new Map([...cells, extra].map(cell => [cell.name, cell]))];
-    }),
-  );
-  const cells = new Map([...byResource.values()].flatMap(own => [...own]));
-  const sides = [...cells.values()].flatMap(({ name, kind }) =>
-    ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind })),
-  );
-  const columns: Column[] = [...changeColumns, { name: 'is_erased', kind: 'integer' }, ...sides];
+  const cells = new Map(resources.map(resource => [resource, registryOf(resource).flatMap(cellsOf)]));
+  const extra: Column = { name: 'extra', kind: 'json' };
+  const fields = [...cells.values()].flatMap(own => [...own, extra]);
+  const kinds = new Map(fields.map(({ name, kind }) => [name, kind]));
+  const valuesOf = (resource: string, text: string | null): Map<string, CellValue> => {
+    if (text === null) return new Map();
+    const item = itemOf(text);
+    const own = cells.get(resource) ?? [];
+    return new Map(own.map(cell => [cell.name, cell.of(item)])).set('extra', furtherFields(resource, item));
+  };
   return {
-    columns,
+    columns: [
+      ...changeColumns,
+      { name: 'is_erased', kind: 'integer' },
+      ...[...kinds].flatMap(([name, kind]) =>
+        ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind })),
+      ),
+    ] satisfies Column[],
     /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
     rowOf(change: Change): CellValue[] {
-      const own = byResource.get(change.resource);
-      const now = itemOf(change.record);
-      const isRemoval = change.operation === 'removal';
-      const [before, after] = isRemoval ? [now, null] : [itemOf(change.before), now];
-      const row = [...commonCells(change), change.record === null ? 1 : 0];
-      for (const name of cells.keys()) {
-        const cell = own?.get(name);
-        row.push(before && cell ? cell.of(before) : null, after && cell ? cell.of(after) : null);
-      }
-      return row;
+      const { resource, operation, record, before } = change;
+      const texts = operation === 'removal' ? [record, null] : [before, record];
+      const sides = texts.map(text => valuesOf(resource, text));
+      const values = [...kinds.keys()].flatMap(name => sides.map(side => side.get(name) ?? null));
+      return [...commonCells(change), record === null ? 1 : 0, ...values];
     },
   };
 }
@@ -175,17 +129,5 @@ export function flatChanges(resources: readonly string[] = keptResources) {
 /** The names of the fields that an update changed, as JSON; null for other changes, and if one of the versions was erased. */
 function changedFieldsOf({ resource, record, before }: Change): string | null {
   if (record === null || before === null) return null;
-  return JSON.stringify(changedFields(resource, itemOf(before) as Item, itemOf(record) as Item));
-}
-
-/**
- * A record as a value that is written with all digits of its numbers.
- *
- * @throws SyntaxError if it is not an object in JSON: another program wrote to the mirror.
- */
-export function itemOf(text: string | null): Item | null {
-  if (text === null) return null;
-  const value = parseExact(text);
-  if (!isObject(value)) throw new SyntaxError('a record is not an object in JSON');
-  return value;
+  return JSON.stringify(changedFields(resource, itemOf(before), itemOf(record)));
 }

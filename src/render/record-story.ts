@@ -1,9 +1,8 @@
 import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
-import { itemOf } from './changes.ts';
 import { count, counted, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { differencesOf, erasedText, fieldsOf, wholeMax } from './record-text.ts';
+import { differenceTexts, erasedText, fieldsOf, itemOf, wholeMax } from './record-text.ts';
 import { renderTable } from './table.ts';
 
 /** The request, and the records that were found. */
@@ -16,31 +15,25 @@ export interface FoundRecords extends Omit<OutputOf['show'], 'records'> {
 /** The output of `show --json`, with no value cut. */
 export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecords): OutputOf['show'] {
   const records = stories.map(({ recordId, versionCount, versions }) => {
-    const [newest] = versions;
-    return {
-      recordId,
-      stands: newest?.to === null,
-      versionCount,
-      record: newest?.to === null ? itemOf(newest.record) : null,
-      versions: versions.map(({ from, to, endedBy, isFirst, record }) => ({
-        fromRunId: from.runId,
-        fromAt: from.at,
-        toRunId: to?.runId ?? null,
-        toAt: to?.at ?? null,
-        endedBy,
-        isFirst,
-        record: itemOf(record),
-        ...(record === null && { isErased: true }),
-      })),
-    };
+    const shown = versions.map(({ from, to, endedBy, isFirst, record }) => ({
+      fromRunId: from.runId,
+      fromAt: from.at,
+      toRunId: to?.runId ?? null,
+      toAt: to?.at ?? null,
+      endedBy,
+      isFirst,
+      record: record === null ? null : itemOf(record),
+      ...(record === null && { isErased: true }),
+    }));
+    const stands = versions[0]?.to === null;
+    return { recordId, stands, versionCount, record: (stands && shown[0]?.record) || null, versions: shown };
   });
   return { ...found, records };
 }
 
 /** One record for people: its fields, then the changes of each version, the newest first. */
 export function storyText({ resource, recordId, versions, versionCount }: RecordStory): string {
-  const [newest] = versions;
-  if (newest === undefined) return '';
+  const [newest] = versions as readonly [StoryVersion, ...StoryVersion[]];
   const state =
     newest.to === null
       ? `unchanged since run ${atRun(newest.from)}`
@@ -64,12 +57,8 @@ function versionLines(resource: string, version: StoryVersion, isShownAbove: boo
   const span =
     to === null ? `Since run ${atRun(from)}` : `From run ${atRun(from)} until run ${atRun(to)} ${end} it`;
   if (record === null) return [span, `  ${erasedText}`];
-  if (before !== null) {
-    const differences = differencesOf(resource, before.record, record).map(
-      ({ name, before: then, after, note }) => `  ~ ${name}: ${then || '–'} → ${after || '–'}${note}`,
-    );
-    return [span, ...differences];
-  }
+  if (before !== null)
+    return [span, ...differenceTexts(resource, before.record, record).map(text => `  ~ ${text}`)];
   const beginning = isFirst ? '  + new in the list' : '  the version before it is no longer kept';
   if (isShownAbove) return [span, `${beginning}; what it says is shown above`];
   return [span, `${beginning}:`, ...fieldLines(resource, record).map(line => `  ${line}`)];
@@ -90,9 +79,14 @@ export function matchesText({ resource, wanted, matchCount, stories }: FoundReco
   const rows = stories.map(({ recordId, versions: [newest] }) => {
     const fields = fieldsOf(resource, newest?.record ?? null);
     const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
-    const [version, title] = ['sourceDocumentVersion', 'sourceDocumentTitle'].map(textOf) as [string, string];
     const state = newest?.to == null ? 'listed' : `gone since run ${newest.to.runId}`;
-    return [String(recordId), version, textOf('exportedAt'), state, title];
+    return [
+      String(recordId),
+      textOf('sourceDocumentVersion'),
+      textOf('exportedAt'),
+      state,
+      textOf('sourceDocumentTitle'),
+    ];
   });
   const rest = matchCount - stories.length;
   return `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:
