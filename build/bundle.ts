@@ -20,8 +20,8 @@ const bundled = new Set([
   'typebox',
 ]);
 
-/** The program, and its function for those that run it in a process of their own. */
-const entryPoints = { cli: 'src/cli.ts', main: 'src/commands/main.ts' };
+/** The program, its function for those that run it in a process of their own, and the style of its pages. */
+const entryPoints = { cli: 'src/cli.ts', main: 'src/commands/main.ts', style: 'src/render/web/style.css' };
 
 /**
  * Writes the program into a folder of the package: one file for each command, and shared ones. A file that is there

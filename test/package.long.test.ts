@@ -38,7 +38,7 @@ describe('the package, installed in an empty folder', () => {
     );
     const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
     expect(built).toContain('cli.js');
-    const isExpected = (name: string) => /^[\w-]+\.js$|^types(\/|$)/.test(name);
+    const isExpected = (name: string) => /^[\w-]+\.js$|^style\.css$|^types(\/|$)/.test(name);
     expect(built.filter(name => !isExpected(name))).toEqual([]);
     const types = built.filter(name => name.startsWith('types') && name.includes('.'));
     expect(types.filter(name => !name.endsWith('.d.ts'))).toEqual([]);

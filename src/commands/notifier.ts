@@ -137,7 +137,7 @@ function writeMetrics(path: string, figures: LabelledFigures, command: string, e
       Date.now() / 1000,
     ],
   ] as const;
-  const families = ends.map(([name, help, value]): Family<LabelledFigures> => {
+  const families = ends.map(([name, help, value]): Family => {
     const others = before.filter(([, family]) => family === name);
     const samples = others.map(([, , other = '', text]): Sample => [Number(text), { command: other }]);
     return [name, help, () => [[value, { command }], ...samples]];
@@ -158,7 +158,7 @@ function writeBackupMetrics(
   // Before the first backup the time is 0, so that an alert on its age fires.
   const [atS, runId, bytes] = made === null ? [0, 0, 0] : [Date.now() / 1000, made.runId, made.bytes];
   const success = 'docmirror_backup_last_success_';
-  const families: Family<LabelledFigures>[] = [
+  const families: Family[] = [
     [`${success}timestamp_seconds`, 'When the newest backup was made, in seconds since 1970.', () => [[atS]]],
     [`${success}bytes`, 'How large the newest backup is, in bytes.', () => [[bytes]]],
     [`${success}run_id`, 'The newest run that the newest backup contains.', () => [[runId]]],

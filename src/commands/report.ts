@@ -37,7 +37,8 @@ export const report = command({
   async run({ since, until, title, out, maxAge }, { config }) {
     const { reportPeriod, Zone } = await import('../render/web/period.ts');
     const { readReport } = await import('../store/read/report-data.ts');
-    const { reportPage } = await import('../render/web/report.ts');
+    const { page } = await import('../render/web/page.ts');
+    const { reportParts } = await import('../render/web/report.ts');
     const zone = new Zone(config.timezone);
     const nowMs = Date.now();
     const untilMs = until === null ? nowMs : momentIn(zone, '--until', until, nowMs);
@@ -46,13 +47,9 @@ export const report = command({
       throw new UsageError(
         `--since: must be before ${until === null ? 'now' : '--until'}, got ${JSON.stringify(since)}`,
       );
-    const period = reportPeriod(zone, {
-      untilMs,
-      since: isLength(since) ? { lengthMs: untilMs - sinceMs } : { ms: sinceMs },
-      nowMs,
-    });
-    const options = { nowMs, maxAgeMs: maxAge, version, root: null, title };
-    const html = reportPage(readReport(config.database, period), options);
+    const length = isLength(since) ? { lengthMs: untilMs - sinceMs } : { ms: sinceMs };
+    const data = readReport(config.database, reportPeriod(zone, untilMs, length, nowMs));
+    const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, version, title }));
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },

@@ -59,7 +59,7 @@ export const serve = command({
       host: host.trim(),
       port,
       token: bearer,
-      async readToken() {
+      readToken() {
         if (tokenFile === null) return null;
         try {
           return readTokenFile('--token-file', tokenFile);
@@ -73,7 +73,7 @@ export const serve = command({
       onFault: error => logger.error(loggedError(error), 'A request failed.'),
     });
     context.stdout.write(`docmirror serves ${server.url}\n`);
-    context.stderr.write(welcome(server.url, chosen === null ? bearer : null));
+    context.stderr.write(welcome(server.url, isLoopback(host.trim()), chosen === null ? bearer : null));
     if (!signal.aborted) await once(signal, 'abort');
     await server.close();
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
@@ -83,10 +83,9 @@ export const serve = command({
 const tokenBytes = 24;
 
 /** Hints on how to try the server; a token that the user chose is never shown. */
-function welcome(url: string, madeToken: string | null): string {
-  const isOpen = !isLoopback(new URL(url).hostname);
+function welcome(url: string, isLocal: boolean, madeToken: string | null): string {
   return `Serving ${url}, read-only, until Ctrl+C.
-${isOpen ? 'Other machines can reach it, and the token crosses the network unencrypted.\n' : ''}${madeToken === null ? '' : `Token, for this time only: ${madeToken}\n`}Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${lists[0]?.path}?pageSize=3"
+${isLocal ? '' : 'Other machines can reach it, and the token crosses the network unencrypted.\n'}${madeToken === null ? '' : `Token, for this time only: ${madeToken}\n`}Try: curl -H "Authorization: Bearer ${madeToken ?? '$TOKEN'}" "${url}${lists[0]?.path}?pageSize=3"
 Report, for a browser: ${url}/ (any user name, the token as password)
 `;
 }

@@ -1,13 +1,13 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
-import { lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { ndjsonLine } from '../render/changes.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, runsOf } from '../store/read/change-list.ts';
 import { revisionOf } from '../store/read/figures.ts';
-import { HttpError, sendTagged } from './http.ts';
+import { version } from '../version.ts';
+import { HttpError } from './http.ts';
 import {
   assertKnown,
   changeParameters,
@@ -25,31 +25,37 @@ import {
 /** An open mirror. */
 export type Sqlite = Parameters<typeof findRecords>[0];
 
-/** Where a list, or the connections, are served to programs. */
-export function apiPath({ resource }: Browsable): string {
-  return lists.find(each => each.resource === resource)?.path ?? '/v2/connections';
-}
-
 /** A request that Fastify has parsed. */
-export interface Asked {
+export type Request = FastifyRequest<{
   readonly Params: Readonly<Record<string, string>>;
   readonly Querystring: Query;
+}>;
+
+/** A short text that changes with each run and each hour: the report depends on the time, too. */
+export function revisionNow(sqlite: Sqlite): string {
+  // A page of another version of the program can have another style.
+  const hour = new Date().toISOString().slice(0, 13);
+  return `${version}-${hour}-${revisionOf(sqlite)}`.replaceAll('.', '_');
 }
 
-/** Adds answers that are made from one state of the mirror, with an `ETag` that changes with each run. */
+/** Adds answers that are made from one state of the mirror, and are not sent again while the client has them. */
 export function answersFrom(app: FastifyInstance, database: string, type: string) {
-  return (
-    path: string,
-    names: readonly string[],
-    make: (sqlite: Sqlite, query: Query, params: Asked['Params']) => string,
-  ) =>
-    app.get<Asked>(path, async (request, reply) => {
-      const { query, params } = request;
-      assertKnown(query, names);
-      const answer = readMirror(database, sqlite => {
-        return { body: make(sqlite, query, params), revision: revisionOf(sqlite), type };
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return (path: string, names: readonly string[], make: (sqlite: Sqlite, request: Request) => string) =>
+    app.get(path, async (request: Request, reply) => {
+      assertKnown(request.query, names);
+      // A wrong request is refused in any case, so the answer is made first.
+      const { body, revision } = readMirror(database, sqlite => {
+        return { body: make(sqlite, request), revision: revisionNow(sqlite) };
       });
-      return sendTagged(request, reply, answer);
+      // A cache can keep the answer for this client only, and must ask each time if it is still current.
+      reply.type(type).headers({
+        etag: `W/"${revision}"`,
+        'cache-control': 'private, no-cache',
+        vary: 'authorization',
+      });
+      const known = request.headers['if-none-match']?.split(',').map(opaque) ?? [];
+      return known.some(tag => tag === '*' || tag === `"${revision}"`) ? reply.code(304).send() : body;
     });
 }
 
@@ -57,8 +63,8 @@ export function answersFrom(app: FastifyInstance, database: string, type: string
 export function addApi(app: FastifyInstance, database: string): void {
   const get = answersFrom(app, database, 'application/json; charset=utf-8');
   for (const browsable of browsables)
-    get(apiPath(browsable), ['pageNo', 'pageSize', ...parametersOf(browsable)], (sqlite, query) =>
-      listBody(sqlite, browsable, query),
+    get(`/v2/${browsable.resource}`, ['pageNo', 'pageSize', ...parametersOf(browsable)], (sqlite, request) =>
+      listBody(sqlite, browsable, request.query),
     );
   get('/v2/changes', ['cursor', 'sinceRun', 'limit', ...changeParameters], changesBody);
 }
@@ -85,7 +91,7 @@ function withId({ id, ownId, record }: FoundRecord): string {
 }
 
 /** The changes that a query string asks for. The cursor of a filter contains the filter, and fits no other one. */
-function changesBody(sqlite: Sqlite, query: Query): string {
+function changesBody(sqlite: Sqlite, { query }: Request): string {
   const limit = numberOf(query, 'limit') ?? limitDefault;
   const sinceRun = numberOf(query, 'sinceRun');
   const cursor = textOf(query, 'cursor');

@@ -1,6 +1,6 @@
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { OtherShapeError } from '../errors.ts';
-import { version } from '../version.ts';
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -21,7 +21,6 @@ export class HttpError extends Error {
 
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
-    this.name = 'HttpError';
     this.statusCode = statusCode;
     this.headers = headers;
   }
@@ -43,17 +42,43 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(500, 'The server failed to answer; its log says why.');
 }
 
-/** Sends an answer with its `ETag`, or 304 with the same headers if the client has it. It is made in any case: a wrong request is refused. */
-export function sendTagged(
-  { headers }: FastifyRequest,
-  reply: FastifyReply,
-  { revision, type, body }: { readonly revision: string; readonly type: string; readonly body: string },
-): FastifyReply {
-  // A cache can keep the answer for this client only, and must ask each time if it is still current. A page of another version of
-  // the program can have another style.
-  const etag = `W/"${version.replaceAll('.', '_')}-${revision}"`;
-  reply.type(type).headers({ etag, 'cache-control': 'private, no-cache', vary: 'authorization' });
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  const known = headers['if-none-match']?.split(',').map(opaque) ?? [];
-  return known.some(tag => tag === '*' || tag === opaque(etag)) ? reply.code(304).send() : reply.send(body);
+/** The token of a server, and callbacks for requests with another one. */
+export interface TokenOptions {
+  /** The token that clients must send; not empty. */
+  readonly token: string;
+  /** Reads the token again before a request is refused; null if it can't be read. */
+  readonly readToken?: () => string | null;
+  /** Called for each request that gave a wrong token. */
+  readonly onRefused?: (request: FastifyRequest) => void;
+}
+
+/** Makes a check that lets a request pass or throws a 401. Programs send the token as bearer, browsers also as a password. */
+export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
+  let expected = token;
+  // Digests are compared in constant time, so timing shows neither the token's length nor its start.
+  const isExpected = (given: string) => timingSafeEqual(digest(given), digest(expected));
+  return (isForBrowsers: boolean) => async (request: FastifyRequest) => {
+    const { authorization = '' } = request.headers;
+    const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+    const given = bearer ?? (isForBrowsers ? passwordIn(authorization) : undefined);
+    if (given !== undefined) {
+      if (isExpected(given)) return;
+      expected = readToken?.() ?? expected;
+      if (isExpected(given)) return;
+      onRefused?.(request);
+    }
+    const how = isForBrowsers ? ', or as the password under any user name' : '';
+    throw new HttpError(401, `This needs the token of this server as "Authorization: Bearer TOKEN"${how}.`, {
+      'www-authenticate': isForBrowsers ? 'Basic realm="docmirror", charset="UTF-8"' : 'Bearer',
+    });
+  };
+}
+
+function digest(text: string): Buffer {
+  return hash('sha256', text, 'buffer');
+}
+
+function passwordIn(authorization: string): string | undefined {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization)?.[1] ?? '';
+  return /^[^:]*:(.*)$/s.exec(Buffer.from(encoded, 'base64').toString())?.[1];
 }

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import {
   figuresBeforeFirstRun,
-  type ListFigures,
   listNumbers,
   type MirrorFigures,
   readFigures,
@@ -14,7 +13,11 @@ type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [value: number | null, labels?: Labels];
 
 /** A metric: its name, its help and its values. It is a counter if its name ends with `_total`. */
-export type Family<Of> = readonly [name: string, help: string, samplesOf: (of: Of) => readonly Sample[]];
+export type Family = readonly [
+  name: string,
+  help: string,
+  samplesOf: (figures: LabelledFigures) => readonly Sample[],
+];
 
 /** The numbers of a mirror at a moment, and the labels of all its metrics. */
 export interface LabelledFigures extends MirrorFigures {
@@ -32,12 +35,12 @@ export function labelledFigures(
   labels: Labels,
   trigger: string | null = null,
 ): LabelledFigures {
-  const own = (figures: MirrorFigures) => (Object.keys(labels).length > 0 ? labels : figures.labels);
   try {
     const isReadable = existsSync(database);
     // Every series exists before the first run, so that Prometheus sees its first increase.
     const figures = isReadable ? readFigures(database) : figuresBeforeFirstRun;
-    return { ...figures, labels: own(figures), isReadable, error: null, trigger };
+    const own = Object.keys(labels).length > 0 ? labels : figures.labels;
+    return { ...figures, labels: own, isReadable, error: null, trigger };
   } catch (error) {
     // An unreadable mirror has no series. If a counter fell to 0, its whole value would look like an increase afterwards.
     return { runs: [], lists: [], labels, isReadable: false, error, trigger };
@@ -47,13 +50,11 @@ export function labelledFigures(
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
-type MirrorFamily = Family<LabelledFigures>;
-
 const countOf = ({ runs }: LabelledFigures, status: string): readonly Sample[] => [
   [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
 ];
 
-const families: readonly MirrorFamily[] = [
+const families: readonly Family[] = [
   ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
   [
     'docmirror_mirror_readable',
@@ -95,37 +96,34 @@ const families: readonly MirrorFamily[] = [
         ),
       ),
   ],
-  ...listNumbers.map(([name, help, , isUnknownAtFirst], at): MirrorFamily => {
-    const numberOf = ({ numbers }: ListFigures) => numbers[at] ?? (isUnknownAtFirst ? null : 0);
-    const samplesOf = ({ lists }: MirrorFigures) =>
-      lists.map((list): Sample => [numberOf(list), { resource: list.resource }]);
+  ...listNumbers.map(([name, help, , isUnknownAtFirst], at): Family => {
+    const atFirst = isUnknownAtFirst ? null : 0;
+    const samplesOf = ({ lists }: LabelledFigures) =>
+      lists.map(({ resource, numbers }): Sample => [numbers[at] ?? atFirst, { resource }]);
     return [`docmirror_list_${name}`, help, samplesOf];
   }),
 ];
 
 /** The metrics of mirrors, and further ones, in the text form of Prometheus. */
-export function metricsText(mirrors: readonly LabelledFigures[], more: readonly MirrorFamily[] = []): string {
+export function metricsText(mirrors: readonly LabelledFigures[], more: readonly Family[] = []): string {
   return textOf([...families, ...more], mirrors);
 }
 
-/** Families of metrics in the text form of Prometheus: each is described once, before the samples of all subjects. */
-export function textOf<Of extends { readonly labels: Labels }>(
-  all: readonly Family<Of>[],
-  subjects: readonly Of[],
-): string {
+/** Families of metrics in the text form of Prometheus: each is described once, before the samples of all mirrors. */
+export function textOf(all: readonly Family[], mirrors: readonly LabelledFigures[]): string {
   const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
-  const lineOf = (name: string, own: Labels, [value, labels = {}]: Sample) => {
-    if (value === null) return '';
-    const pairs = Object.entries({ ...own, ...labels }).map(([label, text]) => `${label}="${escaped(text)}"`);
-    return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
-  };
-  return all
-    .map(([name, help, samplesOf]) => {
-      const type = name.endsWith('_total') ? 'counter' : 'gauge';
-      const lines = subjects.flatMap(subject =>
-        samplesOf(subject).map(sample => lineOf(name, subject.labels, sample)),
-      );
-      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
-    })
-    .join('\n');
+  const texts = all.map(([name, help, samplesOf]) => {
+    const lines = mirrors.flatMap(mirror =>
+      samplesOf(mirror).map(([value, labels]) => {
+        const pairs = Object.entries({ ...mirror.labels, ...labels }).map(
+          ([label, text]) => `${label}="${escaped(text)}"`,
+        );
+        const own = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+        return value === null ? '' : `${name}${own} ${value}\n`;
+      }),
+    );
+    const type = name.endsWith('_total') ? 'counter' : 'gauge';
+    return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+  });
+  return texts.join('\n');
 }

@@ -3,8 +3,7 @@ import { connectionSchema, itemSchema, type JsonSchema, lists, resourceNames } f
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs/outputs.ts';
 import { version } from '../version.ts';
-import { apiPath } from './api.ts';
-import { changeParameters, changeSort, parameters } from './query.ts';
+import { changeParameters, changeSort, oneOf, parameters } from './query.ts';
 
 const { exact, list, object, orNull } = shape;
 const health = object({
@@ -37,21 +36,33 @@ const changesPage = object({
   isComplete: shape.yesOrNo('whether nothing is left until the next run ends'),
 });
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const content = (description: string, schema: object, type = 'application/json') => ({
   description,
   content: { [type]: { schema } },
 });
-const refusal = (description: string) => content(description, ref('Error'));
-const fault = { 500: refusal('The server failed to answer; its log says why.') };
+const refusal = (description: string) => content(description, { $ref: '#/components/schemas/Error' });
 const headers = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
+
+/** The other answers of what needs the token. */
+const refusals = {
+  304: { description: 'Nothing has changed since the answer with that ETag.', headers },
+  400: refusal('The request can not be served; the message says what is wrong with it.'),
+  401: refusal('The token is missing or wrong.'),
+  503: refusal('The mirror is of another shape; the message says what to do about it.'),
+};
+
+const operation = (operationId: string, summary: string, responses: object, more = {}) => ({
+  get: {
+    operationId,
+    summary,
+    responses: { ...responses, 500: refusal('The server failed to answer; its log says why.') },
+    ...more,
+  },
+});
 
 /** The OpenAPI document of what a server has for programs. The same schemas check the service's answers. */
 export function openApiDocument(): object {
-  /** An operation that needs no token. */
-  const open = (operationId: string, summary: string, responses: object) => ({
-    get: { operationId, summary, responses },
-  });
+  const healthy = (description: string) => content(description, exact(health));
   return {
     openapi: '3.1.0',
     info: {
@@ -62,45 +73,52 @@ export function openApiDocument(): object {
     },
     servers: [{ url: '/' }],
     paths: {
-      ...Object.fromEntries(browsables.map(each => [apiPath(each), { get: listOperation(each) }])),
-      '/v2/changes': { get: changesOperation() },
-      '/healthz': open('health', 'How fresh the lists are.', {
-        200: content('No list is older than allowed.', ref('Health')),
-        503: content('A list is older than allowed, or the mirror can not be read.', ref('Health')),
+      ...Object.fromEntries(browsables.map(each => [`/v2/${each.resource}`, listOperation(each)])),
+      '/v2/changes': operation(
+        'changes',
+        'What ended runs inserted, updated and removed, each change once.',
+        {
+          200: { headers, ...content('Some changes, and where the next ones begin.', exact(changesPage)) },
+          410: refusal(
+            'The mirror can not tell what came after the cursor; the message says where to go on.',
+          ),
+          ...refusals,
+        },
+        withToken(['cursor', 'sinceRun', 'limit', ...changeParameters], [changeSort]),
+      ),
+      '/healthz': operation('health', 'How fresh the lists are.', {
+        200: healthy('No list is older than allowed.'),
+        503: healthy('A list is older than allowed, or the mirror can not be read.'),
       }),
-      '/livez': open('live', 'That the server answers at all.', { 200: content('It does.', ref('Health')) }),
-      '/metrics': open('metrics', 'Metrics in the text form of Prometheus.', {
+      '/livez': operation('live', 'That the server answers at all.', { 200: healthy('It does.') }),
+      '/metrics': operation('metrics', 'Metrics in the text form of Prometheus.', {
         200: content('The metrics.', { type: 'string' }, 'text/plain'),
-        ...fault,
       }),
-      '/openapi.json': open('document', 'This document.', {
+      '/openapi.json': operation('document', 'This document.', {
         200: content('The document.', { type: 'object' }),
       }),
     },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: { Pagination: pagination, Error: exact(failureOutput), Health: exact(health) },
+      schemas: { Error: exact(failureOutput) },
     },
   };
 }
 
 function listOperation(browsable: Browsable): object {
+  const { resource, title } = browsable;
   const page = {
     type: 'object',
     required: ['items', 'pagination'],
     additionalProperties: false,
-    properties: {
-      items: { type: 'array', items: itemOf(browsable) },
-      pagination: ref('Pagination'),
-    },
+    properties: { items: { type: 'array', items: itemOf(browsable) }, pagination: exact(pagination) },
   };
-  return {
-    operationId: `list-${browsable.resource}`,
-    summary: `A page of the list: ${browsable.title.toLowerCase()}.`,
-    ...withToken(['pageNo', 'pageSize', ...parametersOf(browsable)], sortsOf(browsable), {
-      200: { headers, ...content('The page; past the end, one without items.', page) },
-    }),
-  };
+  return operation(
+    `list-${resource}`,
+    `A page of the list: ${title.toLowerCase()}.`,
+    { 200: { headers, ...content('The page; past the end, one without items.', page) }, ...refusals },
+    withToken(['pageNo', 'pageSize', ...parametersOf(browsable)], sortsOf(browsable)),
+  );
 }
 
 function itemOf({ resource, idName }: Browsable): JsonSchema {
@@ -112,36 +130,14 @@ function itemOf({ resource, idName }: Browsable): JsonSchema {
   return { ...schema, properties: { _id, ...(schema.properties as object) } };
 }
 
-function changesOperation(): object {
-  return {
-    operationId: 'changes',
-    summary: 'What ended runs inserted, updated and removed, each change once.',
-    ...withToken(['cursor', 'sinceRun', 'limit', ...changeParameters], [changeSort], {
-      200: { headers, ...content('Some changes, and where the next ones begin.', exact(changesPage)) },
-      410: refusal('The mirror can not tell what came after the cursor; the message says where to go on.'),
-    }),
-  };
-}
-
-function withToken(names: readonly string[], sorts: readonly string[], responses: object): object {
+function withToken(names: readonly string[], sorts: readonly string[]): object {
   const inQuery = names.map(name => {
-    const [description, { schema }] = parameters[name] ?? [
-      'By what it is sorted.',
-      { schema: { enum: sorts } },
-    ];
+    const [description, schema] = parameters[name] ?? ['By what it is sorted.', oneOf(sorts)];
     return { name, in: 'query', description: `${description} Given at most once.`, schema };
   });
   const known = { name: 'If-None-Match', in: 'header', description: 'The ETag of an earlier answer.' };
   return {
     security: [{ token: [] }],
     parameters: [...inQuery, { ...known, schema: { type: 'string' } }],
-    responses: {
-      ...responses,
-      304: { description: 'Nothing has changed since the answer with that ETag.', headers },
-      400: refusal('The request can not be served; the message says what is wrong with it.'),
-      401: refusal('The token is missing or wrong.'),
-      503: refusal('The mirror is of another shape; the message says what to do about it.'),
-      ...fault,
-    },
   };
 }

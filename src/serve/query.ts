@@ -1,33 +1,28 @@
 import type { Browsable, ChangeFilter, ListOrder, RecordFilter } from '../contract/browsable.ts';
-import { keptResources } from '../contract/lists.ts';
+import { type JsonSchema, keptResources } from '../contract/lists.ts';
+import { isValid } from '../contract/shapes.ts';
 import { instantMs } from '../contract/time.ts';
 import { HttpError } from './http.ts';
 
 /** A parsed query string. A parameter that is given twice is an array. */
 export type Query = Readonly<Record<string, unknown>>;
 
-/** The values of a parameter: a JSON schema, the same in words, and the check of a text. */
-interface Values {
-  readonly schema: object;
-  readonly what: string;
-  isOne(text: string): boolean;
-}
-
-const text = (minLength = 0, maxLength = 200): Values => ({
-  schema: { type: 'string', minLength, maxLength },
-  what: `a text of ${minLength} to ${maxLength} characters`,
-  isOne: ({ length }) => length >= minLength && length <= maxLength,
-});
-const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER): Values => ({
-  schema: { type: 'integer', minimum, maximum },
-  what: `a whole number from ${minimum} to ${maximum}`,
-  isOne: digits => /^\d+$/.test(digits) && Number(digits) >= minimum && Number(digits) <= maximum,
-});
-const oneOf = (words: readonly string[]): Values => ({
-  schema: { type: 'string', enum: words },
-  what: `one of ${words.join(', ')}`,
-  isOne: word => words.includes(word),
-});
+// The values of a parameter.
+const text = (minLength = 0, maxLength = 200) => {
+  return {
+    type: 'string',
+    minLength,
+    maxLength,
+    description: `a text of ${minLength} to ${maxLength} characters`,
+  };
+};
+const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
+  return { type: 'integer', minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` };
+};
+/** One of some words. */
+export const oneOf = (words: readonly string[]) => {
+  return { type: 'string', enum: words, description: `one of ${words.join(', ')}` };
+};
 
 /** How many records an answer to a program has by default. */
 export const pageSizeDefault = 50;
@@ -38,7 +33,7 @@ const momentText =
   'A date, or a time in ISO 8601; it counts to the second, and is in UTC if it names no zone.';
 
 /** What each parameter means, and its values. */
-export const parameters: Readonly<Record<string, readonly [meaning: string, values: Values]>> = {
+export const parameters: Readonly<Record<string, readonly [meaning: string, schema: JsonSchema]>> = {
   pageNo: ['The page; 1 if it is left out.', whole(1, 2 ** 31)],
   pageSize: [`Records of a page, usually ${pageSizeDefault}.`, whole(1, 1_000)],
   page: ['The page of a list for people.', whole(1, 2 ** 31)],
@@ -61,8 +56,6 @@ export const parameters: Readonly<Record<string, readonly [meaning: string, valu
   resource: ['The list.', oneOf(keptResources)],
   operation: ['What happened.', oneOf(['insert', 'update', 'removal'])],
   run: ['The run.', whole(1)],
-  after: ['The last change of the page before, for people.', text()],
-  before: ['The first change of the page after, for people.', text()],
 };
 
 /** The parameters of changes, without those of paging. */
@@ -77,16 +70,19 @@ export const changeSort = 'runId';
 export function assertKnown(query: Query, known: readonly string[]): void {
   const unknown = Object.keys(query).find(name => !known.includes(name));
   if (unknown === undefined) return;
-  const there = known.length === 0 ? 'it takes none' : `only ${known.join(', ')}`;
-  throw new HttpError(400, `There is no parameter ${unknown.slice(0, 200)} here, ${there}.`);
+  throw new HttpError(
+    400,
+    `There is no parameter ${unknown.slice(0, 200)} here. There are: ${known.join(', ') || 'none'}.`,
+  );
 }
 
 /** The value of a parameter; null if it is missing. Like all functions here, it throws a 400 that names what does not fit. */
-export function textOf(query: Query, name: string, values = parameters[name]?.[1] ?? text()): string | null {
+export function textOf(query: Query, name: string, schema = parameters[name]?.[1] ?? text()): string | null {
   const value = query[name];
   if (value === undefined) return null;
-  if (typeof value === 'string' && values.isOne(value)) return value;
-  throw new HttpError(400, `${name} must be ${values.what}, given at most once.`);
+  const isWhole = schema.type === 'integer' && /^\d+$/.test(String(value));
+  if (isValid(schema, isWhole ? Number(value) : value)) return String(value);
+  throw new HttpError(400, `${name} must be ${schema.description}, given at most once.`);
 }
 
 /** The same of a whole number. */
@@ -98,12 +94,12 @@ export function numberOf(query: Query, name: string): number | null {
 /** The filter of a list or of the connections. */
 export function readFilter(query: Query): RecordFilter {
   return {
-    source: connection(query, 'source'),
-    destination: connection(query, 'destination'),
+    source: textOf(query, 'source'),
+    destination: textOf(query, 'destination'),
     kind: textOf(query, 'kind'),
     from: moment(query, 'from'),
     to: moment(query, 'to'),
-    q: (textOf(query, 'q') ?? '').trim(),
+    q: textOf(query, 'q') ?? '',
   };
 }
 
@@ -119,10 +115,12 @@ export function readChangeFilter(query: Query): ChangeFilter {
 
 /** The order of a list; `usual` if the query string names none. */
 export function readOrder(query: Query, sorts: readonly string[], usual: ListOrder): ListOrder {
-  const sort = textOf(query, 'sort', oneOf(sorts));
+  const sort = textOf(query, 'sort', oneOf(sorts)) ?? usual.sort;
   const order = textOf(query, 'order');
-  const isDescending = sort === null || sort === usual.sort ? usual.isDescending : false;
-  return { sort: sort ?? usual.sort, isDescending: order === null ? isDescending : order === 'desc' };
+  return {
+    sort,
+    isDescending: order === null ? sort === usual.sort && usual.isDescending : order === 'desc',
+  };
 }
 
 /** True if changes are wanted with the newest first. */
@@ -131,26 +129,8 @@ export function isNewestFirst(query: Query, usually: boolean): boolean {
 }
 
 /** The order in which a list is shown to people: newest first, or by name. */
-export function usualOrder({ resource, filters, idName }: Browsable): ListOrder {
-  const [sort, isDescending] = resource === 'webhooks' ? [idName, true] : ['name', false];
-  return filters.time === undefined
-    ? { sort, isDescending }
-    : { sort: filters.time.name, isDescending: true };
-}
-
-/** The parameters with one text each, as a form or a link gave them. */
-export function textsOf(query: Query): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-  );
-}
-
-function connection(query: Query, name: string): string | null {
-  const text = textOf(query, name)?.trim() ?? null;
-  const isNumber = text !== null && /^-?\d+$/.test(text);
-  if (text === '' || (isNumber && !Number.isSafeInteger(Number(text))))
-    throw new HttpError(400, `${name} must be the id or the name of a connection.`);
-  return text;
+export function usualOrder({ filters, sorts, idName }: Browsable): ListOrder {
+  return { sort: sorts[0]?.name ?? idName, isDescending: filters.time !== undefined };
 }
 
 /** A date, or a time to the second, as text that sorts like the times in the mirror. */

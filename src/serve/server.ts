@@ -1,11 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { addApi } from './api.ts';
-import { type TokenOptions, tokenCheck } from './auth.ts';
-import { HttpError, sendError, toHttpError } from './http.ts';
-import { type Family, type LabelledFigures, labelledFigures, metricsText } from './metrics.ts';
+import { HttpError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
+import { type Family, labelledFigures, metricsText } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
 import { addPages } from './pages.ts';
 
@@ -19,7 +17,7 @@ export interface ServerOptions {
   /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
   readonly maxAgeMs: number | null;
   /** Further metrics. */
-  readonly metrics?: readonly Family<LabelledFigures>[];
+  readonly metrics?: readonly Family[];
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -41,30 +39,29 @@ export interface RunningServer {
 
 /** Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. */
 export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
+  const { database, maxAgeMs } = options;
   let refused = 0;
-  const onRefused: TokenOptions['onRefused'] = request => {
-    refused++;
-    options.onRefused?.(request);
-  };
-  const refusedTokens: Family<LabelledFigures> = [
-    'docmirror_serve_refused_tokens_total',
-    'Requests that gave a wrong token, since the server started.',
-    () => [[refused]],
-  ];
-  const check = tokenCheck({ ...options, onRefused });
+  const check = tokenCheck({
+    ...options,
+    onRefused(request) {
+      refused++;
+      options.onRefused?.(request);
+    },
+  });
+  const help = 'Requests that gave a wrong token, since the server started.';
+  const refusedTokens: Family = ['docmirror_serve_refused_tokens_total', help, () => [[refused]]];
   const app = monitorApp({ ...options, metrics: [refusedTokens] });
-  app.get('/openapi.json', async (_request, reply) => {
+  app.get('/openapi.json', async () => {
     const { openApiDocument } = await import('./openapi.ts');
-    reply.type('application/json; charset=utf-8');
-    return JSON.stringify(openApiDocument());
+    return openApiDocument();
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(false));
-    addApi(scope, options.database);
+    addApi(scope, database);
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(true));
-    addPages(scope, options);
+    addPages(scope, database, maxAgeMs);
   });
   return listen(app, options);
 }
@@ -91,7 +88,7 @@ const idleTimeoutMs = 30_000;
 function monitorApp(options: ServerOptions): FastifyInstance {
   const { database, labels, trigger = null, metrics, onFault, onAnswer } = options;
   const protect = (reply: FastifyReply) => reply.headers(protection);
-  const app: FastifyInstance = fastify({
+  const app = fastify({
     requestTimeout: requestTimeoutMs,
     connectionTimeout: idleTimeoutMs,
     // The router refuses some addresses before any hook runs.
@@ -149,21 +146,13 @@ function healthOf(
 const closeGraceMs = 3_000;
 
 async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<RunningServer> {
-  try {
-    // Only one address is bound, even if the name has several.
-    const { address } = await lookup(host);
-    await app.listen({ host: address, port });
-  } catch (error) {
+  const url = await app.listen({ host, port }).catch(async error => {
     await app.close();
-    const reason =
-      codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : (error as Error).message;
+    const reason = codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : error.message;
     throw new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
-  }
-  const address = app.server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server listens on no port.');
-  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  });
   return {
-    url: `http://${name}:${address.port}`,
+    url,
     async close() {
       const cutOff = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
       await app.close().finally(() => clearTimeout(cutOff));

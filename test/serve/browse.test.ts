@@ -77,7 +77,7 @@ async function listed(path: string): Promise<Listed> {
 
 /** The ids of the records that a page links, in their order. */
 function idsOn(html: string): number[] {
-  return [...html.matchAll(/<th scope="row"><a href="\.\/(?:records\/)?[\w-]+\/(\d+)"/g)].map(([, id]) =>
+  return [...html.matchAll(/<th scope="row"[^>]*><a href="\.\/(?:records\/)?[\w-]+\/(\d+)"/g)].map(([, id]) =>
     Number(id),
   );
 }
@@ -169,7 +169,7 @@ describe('a list page', () => {
     '/document-exports?order=up',
     '/document-exports?kind=a&kind=b',
     '/changes?operation=delete',
-    '/changes?before=W10',
+    '/changes?page=0',
   ])('is refused in words, with the name of the parameter: %s', async path => {
     const answer = await served.get(path);
     expect(answer.status).toBe(400);
@@ -224,7 +224,7 @@ describe('the page of a connection', () => {
   test('has its newest exports, its collections and webhooks, and its names', async () => {
     const html = await page(`/connections/${ids.source}`);
     expect(html).toMatch(/<h1>Connection \d+<\/h1>/);
-    for (const part of ['Newest exports from here', 'Collections from here', 'Webhooks', 'Names over time'])
+    for (const part of ['Document exports from here', 'Collections from here', 'Webhooks', 'Names over time'])
       expect(html).toContain(part);
     const [{ count } = {}] = sqlite(
       scene.database,
@@ -232,9 +232,6 @@ describe('the page of a connection', () => {
     );
     expect(html).toContain(`<a href="../document-exports?source=${ids.source}">All ${count}</a>`);
     expect((await served.get('/connections/4711')).status).toBe(404);
-    expect((await served.get(`/records/connections/${ids.source}`)).url).toBe(
-      `${served.url}/connections/${ids.source}`,
-    );
   });
 });
 

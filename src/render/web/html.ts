@@ -14,47 +14,44 @@ export type Value = Html | string | number | null | undefined | false | readonly
 
 /** A template of HTML. Values are text and always escaped, also between double quotes, except other templates. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
-  return new Html(strings.map((string, at) => string + textOf(values[at])).join(''));
+  return new Html(String.raw({ raw: strings }, ...values.map(textOf)));
 }
-
-const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' };
 
 function textOf(value: Value): string {
   if (value === null || value === undefined || value === false) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(textOf).join('');
-  return String(value).replace(/[&<"]/g, sign => escapes[sign] ?? '');
+  return String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
-/** A column by which a table can be sorted: the link to that, and how the table is sorted by it now, if it is. */
+/** What is shown instead of a list or table without entries. */
+export const none = html`<p class="empty">None.</p>`;
+
+/** Where the head of a column leads, to sort by it, and how the table is sorted by it now. */
 export interface SortLink {
   readonly href: string;
-  readonly direction: 'ascending' | 'descending' | null;
+  readonly direction: 'ascending' | 'descending' | false;
 }
 
 /** A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block. */
 export function table(
+  look: 'list' | 'numbers',
   columns: readonly string[],
   rows: readonly (readonly Value[])[],
-  look: 'list' | 'numbers',
-  sortLinkOf: (name: string) => SortLink | null = () => null,
+  sortLinks?: ReadonlyMap<string, SortLink>,
 ): Html {
-  const heads = columns.map((name, at) => {
-    const link = sortLinkOf(name);
-    const shown = link === null ? name : html`<a href="${link.href}">${name}</a>`;
-    const mark = link?.direction && (link.direction === 'ascending' ? ' ↑' : ' ↓');
-    const isRight = rows.length > 0 && isOfNumbers(rows.map(row => row[at]));
-    return { name, shown: html`${shown}${mark}`, sort: link?.direction, isRight };
+  if (rows.length === 0) return none;
+  const attributes = columns.map((name, at) => {
+    const isRight = isOfNumbers(rows.map(row => row[at]));
+    return html` data-label="${name}"${isRight && html` class="right"`}`;
   });
-  const right = html` class="right"`;
-  return html`<table class="${look}"><thead><tr>${heads.map(
-    ({ shown, sort, isRight }) =>
-      html`<th scope="col"${isRight && right}${sort && html` aria-sort="${sort}"`}>${shown}</th>`,
-  )}</tr></thead><tbody>${rows.map(
+  const heads = columns.map((name, at) => {
+    const { href, direction } = sortLinks?.get(name) ?? {};
+    return html`<th scope="col"${attributes[at]}${direction && html` aria-sort="${direction}"`}>${href ? html`<a href="${href}">${name}</a>` : name}</th>`;
+  });
+  const body = rows.map(
     ([head, ...cells]) => html`
-<tr><th scope="row"${heads[0]?.isRight && html` data-label="${heads[0].name}"${right}`}>${head}</th>${cells.map(
-      (cell, at) =>
-        html`<td data-label="${heads[at + 1]?.name}"${heads[at + 1]?.isRight && right}>${cell}</td>`,
-    )}</tr>`,
-  )}</tbody></table>`;
+<tr><th scope="row"${attributes[0]}>${head}</th>${cells.map((cell, at) => html`<td${attributes[at + 1]}>${cell}</td>`)}</tr>`,
+  );
+  return html`<table class="${look}"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table>`;
 }

@@ -1,145 +1,92 @@
 import { type Browsable, browsables, type ListOrder, parametersOf } from '../../contract/browsable.ts';
+import { keptResources } from '../../contract/lists.ts';
 import type { Choices, FoundRecords, SearchHit } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/change-cursor.ts';
 import { counted } from '../numbers.ts';
-import { type Html, html } from './html.ts';
-import { brief, moment, page, type Root } from './page.ts';
-import { type ListedRecord, recordEntry, recordTable } from './records.ts';
+import { type Html, html, none } from './html.ts';
+import { moment, type PageParts } from './page.ts';
+import { changeList, recordEntry, recordTable } from './records.ts';
 
-/** The parameters of a page, as they are in its address. */
-type Parameters = Readonly<Record<string, string>>;
-
-/** A list as a page: what it is filtered by, and the links to the pages before and after, null if there is none. */
-interface ListParts {
-  readonly parameters: Parameters;
+/** What a list is asked for, by the parameters of its address, and what it offers. */
+interface Asked {
+  readonly query: Readonly<Record<string, string>>;
   readonly choices: Choices;
-  /** Parameters to change. */
-  readonly before: Parameters | null;
-  readonly after: Parameters | null;
+  readonly hasNext: boolean;
 }
 
-/** A page of a list, with its filters. */
-export function listPage(
-  view: ListParts &
-    FoundRecords & {
-      readonly browsable: Browsable;
-      readonly items: readonly ListedRecord[];
-      readonly order: ListOrder;
-    },
-): string {
-  const { browsable, items, order, parameters } = view;
-  const sorted = (next: Parameters) => queryWith(parameters, next);
-  return filteredPage(view, browsable.resource, {
-    heading: browsable.title,
-    intro: html`<p>${view.count === 0 ? 'None' : counted(view.count, 'record')}</p>`,
-    names: parametersOf(browsable),
-    found: items.length > 0 && recordTable(browsable.resource, items, './', { order, sorted }),
+/** A page of a list or of the connections. */
+export function listParts(
+  asked: Asked,
+  browsable: Browsable,
+  order: ListOrder,
+  { items, count }: FoundRecords,
+): PageParts {
+  const { resource, title } = browsable;
+  const hrefOf = (next: object) => queryWith(asked, next);
+  return listing(asked, parametersOf(browsable), resource, {
+    heading: title,
+    intro: html`<p>${count === 0 ? 'None' : counted(count, 'record')}</p>`,
+    main: recordTable(resource, items, { order, hrefOf }),
   });
 }
 
-const operations = {
-  insert: ['good', 'New'],
-  update: ['warn', 'Changed'],
-  removal: ['bad', 'Removed'],
-} as const;
-
-/** The changes of runs, run by run, with filters. */
-export function changesPage(
-  view: ListParts & { readonly changes: readonly Change[]; readonly names: readonly string[] },
-): string {
-  const { changes, names, parameters } = view;
-  const isOldestFirst = parameters.order === 'asc';
-  const turned = queryWith(parameters, { sort: 'runId', order: isOldestFirst ? 'desc' : 'asc' });
+/** A page of the changes, run by run. */
+export function changesParts(asked: Asked, names: readonly string[], changes: readonly Change[]): PageParts {
+  const isOldestFirst = asked.query.order === 'asc';
+  const [now, other, order] = isOldestFirst
+    ? ['The oldest first', 'Newest first', 'desc']
+    : ['The newest first', 'Oldest first', 'asc'];
   const runs = [...Map.groupBy(changes, ({ runId }) => runId)].map(([runId, ofRun]) => {
     const at = ofRun[0]?.changedAt;
     return html`<h2><a href="?run=${runId}">Run ${runId}</a> ${at && moment(at)}</h2>
-${changeList(ofRun, './')}`;
+${changeList(ofRun)}`;
   });
-  return filteredPage(view, 'changes', {
-    heading: parameters.run === undefined ? 'Changes' : `Changes of run ${parameters.run}`,
-    intro: html`<p>${isOldestFirst ? 'The oldest first' : 'The newest first'}. <a href="${turned}">${isOldestFirst ? 'Newest first' : 'Oldest first'}</a></p>`,
-    names,
-    found: runs.length > 0 && html`${runs}`,
+  return listing(asked, names, 'changes', {
+    heading: 'Changes',
+    intro: html`<p>${now}. <a href="${queryWith(asked, { order })}">${other}</a></p>`,
+    main: runs.length === 0 ? none : html`${runs}`,
   });
 }
 
-/** Changes with links to their records; null is no place for these. */
-export function changeList(changes: readonly Change[], root: Root): Html {
-  return html`<ul>${changes.map(change => {
-    const [tone, word] = operations[change.operation];
-    const badge = html`<span class="badge ${tone}">${word}</span> `;
-    return recordEntry({ ...change, id: change.recordId }, badge, root);
-  })}</ul>`;
-}
-
-/** The results of a search, as a page; `wanted` is empty if nothing has been searched for yet. */
-export function searchPage({
-  wanted,
-  pageNo,
-  hits,
-  hasNext,
-}: {
-  readonly wanted: string;
-  readonly pageNo: number;
-  readonly hits: readonly SearchHit[];
-  readonly hasNext: boolean;
-}): string {
-  const hint =
-    'All words must be in a title, name or reference of a record, or in the names of its connections. Exact references come first, and removed records last.';
-  const link = (rel: string, no: number, words: string) =>
-    html`<a rel="${rel}" href="search?${String(new URLSearchParams({ q: wanted, page: String(no) }))}">${words}</a>`;
+/** The results of a search; its text is empty if nothing has been searched for yet. */
+export function searchParts(asked: Asked, hits: readonly SearchHit[]): PageParts {
+  const { q = '' } = asked.query;
   const inLists = browsables.map(
-    ({ resource, title }) =>
-      html` <a href="${resource}?${String(new URLSearchParams({ q: wanted }))}">${title}</a>`,
+    ({ resource, title }) => html` <a href="/${resource}${queryWith(asked, {})}">${title}</a>`,
   );
-  const removed = html`<span class="badge bad">Removed</span> `;
-  return page({
-    heading: wanted === '' ? 'Find a record' : hits.length === 0 ? 'Nothing found' : 'Search',
-    ...(wanted !== '' && { title: brief(wanted) }),
-    main: html`<section aria-label="What was found"><p class="hint">${pageNo > 1 && `Page ${pageNo}. `}${hint}</p>
-<ul>${hits.map(hit => recordEntry(hit, hit.isRemoved ? removed : null, './'))}</ul>
-<p class="links">${pageNo > 1 && link('prev', pageNo - 1, 'Previous page')}${hasNext && link('next', pageNo + 1, 'Next page')}</p>
-${wanted !== '' && html`<p class="links">In one list: ${inLists}</p>`}</section>`,
-    root: './',
-    at: 'search',
-    wanted,
+  const found = html`<ul>${hits.map(hit => recordEntry(hit, hit.isRemoved ? 'removal' : null))}</ul>
+<p class="links">In one list: ${inLists}</p>`;
+  return listing(asked, ['q'], null, {
+    heading: q.trim() === '' ? 'Find a record' : 'Search',
+    intro: html`<p>All words must be in a title, name or reference of a record, or in the names of its connections. Exact references come first, and removed records last.</p>`,
+    main: hits.length === 0 ? none : found,
   });
 }
 
 /** The query of an address with some parameters changed; the page begins at the start again. */
-function queryWith(parameters: Parameters, changes: Parameters): string {
-  const { after, before, page: no, ...kept } = parameters;
+function queryWith({ query: { page: _, ...kept } }: Asked, changes: object): string {
   return `?${new URLSearchParams({ ...kept, ...changes })}`;
 }
 
-/** A page with a filter, the file of all that fits it, and the links to other pages of the same. */
-function filteredPage(
-  { parameters, choices, before, after }: ListParts,
-  name: string,
-  parts: {
-    readonly heading: string;
-    readonly intro: Html;
-    readonly names: readonly string[];
-    readonly found: Html | false;
-  },
-): string {
-  const { heading, intro, names, found } = parts;
-  const isFiltered = names.some(each => !isOrder(each) && parameters[each] !== undefined);
-  const link = (rel: string, changes: Parameters, words: string) =>
-    html`<a rel="${rel}" href="${queryWith(parameters, changes)}">${words}</a> `;
-  return page({
-    heading,
-    intro,
-    main: html`<section aria-label="Filter">${filterForm(names, parameters, choices)}</section>
-<section aria-label="${heading}"><p class="links"><a href="${name}.csv${queryWith(parameters, {})}" download>Download CSV</a>${isFiltered && html` <a href="?">Without a filter</a>`}</p>
-${found || html`<p class="empty">Nothing fits the filter.</p>`}
-<p class="links">${before !== null && [link('first', {}, 'First page'), link('prev', before, 'Previous page')]}${after !== null && link('next', after, 'Next page')}</p></section>`,
-    root: './',
-    at: name,
-  });
+/** A list with its filters, the file of all that fits them, and links to the pages before and after. */
+function listing(
+  asked: Asked,
+  names: readonly string[],
+  file: string | null,
+  { main, ...head }: PageParts,
+): PageParts {
+  const pageNo = Number(asked.query.page ?? 1);
+  const link = (rel: string, page: number, words: string) =>
+    html`<a rel="${rel}" href="${queryWith(asked, { page })}">${words}</a> `;
+  const download = file && html`<a href="/${file}.csv${queryWith(asked, {})}" download>Download CSV</a> `;
+  return {
+    ...head,
+    main: html`<section aria-label="Filter">${filterForm(names, asked)}</section>
+<section aria-label="${head.heading}"><p class="links">${download}<a href="?">Without a filter</a></p>
+${main}
+<p class="links">${pageNo > 1 && [link('prev', pageNo - 1, 'Previous page'), `Page ${pageNo} `]}${asked.hasNext && link('next', pageNo + 1, 'Next page')}</p></section>`,
+  };
 }
-
-const isOrder = (name: string) => name === 'sort' || name === 'order';
 
 const labels: Readonly<Record<string, string>> = {
   source: 'Source',
@@ -154,34 +101,27 @@ const labels: Readonly<Record<string, string>> = {
 };
 
 /** A form that filters the page it is on; it needs no script. */
-function filterForm(names: readonly string[], parameters: Parameters, choices: Choices): Html {
-  return html`<form class="filters" action="" aria-label="Filter">${names.map(name => {
-    const value = parameters[name] ?? '';
-    if (!isOrder(name)) return html`<label>${labels[name]}${input(name, value, choices)}</label>`;
-    return value !== '' && html`<input type="hidden" name="${name}" value="${value}">`;
-  })}
-<button>Filter</button></form>`;
-}
-
-function input(name: string, value: string, { connections, kinds }: Choices): Html {
-  const options: Readonly<Record<string, readonly (readonly [string, string])[] | undefined>> = {
-    source: connections?.map(each => [String(each.id), each.name?.trim() || `Connection ${each.id}`]),
-    resource: browsables.map(({ resource, title }) => [resource, title]),
-    operation: Object.entries(operations).map(([operation, [, word]]) => [operation, word]),
+function filterForm(names: readonly string[], { query, choices }: Asked): Html {
+  const { connections, kinds } = choices;
+  const known: Readonly<Record<string, readonly string[]>> = {
+    source: connections,
+    destination: connections,
+    kind: kinds,
+    resource: keptResources,
+    operation: ['insert', 'update', 'removal'],
   };
-  const some = options[name === 'destination' ? 'source' : name];
-  if (some !== undefined) {
-    const all = value === '' || some.some(([each]) => each === value) ? some : [...some, [value, value]];
-    return html`<select name="${name}"><option value="">All</option>${all.map(
-      ([each, label = '']) =>
-        html`<option value="${each}"${each === value && html` selected`}>${label.slice(0, 80)}</option>`,
-    )}</select>`;
-  }
-  // A browser shows no time in a field for dates.
-  const isDate = (name === 'from' || name === 'to') && /^(\d{4}-\d\d-\d\d)?$/.test(value);
-  const isKind = name === 'kind';
-  return html`<input name="${name}" value="${value}" maxlength="200" autocomplete="off"${isDate && html` type="date"`}${isKind && html` list="kinds"`}>${
-    isKind &&
-    html`<datalist id="kinds">${kinds.map(kind => html`<option value="${kind}"></option>`)}</datalist>`
-  }`;
+  const fields = names.map(name => {
+    const [value, label, options] = [query[name] ?? '', labels[name], known[name]];
+    if (label === undefined) return value && html`<input type="hidden" name="${name}" value="${value}">`;
+    if (name === 'resource' || name === 'operation')
+      return html`<label>${label}<select name="${name}">${['', ...(options ?? [])].map(
+        each => html`<option value="${each}"${each === value && html` selected`}>${each || 'All'}</option>`,
+      )}</select></label>`;
+    // A browser shows no time in a field for dates.
+    const isDate = ['from', 'to'].includes(name) && /^([\d-]{10})?$/.test(value);
+    return html`<label>${label}<input name="${name}" value="${value}" maxlength="200" autocomplete="off"${isDate && html` type="date"`}${options && html` list="${name}"`}></label>
+${options && html`<datalist id="${name}">${options.map(each => html`<option value="${each}"></option>`)}</datalist>`}`;
+  });
+  return html`<form class="filters" action="" aria-label="Filter">${fields}
+<button>Filter</button></form>`;
 }

@@ -1,196 +1,154 @@
-import { browsableOf, type ListOrder } from '../../contract/browsable.ts';
+import { browsableOf, type ListOrder, sortsOf } from '../../contract/browsable.ts';
+import type { Field } from '../../contract/lists.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
+import type { Change } from '../../store/read/change-cursor.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
 import { briefMax, differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
-import { type Html, html, table, type Value } from './html.ts';
-import { moment, page, type Root, recordPath, type ServedRoot, titleOr } from './page.ts';
+import { type Html, html, type SortLink, table, type Value } from './html.ts';
+import { brief, moment, type PageParts, recordLink } from './page.ts';
 
 /** Records that belong to another one. */
 interface Belonging extends FoundRecords {
   readonly title: string;
   readonly resource: string;
-  /** The address of all of them, seen from the root; null if there is none. */
-  readonly path: string | null;
+  /** The address of all of them; null if there is none. */
+  readonly href: string | null;
 }
 
 /** The most of a field of one version among many, so that the page stays within a few megabytes. */
 const versionMax = 1_000;
 
-/** One record or connection as a page: its fields, the records that belong to it, and what changed between its versions. */
-export function recordPage({
-  story,
-  belonging,
-}: {
-  readonly story: RecordStory;
-  readonly belonging: readonly Belonging[];
-}): string {
+/** One record or connection: its fields, the records that belong to it, and what changed between its versions. */
+export function recordParts(story: RecordStory, belonging: readonly Belonging[]): PageParts {
   const { resource, recordId, versions, firstSeen } = story;
-  const isConnection = resource === 'connections';
-  const root = isConnection ? '../' : '../../';
   const [newest] = versions;
-  const { title, texts } = browsableOf(resource);
   const fields = fieldsOf(resource, newest?.record ?? null, wholeMax);
-  const name = fields.find(field => field.name === texts[0]?.name)?.text;
-  return page({
-    heading: isConnection && !name?.trim() ? `Connection ${recordId}` : titleOr(name),
-    intro: html`<p>${title} ${recordId}. ${newest !== undefined && stateOf(newest, firstSeen, root)}</p>`,
+  return {
+    heading: titleOf(resource, fields),
+    intro: html`<p>${browsableOf(resource).title} ${recordId}. ${newest && stateOf(newest, firstSeen)}</p>`,
     main: html`<section aria-labelledby="says">
 <h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
-${fieldList(fields, root)}</section>
-${belonging.map(each => belongingSection(each, root))}
-<section aria-labelledby="versions"><h2 id="versions">${isConnection ? 'Names over time' : 'Versions'}</h2>${versionList(story, root)}</section>`,
-    root,
-    at: resource,
-  });
+${fieldList(fields)}</section>
+${belonging.map(belongingSection)}
+<section aria-labelledby="versions"><h2 id="versions">${resource === 'connections' ? 'Names over time' : 'Versions'}</h2>${versionList(story)}</section>`,
+  };
 }
 
-function fieldList(fields: readonly ShownField[], root: ServedRoot): Html {
-  return html`<dl>${fields.map(field => html`<dt>${field.name}</dt><dd>${connected(field, root)}</dd>`)}</dl>`;
+function titleOf(resource: string, fields: readonly ShownField[]): string {
+  const text = fields.find(({ name }) => name === browsableOf(resource).texts[0]?.name)?.text ?? '';
+  return text.trim() === '' ? 'Without a title' : brief(text);
+}
+
+function stateOf({ from, to }: StoryVersion, firstSeen: StoryRun): Html {
+  const first = runLink(firstSeen);
+  if (to !== null)
+    return html`<span class="badge bad">Gone</span> since ${runLink(to)}. First listed in ${first}.`;
+  const change =
+    from.runId === firstSeen.runId ? ', and unchanged' : html`; last changed by ${runLink(from)}`;
+  return html`<span class="badge good">Listed</span> since ${first}${change}.`;
+}
+
+function fieldList(fields: readonly ShownField[]): Html {
+  return html`<dl>${fields.map(field => html`<dt>${field.name}</dt><dd>${connected(field)}</dd>`)}</dl>`;
 }
 
 /** A field's text, with links to its connections. */
-function connected({ text, connections }: ShownField, root: ServedRoot): Value {
+function connected({ text, connections }: ShownField): Value {
   if (connections.length === 0) return text;
-  return connections.map(
-    (each, at) =>
-      html`${at > 0 && ', '}<a href="${recordPath(root, 'connections', each.id)}">${each.text || each.id}</a>`,
-  );
+  return connections.map((each, at) => [
+    at > 0 && ', ',
+    recordLink('connections', each.id, each.text || String(each.id)),
+  ]);
 }
 
-function differenceList(
-  resource: string,
-  before: string | null,
-  after: string | null,
-  textMax: number,
-): Html {
+function differenceList(resource: string, before: string | null, after: string | null, textMax: number) {
   return html`<dl>${differencesOf(resource, before, after, textMax).map(
     each =>
       html`<dt>${each.name}</dt><dd><del>${each.before || 'nothing'}</del> → <ins>${each.after || 'nothing'}${each.note}</ins></dd>`,
   )}</dl>`;
 }
 
-/** A record as an item of a list of several: with what was before, if it is an update; null is no badge. */
-export function recordEntry(
-  entry: Pick<FoundRecord, 'resource' | 'id' | 'record'> & { readonly before?: string | null },
-  badge: Html | null,
-  root: Root,
-): Html {
-  const { resource, id, record, before = null } = entry;
-  const { title, texts, fields } = browsableOf(resource);
-  const shown = fieldsOf(resource, record);
-  const name = titleOr(shown.find(field => field.name === texts[0]?.name)?.text);
-  const isShown = (field: ShownField) =>
-    ![texts[0]?.name, 'id'].includes(field.name) && !fields.find(each => each.name === field.name)?.isSecret;
-  const others = shown.filter(isShown).map(({ text }) => text);
-  return html`
-<li><p class="what">${badge}${root === null ? name : html`<a href="${recordPath(root, resource, id)}">${name}</a>`} <span class="id">${title} ${id}</span></p>
-${
-  before === null || record === null
-    ? html`<p class="details">${others.join(' · ')}</p>`
-    : differenceList(resource, before, record, briefMax)
-}</li>`;
-}
-
-function stateOf({ from, to }: StoryVersion, firstSeen: StoryRun, root: ServedRoot): Html {
-  const first = runLink(firstSeen, root);
-  if (to !== null)
-    return html`<span class="badge bad">Gone</span> since ${runLink(to, root)}. First listed in ${first}.`;
-  const change =
-    from.runId === firstSeen.runId ? ', and unchanged' : html`; last changed by ${runLink(from, root)}`;
-  return html`<span class="badge good">Listed</span> since ${first}${change}.`;
-}
-
-function belongingSection({ title, resource, items, count: all, path }: Belonging, root: ServedRoot): Html {
+function belongingSection({ title, resource, items, count: all, href }: Belonging): Html {
   const id = title.toLowerCase().replaceAll(' ', '-');
+  const [more, whole] = [`And ${count(all - items.length)} more.`, `All ${count(all)}`];
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-${items.length === 0 ? html`<p class="empty">None.</p>` : recordTable(resource, items, root)}
-${all > items.length && path === null && html`<p>And ${count(all - items.length)} more.</p>`}
-${all > 0 && path !== null && html`<p><a href="${root}${path}">All ${count(all)}</a></p>`}</section>`;
+${recordTable(resource, items)}
+${all > items.length && html`<p>${href === null ? more : html`<a href="${href}">${whole}</a>`}</p>`}</section>`;
 }
 
 /** Each version, the newest first, and the differences between them. */
-function versionList({ resource, recordId, versions, versionCount }: RecordStory, root: ServedRoot): Html {
+function versionList({ resource, recordId, versions, versionCount }: RecordStory): Html {
   const rest = versionCount - versions.length;
-  const entries = versions.map((version, at) => {
-    const { isFirst, before, record } = version;
+  const entries = versions.map(({ from, to, endedBy, isFirst, before, record }, at) => {
+    const end = to && html` until ${runLink(to)} ${endedBy === 'removal' ? 'removed' : 'replaced'} it`;
     const begin = isFirst ? 'New in the list' : 'The version before it is no longer kept';
-    return html`<li><h3>${spanOf(version, root)}</h3>${
-      before !== null
+    return html`<li><h3>From ${runLink(from)}${end}</h3>${
+      before
         ? differenceList(resource, before.record, record, versionMax)
-        : html`<p class="details">${begin}${at === 0 && '; what it says is shown above'}</p>
-${at > 0 && fieldList(fieldsOf(resource, record, versionMax), root)}`
+        : html`<p class="details">${begin}</p>${at > 0 && fieldList(fieldsOf(resource, record, versionMax))}`
     }</li>`;
   });
-  return html`<p class="hint">${versionCount === 1 ? 'One version' : `${counted(versionCount, 'version')}, the newest first`}</p>
+  return html`<p class="hint">${counted(versionCount, 'version')}, the newest first</p>
 <ol reversed>${entries}</ol>
 ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${resource} ${recordId}</code></p>`}`;
 }
 
-function spanOf({ from, to, endedBy }: StoryVersion, root: ServedRoot): Html {
-  if (to === null) return html`Since ${runLink(from, root)}`;
-  return html`From ${runLink(from, root)} until ${runLink(to, root)} ${endedBy === 'removal' ? 'removed' : 'replaced'} it`;
-}
-
 /** A run, as a link to its changes. */
-function runLink({ runId, at }: StoryRun, root: ServedRoot): Html {
-  return html`<a href="${root}changes?run=${runId}">run ${runId}</a>${at !== null && html` (${moment(at)})`}`;
+function runLink({ runId, at }: StoryRun): Html {
+  return html`<a href="/changes?run=${runId}">run ${runId}</a>${at && html` (${moment(at)})`}`;
 }
 
-/** A record of a table; a connection also has its number of exports. */
-export interface ListedRecord extends FoundRecord {
-  readonly exportCounts?: { readonly exported: number; readonly received: number };
+const operations = {
+  insert: ['good', 'New'],
+  update: ['warn', 'Changed'],
+  removal: ['bad', 'Removed'],
+} as const;
+
+/** A record or change as an item of a list of several, with what happened to it, if anything, and what was before. */
+export function recordEntry(
+  { resource, id, record, before }: Pick<FoundRecord, 'resource' | 'id' | 'record'> & Partial<Change>,
+  operation: Change['operation'] | null,
+): Html {
+  const { title, texts } = browsableOf(resource);
+  const shown = fieldsOf(resource, record);
+  const [tone, word] = operation === null ? [] : operations[operation];
+  const others = shown.filter(({ name }) => name !== texts[0]?.name && name !== 'id').map(({ text }) => text);
+  return html`
+<li><p class="what">${word && html`<span class="badge ${tone}">${word}</span> `}${recordLink(resource, id, titleOf(resource, shown))} <span class="id">${title} ${id}</span></p>
+${before ? differenceList(resource, before, record, briefMax) : html`<p class="details">${others.join(' · ')}</p>`}</li>`;
+}
+
+/** Changes with links to their records. */
+export function changeList(changes: readonly Change[]): Html {
+  return html`<ul>${changes.map(change => recordEntry({ ...change, id: change.recordId }, change.operation))}</ul>`;
 }
 
 /** How a table is sorted, and the address of the same list in another order. */
 interface Sorting {
   readonly order: ListOrder;
-  readonly sorted: (order: { readonly sort: string; readonly order: 'asc' | 'desc' }) => string;
+  readonly hrefOf: (order: { readonly sort: string; readonly order: string }) => string;
 }
 
-/** Records as a table: first the title, which is a link to the record, then the other fields. */
-export function recordTable(
-  resource: string,
-  items: readonly ListedRecord[],
-  root: ServedRoot,
-  sorting: Sorting | null = null,
-): Html {
-  const { texts, filters, sorts, idName, fields: all } = browsableOf(resource);
-  const first = [texts[0], filters.time].filter(field => field !== undefined);
-  const [titleField, ...others] = [...first, ...all.filter(field => !first.includes(field))];
-  const hasCounts = resource === 'connections';
-  const hasId = resource !== 'document-exports';
-  const rows = items.map(({ id, record, exportCounts: counts }) => {
-    const fields = new Map(fieldsOf(resource, record).map(field => [field.name, field]));
-    return [
-      html`<a href="${recordPath(root, resource, id)}">${titleOr(fields.get(titleField?.name ?? '')?.text)}</a>`,
-      ...others.map(({ name }) => cell(fields.get(name), root)),
-      ...(hasCounts ? [count(counts?.exported ?? 0), count(counts?.received ?? 0)] : []),
-      ...(hasId ? [id] : []),
-    ];
+/** Records as a table: first the title, which is a link to the record, then the other fields and the id. */
+export function recordTable(resource: string, items: readonly FoundRecord[], sorting?: Sorting): Html {
+  const browsable = browsableOf(resource);
+  const isTitle = (field: Field) => Number(field === browsable.texts[0]);
+  const fields = browsable.fields.toSorted((one, other) => isTitle(other) - isTitle(one));
+  const rows = items.map(({ id, record }) => {
+    const shown = fieldsOf(resource, record);
+    const [, ...others] = fields.map(({ name }) => shown.find(field => field.name === name));
+    const cells = others.map(field => field && connected(field));
+    return [recordLink(resource, id, titleOf(resource, shown)), ...cells, id];
   });
-  const names = new Map(sorts.map(({ label, name }) => [label, name])).set('Id', idName);
-  const sortLinkOf = (label: string) => {
-    const sort = names.get(label);
-    if (sorting === null || sort === undefined) return null;
-    const { isDescending } = sorting.order;
-    const isThis = sorting.order.sort === sort;
-    const href = sorting.sorted({ sort, order: isThis && !isDescending ? 'desc' : 'asc' });
-    return { href, direction: isThis ? (isDescending ? 'descending' : 'ascending') : null } as const;
-  };
-  const columns = [
-    titleField?.label ?? '',
-    ...others.map(({ label }) => label),
-    ...(hasCounts ? ['Exported', 'Received'] : []),
-    ...(hasId ? ['Id'] : []),
-  ];
-  return table(columns, rows, 'list', sortLinkOf);
-}
-
-function cell(field: ShownField | undefined, root: ServedRoot): Value {
-  if (field === undefined) return '';
-  const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/.exec(field.text) ?? [];
-  return day === undefined
-    ? connected(field, root)
-    : html`<time datetime="${field.text}">${day} ${time}</time>`;
+  const columns = [...fields, { name: browsable.idName, label: 'Id' }];
+  const links = columns.flatMap(({ name, label }): [string, SortLink][] => {
+    if (sorting === undefined || !sortsOf(browsable).includes(name)) return [];
+    const { sort, isDescending } = sorting.order;
+    const direction = sort === name && (isDescending ? 'descending' : 'ascending');
+    const href = sorting.hrefOf({ sort: name, order: direction === 'ascending' ? 'desc' : 'asc' });
+    return [[label, { href, direction }]];
+  });
+  const labels = columns.map(({ label }) => label);
+  return table('list', labels, rows, new Map(links));
 }

@@ -8,106 +8,87 @@ import { ago, fieldsText, notesOn } from '../list-notes.ts';
 import { count, counted } from '../numbers.ts';
 import { runCells, runColumns } from '../runs.ts';
 import { statusCells, statusColumns } from '../status.ts';
-import { timeBars } from './charts.ts';
 import { type Html, html, table } from './html.ts';
-import { changeList } from './lists.ts';
-import { brief, page, type Root } from './page.ts';
-import { Zone } from './period.ts';
+import { brief, type PageParts } from './page.ts';
+import type { Zone } from './period.ts';
+import { changeList } from './records.ts';
 
 /** Details of a report besides its data. */
 interface ReportOptions {
-  readonly nowMs: number;
-  /** The age at which a list is too old, in milliseconds; null if none is. */
+  readonly zone: Zone;
+  /** The age at which a list is too old, in milliseconds; null if none is set. */
   readonly maxAgeMs: number | null;
   /** The version of docmirror. */
   readonly version: string;
-  /** The path to the pages of the records; null if there are none. */
-  readonly root: Root;
-  /** The title; null for docmirror's own. */
   readonly title: string | null;
 }
 
 const [titleMax, nameMax] = [200, 80];
-const runsMax = 10;
 const dayMs = 86_400_000;
 
-/** The report as one HTML page. */
-export function reportPage(data: ReportData, options: ReportOptions): string {
-  const zone = new Zone(data.period.timezone);
-  const completedAt = data.lists.map(list => list.lastCompletedAt ?? '').toSorted()[0];
-  const from =
-    data.baseUrl === null
-      ? 'A mirror that has not been synced yet'
-      : html`From <strong>${data.baseUrl}</strong>, ${completedAt ? html`last completed ${zone.time(completedAt)}` : 'not completed yet'}`;
-  return page({
-    heading: cut(printable(options.title ?? 'Document exports'), titleMax),
-    intro: html`<p>${zone.span(data.period.span)}</p>
-<p>${from}. This report was made ${zone.time(new Date(options.nowMs).toISOString())}.</p>`,
-    main: html`${attention(data, options, zone)}
+/** The state of the mirror, and what happened in a period. */
+export function reportParts(data: ReportData, options: ReportOptions): PageParts {
+  const { zone, title, version } = options;
+  const from = data.baseUrl === null ? 'A mirror that has not been synced yet' : `From ${data.baseUrl}`;
+  return {
+    heading: cut(printable(title ?? 'Document exports'), titleMax),
+    intro: html`<p>${zone.spanText(data.period.span)}</p>
+<p>${from}. This report was made ${zone.text(data.period.nowMs)}.</p>`,
+    main: html`${attention(data, options)}
 ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
-${changeSection(data, options.root)}
+${changeSection(data)}
 ${runSection(data, zone)}`,
-    footer: html`<p>Made by docmirror ${options.version}. Times are in ${zone.name}. Endpoints are cut to scheme and host.</p>`,
-    root: options.root,
-    at: '',
-  });
+    footer: `Made by docmirror ${version}. Times are in ${zone.name}.`,
+  };
 }
 
-type Tone = 'good' | 'warn' | 'bad';
-
 /** Everything that asks for attention, or that nothing does. */
-function attention(data: ReportData, options: ReportOptions, zone: Zone): Html {
-  const { lists: all, lastMs } = data;
-  const concerns = [...stopped(data, zone), ...stale(data, options), ...all.flatMap(ofList)];
-  const newest =
-    lastMs === null ? 'There is no export yet.' : `The newest export is of ${zone.dayAndTime(lastMs)}.`;
-  const rest = all.some(({ lastEnded }) => lastEnded === null)
-    ? concern(
-        'warn',
-        'Not everything has been synced yet',
-        'Lists that no run has worked on are empty here. To fill the mirror:\n    docmirror sync',
-      )
-    : concern('good', 'All is well', `${newest} The last run of each list completed and left nothing open.`);
+function attention(data: ReportData, options: ReportOptions): Html {
+  const { lists, lastMs } = data;
+  const concerns = [...stopped(data, options), ...stale(data, options), ...lists.flatMap(ofList)];
+  const newest = lastMs === null ? '' : `The newest export is of ${options.zone.text(lastMs)}.`;
+  const rest = lists.some(({ lastEnded }) => lastEnded === null)
+    ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
+    : concern('good', 'All is well', `The last run of each list completed and left nothing open. ${newest}`);
   return html`<section class="plain" aria-labelledby="attention"><h2 id="attention">What needs a look</h2>
 ${concerns.length > 0 ? concerns : rest}</section>`;
 }
 
 /** Something that asks for attention, and what to do about it, in lines of text; those with an indent are commands. */
-function concern(tone: Tone, title: string, text: string): Html {
-  const { words = [], commands } = Object.groupBy(text.split('\n'), line =>
-    line.startsWith(' ') ? 'commands' : 'words',
-  );
-  return html`<article class="concern ${tone}"><h3>${title}</h3>${words.map(line => html`<p>${line}</p>`)}${
-    commands && html`<pre tabindex="0"><code>${commands.map(line => line.trim()).join('\n')}</code></pre>`
-  }</article>`;
+function concern(tone: 'good' | 'warn' | 'bad', title: string, text: string): Html {
+  const lines = text.split('\n').map(line => {
+    return line.startsWith(' ')
+      ? html`<pre tabindex="0"><code>${line.trim()}</code></pre>`
+      : html`<p>${line}</p>`;
+  });
+  return html`<article class="concern ${tone}"><h3>${title}</h3>${lines}</article>`;
 }
 
 /** The most quiet connections that are named. */
 const quietMax = 5;
 
-function stopped({ silence, quiet, knownMs, period }: ReportData, zone: Zone): Html[] {
+function stopped({ silence, quiet }: ReportData, { zone }: ReportOptions): Html[] {
+  const ask = 'Ask those who run the service and the systems that documents come from.';
   if (silence !== null) {
-    const until = knownMs === period.span.toMs ? 'the end of the period' : zone.dayAndTime(knownMs);
-    const text = `The last one before ${until} is of ${zone.dayAndTime(silence.lastMs)}.
-Ask those who run the export service and the systems that documents come from.`;
+    const text = `The last one is of ${zone.text(silence.lastMs)}.\n${ask}`;
     return [concern('bad', `No document was exported for ${days(silence.silenceMs)}`, text)];
   }
   if (quiet.length === 0) return [];
   const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
-    return `${brief(name, nameMax)} as ${role} for ${days(silenceMs)}, since ${zone.day(lastMs)}`;
+    return `${brief(name, nameMax)} as ${role} for ${days(silenceMs)}, since ${zone.text(lastMs, 'day')}`;
   });
   if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
-  const text = `${named.join('; ')}. That is at least five times as long as usual.\nAsk those who run these systems.`;
+  const text = `${named.join('; ')}. That is at least five times as long as usual.\n${ask}`;
   return [concern('warn', `${counted(quiet.length, 'connection')} went quiet`, text)];
 }
 
 /** The age at which a list is too old if no other is set, in milliseconds. */
 const ageMsMax = 2 * dayMs;
 
-function stale({ lists: all }: ReportData, { nowMs, maxAgeMs }: ReportOptions): Html[] {
-  const old = all.filter(({ lastEnded, lastCompletedAt: at }) => {
-    return (lastEnded !== null || maxAgeMs !== null) && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
+function stale({ lists, period: { nowMs } }: ReportData, { maxAgeMs }: ReportOptions): Html[] {
+  const old = lists.filter(({ lastEnded, lastCompletedAt: at }) => {
+    return lastEnded !== null && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
   });
   if (old.length === 0) return [];
   const ages = old.map(
@@ -119,16 +100,13 @@ See why runs fail, or whether any are started at all:\n    docmirror runs --limi
 }
 
 function ofList({ resource, lastEnded, rejections }: ReportList): Html[] {
-  return (lastEnded === null ? [] : notesOn(lastEnded, rejections)).map(({ text, advice }) => {
+  if (lastEnded === null) return [];
+  const tone = lastEnded.status === 'failed' ? 'bad' : 'warn';
+  return notesOn(lastEnded, rejections).map(({ text, advice }) => {
     const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
-    const lines = `Run ${lastEnded?.runId}: ${printable(text)}\n${todo}`;
-    return concern(toneOf(lastEnded), `${browsableOf(resource).title}: ${stateText(lastEnded)}`, lines);
+    const lines = `Run ${lastEnded.runId}: ${printable(text)}\n${todo}`;
+    return concern(tone, `${browsableOf(resource).title}: ${stateText(lastEnded)}`, lines);
   });
-}
-
-function toneOf(last: { readonly status: string } | null): Tone {
-  if (last?.status === 'failed') return 'bad';
-  return last?.status === 'completed' ? 'good' : 'warn';
 }
 
 /** `23 days`, whole ones. */
@@ -137,78 +115,73 @@ function days(ms: number): string {
 }
 
 /** The period in a few numbers, each with that of the period before. */
-function inNumbers({ exports, rankings, changes, compared }: ReportData, zone: Zone): Html {
-  const later = (operation: string) =>
-    changes.find(each => each.resource === 'document-exports' && each.operation === operation)?.count ?? 0;
+function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Html {
   const cards = [
-    ['Exports', exports.now, beforeText(exports)],
-    ['Sources', rankings.source.count.now, beforeText(rankings.source.count)],
-    ['Destinations', rankings.destination.count.now, beforeText(rankings.destination.count)],
-    ['Corrected later', later('update'), `and ${count(later('removal'))} removed`],
+    ['Exports', exports],
+    ['Sources', rankings.source.count],
+    ['Destinations', rankings.destination.count],
   ] as const;
   return html`<section class="plain" aria-labelledby="numbers">
 <h2 id="numbers">In numbers</h2>
 <div class="cards">${cards.map(
-    ([title, value, note]) =>
-      html`<article class="card"><h3>${title}</h3><p class="big">${count(value)}</p><p>${note}</p></article>`,
+    ([title, numbers]) =>
+      html`<article class="card"><h3>${title}</h3><p class="big">${count(numbers.now)}</p><p>${beforeText(numbers)}</p></article>`,
   )}</div>
-<p class="hint">“Before” is ${zone.span(compared)}.</p>
+<p class="hint">“Before” is ${zone.spanText(compared)}.</p>
 </section>`;
 }
 
 /** What a number was before, and its change in percent: `60 before (−35 %)`. */
 function beforeText({ now, before }: Numbers): string {
   const percent = Math.round(((now - before) / before) * 100);
-  const change =
-    before === 0 || percent === 0 ? '' : ` (${percent < 0 ? '−' : '+'}${count(Math.abs(percent))}\u00a0%)`;
+  const change = before === 0 ? '' : ` (${percent < 0 ? '−' : '+'}${count(Math.abs(percent))}\u00a0%)`;
   return `${count(before)} before${change}`;
 }
 
 function exportSection(data: ReportData, zone: Zone): Html {
-  const { exports, undated, rankings } = data;
-  const withoutDate =
-    undated === 0
-      ? ''
-      : ` Without a date that can be read, and so in no period: ${counted(undated, 'export')}.`;
-  const isEmpty = exports.now === 0 && exports.before === 0;
-  return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>${
-    isEmpty
-      ? html`<p class="empty">There is no export in this period or the one before, so there is nothing to draw.${withoutDate}</p>`
-      : html`${overTime(data, withoutDate, zone)}
+  const { undated, rankings } = data;
+  return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>
+${undated > 0 && html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`}
+${overTime(data, zone)}
 <div class="pair">
 ${ranking('By destination', 'destination', rankings.destination)}
 ${ranking('By source', 'source', rankings.source)}
 ${ranking('By kind of document', 'kind', rankings.kind)}
-</div>`
-  }</section>`;
+</div></section>`;
 }
 
-function overTime(data: ReportData, withoutDate: string, zone: Zone): Html {
-  const { exports, period, knownMs, counts, countsBefore } = data;
+const chartHeightPx = 180;
+/** The most bars of a chart that have a label below. */
+const labelsMax = 3;
+
+/** Exports over time: a bar for each unit, with a mark at the value of the period before, and the same as a table. */
+function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData, zone: Zone): Html {
   const { unit, span, stretches } = period;
   const open =
-    knownMs === span.toMs ? '' : ` The period is not over: this is known up to ${zone.dayAndTime(knownMs)}.`;
+    knownMs === span.toMs ? '' : ` The period is not over: this is known up to ${zone.text(knownMs)}.`;
   const title = `Exports per ${unit}`;
-  const summary = `${counted(exports.now, 'export')} from ${zone.span(span)}.${open}${withoutDate}`;
-  const bars = stretches.map((stretch, place) => {
-    const [label, name] = zone.stretch(stretch, unit);
-    return { label, name, value: counts[place] ?? 0, before: countsBefore[place] ?? 0 };
+  const summary = `${counted(exports.now, 'export')} from ${zone.spanText(span)}.${open}`;
+  const rows = stretches.map(({ fromMs }, at) => {
+    return [zone.text(fromMs, unit), count(counts[at] ?? 0), count(countsBefore[at] ?? 0)];
   });
-  const rows = bars.map(({ name, value, before }) => [name, count(value), count(before)]);
+  const most = Math.max(1, ...counts, ...countsBefore);
+  const y = (value = 0) => chartHeightPx - (chartHeightPx * value) / most;
+  const slot = 100 / stretches.length;
+  const bars = rows.map(([name], at) => {
+    const label = html`<text x="${slot * at}%" y="${chartHeightPx + 18}">${name}</text>`;
+    return html`<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${y(counts[at])}" height="${y() - y(counts[at])}"/>
+<rect class="mark" x="${slot * at}%" width="${slot}%" y="${y(countsBefore[at]) - 1}" height="2"/>${at % Math.ceil(rows.length / labelsMax) === 0 && label}`;
+  });
   return html`<figure>
-<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before.</p></figcaption>
-${timeBars(bars, `${title}. ${summary}`)}
-<details><summary>The numbers</summary>${table([unit, 'exports', 'before'], rows, 'numbers')}</details>
+<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before. The highest is ${count(most)}.</p></figcaption>
+<svg class="chart" role="img" aria-label="${title}. ${summary}">${bars}</svg>
+<details><summary>The numbers</summary>${table('numbers', [unit, 'exports', 'before'], rows)}</details>
 </figure>`;
 }
 
-/** The most entries of a ranking that are named. */
-const rankedMax = 10;
-
 /** The most frequent sources, destinations or kinds as a table, with a bar for each. */
 function ranking(title: string, thing: string, { entries, exports, count: all }: Ranking): Html {
-  const named = entries.slice(0, rankedMax);
-  const most = Math.max(1, ...named.map(({ now }) => now));
+  const most = Math.max(1, ...entries.map(({ now }) => now));
   const share = (value: number) => `${((value / Math.max(1, exports.now)) * 100).toFixed(1)}\u00a0%`;
   const row = (name: Html | string, { now, before }: Numbers) => [
     name,
@@ -216,23 +189,18 @@ function ranking(title: string, thing: string, { entries, exports, count: all }:
     share(now),
     count(before),
   ];
-  const rest = {
-    now: named.reduce((left, { now }) => left - now, exports.now),
-    before: named.reduce((left, { before }) => left - before, exports.before),
-  };
-  const rows = named.map(({ label, ...numbers }) =>
+  const rows = entries.map(({ label, ...numbers }) =>
     row(
       html`${brief(label, nameMax)}<svg class="bar" aria-hidden="true"><rect width="${(100 * numbers.now) / most}%" height="8" rx="2"/></svg>`,
       numbers,
     ),
   );
+  const sumOf = (side: keyof Numbers) => entries.reduce((sum, entry) => sum + entry[side], 0);
+  const rest = { now: exports.now - sumOf('now'), before: exports.before - sumOf('before') };
+  if (rest.now + rest.before > 0) rows.push(row('All others together', rest));
   return html`<figure>
 <figcaption><h3>${title}</h3><p>${counted(all.now, thing)} in this period, ${beforeText(all)}.</p></figcaption>
-${table(
-  [thing, 'exports', 'share', 'before'],
-  rest.now + rest.before > 0 ? [...rows, row('All others together', rest)] : rows,
-  'numbers',
-)}
+${table('numbers', [thing, 'exports', 'share', 'before'], rows)}
 </figure>`;
 }
 
@@ -240,36 +208,34 @@ const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' 
 const newKindsMax = 6;
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
-function changeSection({ changes, ...data }: ReportData, root: Root): Html {
-  const newKinds = data.newKinds.map(name => brief(name, nameMax));
+function changeSection({ changes, newKinds }: ReportData): Html {
+  const names = newKinds.slice(0, newKindsMax).map(name => brief(name, nameMax));
   const ofKinds = Object.entries(kinds).flatMap(([operation, heading]) =>
     changes
       .filter(each => each.operation === operation)
       .map(
         each => html`<h3>${heading}: ${browsableOf(each.resource).title}, ${count(each.count)}</h3>
-${changeList(each.changes, root)}`,
+${changeList(each.changes)}`,
       ),
   );
   return html`<section aria-labelledby="changes"><h2 id="changes">What changed</h2>
-<p class="hint">${ofKinds.length + newKinds.length === 0 ? 'No run of this period found anything new, changed or removed but exports.' : 'A few of each kind, the newest first; “docmirror changes” shows all.'}</p>
-${newKinds.length > 0 && html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${newKinds.slice(0, newKindsMax).join(', ')}</p>`}
+<p class="hint">${ofKinds.length + names.length === 0 ? 'No run of this period found anything new, changed or removed but exports.' : 'A few of each kind, the newest first; “docmirror changes” shows all.'}</p>
+${names.length > 0 && html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${names.join(', ')}</p>`}
 ${ofKinds}</section>`;
 }
 
 /** The state of each list, and the newest runs. */
-function runSection({ lists: all, runs }: ReportData, zone: Zone): Html {
-  const when = (at: string | null) => (at === null ? 'never' : zone.dayAndTime(Date.parse(at)));
-  const badge = (tone: Tone, text = '') => html`<span class="badge ${tone}">${text}</span>`;
-  const unknown = all.filter(({ unknownFields }) => unknownFields.length > 0);
-  const listRows = all.map(list =>
-    statusCells(list, when).map((cell, at) => (at === 2 ? badge(toneOf(list.lastEnded), cell) : cell)),
-  );
-  const runRows = runs.slice(0, runsMax).map(run => {
-    return runCells(run, when).map((cell, at) => (at === 3 ? badge(toneOf(run), cell) : cell));
-  });
+function runSection({ lists, runs }: ReportData, zone: Zone): Html {
+  const when = (at: string | null) => (at === null ? 'never' : zone.text(Date.parse(at)));
+  const unknown = lists.filter(({ unknownFields }) => unknownFields.length > 0);
+  const listRows = lists.map(list => statusCells(list, when));
   return html`<section aria-labelledby="runs"><h2 id="runs">Lists and runs</h2>
-${table(statusColumns, listRows, 'list')}
+${table('list', statusColumns, listRows)}
 ${unknown.map(({ resource, unknownFields }) => html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(unknownFields)}.</p>`)}
 <h3>The newest runs</h3>
-${runs.length === 0 ? html`<p class="empty">No run is recorded yet.</p>` : table(runColumns, runRows, 'list')}</section>`;
+${table(
+  'list',
+  runColumns,
+  runs.map(run => runCells(run, when)),
+)}</section>`;
 }

@@ -344,26 +344,23 @@ export function searchRecords(
     );
 }
 
-/** The choices of a filter form. */
+/** What a filter form offers. */
 export interface Choices {
-  /** By their names; null if there are too many to choose from. */
-  readonly connections: readonly { readonly id: number; readonly name: string | null }[] | null;
+  /** Names of connections. */
+  readonly connections: readonly string[];
   /** Kinds of the exports that were made last. */
   readonly kinds: readonly string[];
 }
 
-/** If there are more connections than this, users type an id or a name. */
-const choicesMax = 300;
-
-/** The connections and kinds by which a list can be filtered. */
+/** Names of connections, and kinds, by which a list can be filtered; users can also type others. */
 export function filterChoices(sqlite: Database.Database): Choices {
-  const connections = sqlite
-    .prepare<[number], { id: number; name: string | null }>(
-      'SELECT id, name FROM connections ORDER BY lower(name), id LIMIT ?',
-    )
-    .all(choicesMax + 1);
-  const kinds = sqlite.prepare<[], string>(`SELECT DISTINCT kind FROM (
-      SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
-    WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`);
-  return { connections: connections.length > choicesMax ? null : connections, kinds: kinds.pluck().all() };
+  const texts = (sql: string) => sqlite.prepare<[], string>(sql).pluck().all();
+  return {
+    connections: texts(
+      "SELECT DISTINCT name FROM connections WHERE trim(name) <> '' ORDER BY lower(name) LIMIT 300",
+    ),
+    kinds: texts(`SELECT DISTINCT kind FROM (
+        SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
+      WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`),
+  };
 }

@@ -145,19 +145,6 @@ export function otherVersions(sqlite: Database.Database, exportId: number, limit
     .map(recordReader(sqlite, 'document-exports'));
 }
 
-/** How many exports a connection is the source of, and the destination of. */
-export function exportCounts(
-  sqlite: Database.Database,
-  id: number,
-): { readonly exported: number; readonly received: number } {
-  return sqlite
-    .prepare<{ id: number }, { exported: number; received: number }>(
-      `SELECT (SELECT count(*) FROM document_exports WHERE source_connection_id = @id) AS exported,
-         (SELECT count(*) FROM document_exports WHERE destination_connection_id = @id) AS received`,
-    )
-    .get({ id }) as { exported: number; received: number };
-}
-
 /** The webhooks that name a connection, the newest first, and how many there are. */
 export function webhooksOf(
   sqlite: Database.Database,

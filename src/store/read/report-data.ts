@@ -15,8 +15,6 @@ export interface Span {
 
 /** The times of a report: a period and the one before it, each in stretches without gaps, the oldest first. */
 export interface ReportPeriod {
-  /** The name of the time zone in which days and months begin. */
-  readonly timezone: string;
   readonly unit: 'hour' | 'day' | 'month';
   readonly span: Span;
   readonly spanBefore: Span;
@@ -36,7 +34,7 @@ export interface Numbers {
 
 /** Exports by what they have in common, the most frequent in the period first. */
 export interface Ranking {
-  /** The first 50. */
+  /** The first ten. */
   readonly entries: readonly ({ readonly label: string } & Numbers)[];
   /** Exports in all entries, also those that are left out. */
   readonly exports: Numbers;
@@ -74,7 +72,6 @@ export interface ReportData {
   /** Null if no run is recorded. */
   readonly baseUrl: string | null;
   readonly lists: readonly ReportList[];
-  readonly runCount: number;
   /** The newest first. */
   readonly runs: readonly RunWithLists[];
   readonly period: ReportPeriod;
@@ -141,7 +138,6 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
     return {
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
-      runCount: number('SELECT count(*) FROM sync_runs') ?? 0,
       runs: recent,
       period,
       knownMs,
@@ -187,7 +183,7 @@ const groups = {
   kind: ['source_document_kind', "coalesce(source_document_kind, 'no kind')"],
 } as const;
 
-const entriesMax = 50;
+const entriesMax = 10;
 
 function readRanking(
   sqlite: Database.Database,
