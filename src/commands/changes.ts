@@ -10,9 +10,8 @@ import { changeFormats, changePieces } from '../render/changes.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import { cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
-import { changesThatFit, runsOf } from '../store/read/change-list.ts';
+import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
-import type { EndedRuns } from '../store/tables/ended-runs.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
@@ -99,7 +98,7 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
 
 /** Which changes are asked for: those of later runs than `sinceRunId`, after a change if `after` is not null. */
 function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: MirrorFile['sqlite']) {
-  const runs = runsOf(sqlite);
+  const runs = new EndedRuns(sqlite);
   const newest = runs.newest() ?? 0;
   const untilRunId = untilRun === null ? newest : runOf('--until-run', untilRun, runs);
   if (sinceRun !== null)
@@ -153,7 +152,7 @@ function nothingChanged(
   sqlite: MirrorFile['sqlite'],
   { sinceRunId, untilRunId }: ReturnType<typeof rangeOf>,
 ): string {
-  const newest = runsOf(sqlite).newest();
+  const newest = new EndedRuns(sqlite).newest();
   if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
   if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;
   if (untilRunId === sinceRunId + 1) return `Run ${untilRunId} changed nothing.\n`;

@@ -18,8 +18,7 @@ import { fileFormats, tableWriter } from '../render/table-file.ts';
 import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/as-of.ts';
-import { runsOf } from '../store/read/change-list.ts';
-import type { EndedRuns } from '../store/tables/ended-runs.ts';
+import { EndedRuns } from '../store/read/change-list.ts';
 import { runOf } from './changes.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, instantOf, required, resourceFlag, text, yes } from './flags.ts';
@@ -57,7 +56,7 @@ export const exportMirror = command({
     sqlite.exec('BEGIN');
     const resources = keptResources.filter(each => wanted.includes(each));
     const say = (line: string) => stderr.write(`${line}\n`);
-    const runs = runsOf(sqlite);
+    const runs = new EndedRuns(sqlite);
     const runBefore = asOf === null ? null : lastRunBy(asOf, runs);
     const runId = asOfRun === null ? runBefore : runOf('--as-of-run', asOfRun, runs);
     if (runBefore !== null) say(`As of run ${runBefore}, which ended at ${runs.endOf(runBefore)}.`);

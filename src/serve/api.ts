@@ -4,7 +4,7 @@ import { printable } from '../printable.ts';
 import { ndjsonLine } from '../render/changes.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
-import { changesThatFit, runsOf } from '../store/read/change-list.ts';
+import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
 import { revisionOf } from '../store/read/figures.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
@@ -96,7 +96,7 @@ function changesBody(sqlite: Sqlite, { query }: Request): string {
   const sinceRun = numberOf(query, 'sinceRun');
   const cursor = textOf(query, 'cursor');
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
-  const runs = runsOf(sqlite);
+  const runs = new EndedRuns(sqlite);
   if (sinceRun !== null && sinceRun !== 0 && !runs.has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
   const isFiltered = changeParameters.some(name => query[name] !== undefined);
