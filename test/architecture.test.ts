@@ -46,11 +46,11 @@ const allowedRooms = table({
   serve: 'contract errors freshness printable render store/read version',
   sample: 'contract',
   commands:
-    'audit config contract errors freshness printable publish render sample serve service store/copies store/file store/read store/receipts store/tables store/verify store/write sync time-slice version',
+    'audit config contract errors freshness printable publish render sample serve service store/copies store/file store/read store/receipts store/verify store/write sync time-slice version',
 });
 
 /** Imports that can only be of types. */
-const typesOnly = ['commands → store/tables', 'publish → store/read', 'render → store/read'];
+const typesOnly = ['publish → store/read', 'render → store/read'];
 
 /** Packages that only some rooms can use. */
 const packageRooms = table({

@@ -3,7 +3,7 @@ import { type ListDefinition, lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
-import { readBaseUrl } from '../store/read/base-url.ts';
+import { identityOf } from '../store/copies/backup.ts';
 import { type ChangeObserver, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -102,7 +102,7 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
 
 /** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */
 export function assertIsMirrorOf(database: string, baseUrl: string): void {
-  const bound = readBaseUrl(database);
+  const bound = identityOf(database).baseUrl;
   if (bound === null || bound === baseUrl) return;
   throw new UsageError(
     `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`,

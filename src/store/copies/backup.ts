@@ -26,7 +26,7 @@ import { fileBehind, isYetToMake, kindOf, mirrorToWrite } from '../file/mirror-p
 import { assertNotLater, openMirrorForReading, openOfAnyShape, shapeOf } from '../file/open.ts';
 import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { EndedRuns } from '../tables/ended-runs.ts';
+import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 
 /** How a backup is made and checked. */
@@ -269,14 +269,17 @@ function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: numb
   }
 }
 
-/** What a mirror, or a copy or share of one, states of itself: its id, and the service of its newest run, null if there was none. */
+/** What a mirror, or a copy or share of one, states of itself: its id, and the service of the newest run that wrote a list. */
 function statedIn(sqlite: Database.Database) {
-  const newest = sqlite.prepare<[], string>('SELECT base_url FROM sync_runs ORDER BY id DESC LIMIT 1');
+  const newest = sqlite.prepare<[], string>(
+    `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
+     WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`,
+  );
   return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
 }
 
 /** The same of a file; all is null if it can't be read. */
-function identityOf(path: string) {
+export function identityOf(path: string) {
   try {
     using file = openOfAnyShape(path, ['mirror', 'share']);
     return statedIn(file.sqlite);

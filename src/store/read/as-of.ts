@@ -86,11 +86,10 @@ export class MirrorState {
 
   /** Its records in the order of their ids, one at a time. Those that were erased since are left out. */
   records(resource: string): Generator<StoredVersion> {
-    const wanted =
-      this.#runId === null
-        ? { rows: '1', versions: null }
-        : { rows: 't._changed_run_id <= @run', versions: `${stoodAfter} AND h.record IS NOT NULL` };
-    return versionsOf(this.#sqlite, resource, wanted, this.#bound(resource));
+    const run = this.#runId;
+    if (run === null) return versionsOf(this.#sqlite, resource, { rows: '1', versions: null }, {});
+    const wanted = { rows: 't._changed_run_id <= @run', versions: `${stoodAfter} AND h.record IS NOT NULL` };
+    return versionsOf(this.#sqlite, resource, wanted, { run, resource });
   }
 
   /** The same in the service's shape, with the names that the connections had then. */
@@ -107,10 +106,6 @@ export class MirrorState {
       this.records('connections').map(each => [each.id, connectionOf(each.id, each.values)]),
     );
     return this.#connections.get(id);
-  }
-
-  #bound(resource: string): object {
-    return this.#runId === null ? {} : { run: this.#runId, resource };
   }
 }
 

@@ -26,28 +26,25 @@ export interface FoundRecord {
   readonly record: string | null;
 }
 
-/** Selects some records of a list. */
-export interface ListRequest {
+/** Selects records of a list. */
+interface ListRequest {
   readonly resource: string;
   readonly filter: RecordFilter;
   readonly order: ListOrder;
-  readonly offset: number;
-  readonly limit: number;
 }
 
 /** Some records, and how many match the filter in all. */
-export interface FoundRecords {
-  readonly items: readonly FoundRecord[];
-  readonly count: number;
-}
+export type FoundRecords = ReturnType<typeof findRecords>;
 
-/** A condition in SQL, and the values that it binds. */
-interface Condition {
-  readonly sql: string;
-  readonly values: readonly (string | number)[];
-}
+/** The values that a statement binds, by name. */
+type Values = Record<string, string | number>;
 
-type Bound = string | number;
+/** Adds a value, and returns the name of its place in the statement. */
+function bind(values: Values, value: string | number): string {
+  const name = `value${Object.keys(values).length}`;
+  values[name] = value;
+  return `@${name}`;
+}
 
 /** Reads a mirror from one state of the file, even if a run writes meanwhile. */
 export function readMirror<T>(path: string, read: (sqlite: Database.Database) => T): T {
@@ -70,28 +67,27 @@ export function* iterateMirror<T>(
 /** The records of one page of a list. */
 export function findRecords(
   sqlite: Database.Database,
-  { resource, filter, order, offset, limit }: ListRequest,
-): FoundRecords {
-  const browsable = browsableOf(resource);
-  const { table, filters } = browsable;
-  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', order.sort === filters.time?.name);
-  const { columns, by } = orderOf(browsable, order);
+  { offset, limit, ...request }: ListRequest & { readonly offset: number; readonly limit: number },
+) {
+  const { resource, filter } = request;
+  const values: Values = { offset, limit };
+  const { browsable, columns, by, condition } = listOfRequest(sqlite, request, values);
   const read = recordReader(sqlite, resource);
-  const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT ? OFFSET ?`;
+  const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT @limit OFFSET @offset`;
   if (filter.q === '') {
     const count = countOf(sqlite, browsable, filter);
-    const ids = sqlite.prepare<Bound[], number>(page(`${table} t WHERE ${sql}`)).pluck();
+    const ids = sqlite.prepare<object, number>(page(`${browsable.table} t WHERE ${condition}`)).pluck();
     // A filter that finds nothing would read all rows in their order.
-    return { items: count === 0 ? [] : ids.all(...values, limit, offset).map(read), count };
+    return { items: count === 0 ? [] : ids.all(values).map(read), count };
   }
   // Rows are searched once for the count and the page.
   const found = sqlite
-    .prepare<Bound[], [count: number, ids: string]>(
-      `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${table} t NOT INDEXED WHERE ${sql})
+    .prepare<object, [count: number, ids: string]>(
+      `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
        SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`,
     )
     .raw();
-  const [count, ids] = found.get(...values, limit, offset) as [number, string];
+  const [count, ids] = found.get(values) as [number, string];
   return { items: (JSON.parse(ids) as number[]).map(read), count };
 }
 
@@ -113,22 +109,19 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
 }
 
 /** All records that match, as the columns and rows of a file: the id, then those of each field. */
-export function recordTable(
-  sqlite: Database.Database,
-  { resource, filter, order }: Pick<ListRequest, 'resource' | 'filter' | 'order'>,
-): { readonly columns: readonly Column[]; readonly rows: Iterable<(string | number | null)[]> } {
-  const browsable = browsableOf(resource);
-  const { idName, fields, table, filters } = browsable;
-  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', order.sort === filters.time?.name);
+export function recordTable(sqlite: Database.Database, request: ListRequest) {
+  const values: Values = {};
+  const { browsable, by, condition } = listOfRequest(sqlite, request, values);
+  const { idName, fields, table } = browsable;
   const columns: Column[] = [{ name: idName, kind: 'integer' }, ...fields.flatMap(cellsOf)];
   const names = columns.map(({ name }) => `t.${name === idName ? 'id' : name}`);
-  const view = resource === 'connections' ? 'connections' : `${table}_named`;
+  const view = table === 'connections' ? table : `${table}_named`;
   // The view has no content, so records of the same time are sorted by their ids.
-  const by = orderOf(browsable, order).by.replace(/t\._content( DESC)?, /, '');
-  const rows = sqlite.prepare<Bound[], (string | number | null)[]>(
-    `SELECT ${names.join(', ')} FROM ${view} t WHERE ${sql} ORDER BY ${by}`,
+  const order = by.replace(/t\._content( DESC)?, /, '');
+  const rows = sqlite.prepare<object, (string | number | null)[]>(
+    `SELECT ${names.join(', ')} FROM ${view} t WHERE ${condition} ORDER BY ${order}`,
   );
-  return { columns, rows: rows.raw().iterate(...values) };
+  return { columns, rows: rows.raw().iterate(values) };
 }
 
 /**
@@ -137,22 +130,23 @@ export function recordTable(
  */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
   const given = Object.values(filter).filter(value => value !== null && value !== '').length;
-  const { sql, values } = conditionOf(sqlite, browsable, filter, 'row', given > 1);
-  const count = sqlite.prepare<Bound[], number>(
-    `SELECT count(*) FROM ${browsable.table} t ${given === 0 ? '' : `WHERE ${sql}`}`,
-  );
-  return count.pluck().get(...values) ?? 0;
+  const values: Values = {};
+  const condition = conditionOf(sqlite, browsable, filter, 'row', values, given > 1);
+  const count = `SELECT count(*) FROM ${browsable.table} t ${given === 0 ? '' : `WHERE ${condition}`}`;
+  return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
 }
 
-/** The columns by which a list is sorted, and how. */
-function orderOf({ sorts, filters }: Browsable, { sort, isDescending }: ListOrder) {
-  const field = sorts.find(({ name }) => name === sort);
+/** The condition of a list, the columns by which it is sorted, and how. */
+function listOfRequest(sqlite: Database.Database, { resource, filter, order }: ListRequest, values: Values) {
+  const browsable = browsableOf(resource);
+  const field = browsable.sorts.find(({ name }) => name === order.sort);
   // The order of time is that of the index, so SQLite does not sort the rows.
-  const isByTime = field !== undefined && field === filters.time;
+  const isByTime = field !== undefined && field === browsable.filters.time;
   const columns = isByTime ? [`t.${field.column}_ms`, 't._content'] : field ? [`t.${field.column}`] : [];
   const keys = [...columns.map(column => (isByTime ? column : `lower(${column})`)), 't.id'];
-  const by = keys.map(key => (isDescending ? `${key} DESC` : key)).join(', ');
-  return { columns: [...columns, 't.id'].join(', '), by };
+  const by = keys.map(key => (order.isDescending ? `${key} DESC` : key)).join(', ');
+  const condition = conditionOf(sqlite, browsable, filter, 'row', values, isByTime);
+  return { browsable, columns: [...columns, 't.id'].join(', '), by, condition };
 }
 
 /** What is searched: rows of a list as `t`, or ended versions as `h`. */
@@ -167,11 +161,11 @@ function expressionOf({ kind, name, column }: Field, side: Side): string {
 /** No time is later, or earlier by its negative. */
 const lastMs = 8.64e15;
 const dateLength = 'YYYY-MM-DD'.length;
-const none: Condition = { sql: '0', values: [] };
 
 /**
  * The condition of a filter for the records of a list.
  *
+ * @param values gets the values that the condition binds.
  * @param isByTime true to use no other index than the one by time, which has all columns of the filters.
  */
 export function conditionOf(
@@ -179,37 +173,33 @@ export function conditionOf(
   browsable: Browsable,
   { from, to, q, ...filter }: RecordFilter,
   side: Side,
+  values: Values,
   isByTime = false,
-): Condition {
+): string {
   const { filters } = browsable;
-  const conditions: Condition[] = [];
+  const conditions = wordConditions(browsable, q, side, values);
   for (const name of ['source', 'destination', 'kind'] as const) {
     const wanted = filter[name];
     if (wanted === null) continue;
     const field = filters[name];
-    if (field === undefined) return none;
-    const values = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
+    if (field === undefined) return '0';
+    const all = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
     // The plus keeps SQLite from using another index.
     const plus = isByTime && filters.time !== undefined ? '+' : '';
-    conditions.push({
-      sql: `${plus}${expressionOf(field, side)} IN (${values.map(() => '?').join(', ')})`,
-      values,
-    });
+    conditions.push(
+      `${plus}${expressionOf(field, side)} IN (${all.map(each => bind(values, each)).join(', ')})`,
+    );
   }
   if (from !== null || to !== null) {
-    if (filters.time === undefined) return none;
+    if (filters.time === undefined) return '0';
+    const fromMs = from === null ? -lastMs : (instantMs(from) ?? 0);
     const endMs =
       to === null ? lastMs : (instantMs(to) ?? 0) + (to.length === dateLength ? 86_400_000 : 1_000);
     const time =
       side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
-    const values = [from === null ? -lastMs : (instantMs(from) ?? 0), endMs];
-    conditions.push({ sql: `(${time} >= ? AND ${time} < ?)`, values });
+    conditions.push(`(${time} >= ${bind(values, fromMs)} AND ${time} < ${bind(values, endMs)})`);
   }
-  conditions.push(...wordConditions(browsable, q, side));
-  return {
-    sql: conditions.map(({ sql }) => sql).join(' AND ') || '1',
-    values: conditions.flatMap(({ values }) => values),
-  };
+  return conditions.join(' AND ') || '1';
 }
 
 /** If more connections have the same name, the rest is left out. */
@@ -218,37 +208,28 @@ const sameNameMax = 100;
 /** The connections that a filter names: one by its id, or all with a name. */
 function connectionsNamed(sqlite: Database.Database, wanted: string): number[] {
   if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
-  const { sql, values } = alike(['name'], fold(wanted));
-  return sqlite
-    .prepare<Bound[], number>(`SELECT id FROM connections WHERE ${sql} LIMIT ${sameNameMax}`)
-    .pluck()
-    .all(...values);
+  const values: Values = {};
+  const named = `SELECT id FROM connections WHERE ${alike(['name'], fold(wanted), values)} LIMIT ${sameNameMax}`;
+  return sqlite.prepare<object, number>(named).pluck().all(values);
 }
 
 /** How many words are searched. Further ones are left out. */
 const wordsMax = 8;
 
 /** A condition for each word of a text: it is in one of the record's texts, or in the name of one of its connections. */
-function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side): Condition[] {
-  const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);
+function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side, values: Values) {
   const own = texts.map(field => expressionOf(field, side));
-  if (side === 'history')
-    return words.map(word => alike([...own, ...fields.flatMap(namesInVersion)], word, '%'));
+  const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);
   return words.map(word => {
-    const texts = alike(own, word, '%');
-    const name = alike(['name'], word, '%');
-    const named = `(SELECT id FROM connections WHERE ${name.sql})`;
+    if (side === 'history') return alike([...own, ...fields.flatMap(namesInVersion)], word, values, '%');
+    const named = `(SELECT id FROM connections WHERE ${alike(['name'], word, values, '%')})`;
     const ofConnections = fields.flatMap(({ kind, column, ...field }) => {
       if (kind === 'connection') return [`t.${column} IN ${named}`];
       if (kind !== 'connections' || !('table' in field)) return [];
-      return [
-        `t.id IN (SELECT ${listOf(resource).ownerColumn} FROM ${field.table} WHERE ${column} IN ${named})`,
-      ];
+      const { ownerColumn } = listOf(resource);
+      return [`t.id IN (SELECT ${ownerColumn} FROM ${field.table} WHERE ${column} IN ${named})`];
     });
-    return {
-      sql: `(${[texts.sql, ...ofConnections].join(' OR ')})`,
-      values: [...texts.values, ...ofConnections.flatMap(() => name.values)],
-    };
+    return `(${[alike(own, word, values, '%'), ...ofConnections].join(' OR ')})`;
   });
 }
 
@@ -283,12 +264,13 @@ function registerFold(sqlite: Database.Database): void {
  * @param wanted what `fold` returned.
  * @param around `%` if a text can have more before and after.
  */
-export function alike(texts: readonly string[], wanted: string, around: '%' | '' = ''): Condition {
-  const pattern = `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`;
+function alike(texts: readonly string[], wanted: string, values: Values, around: '%' | '' = ''): string {
+  const pattern = bind(values, `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`);
   const each = texts.map(
-    text => `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text})) LIKE ? ESCAPE '\\'`,
+    text =>
+      `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text})) LIKE ${pattern} ESCAPE '\\'`,
   );
-  return { sql: `coalesce(${each.join(' OR ') || '0'}, 0)`, values: texts.map(() => pattern) };
+  return `coalesce(${each.join(' OR ') || '0'}, 0)`;
 }
 
 /** A record that was found by a search. */
@@ -309,34 +291,29 @@ export function searchRecords(
 ): SearchHit[] {
   const wanted = fold(text.trim());
   if (wanted === '') return [];
+  const values: Values = { offset, limit };
   const parts = browsables.flatMap((browsable, place) => {
     const { resource, table, references, filters } = browsable;
     const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
-    return (['row', 'history'] as const).map(side => {
-      const exact = alike(
-        references.map(field => expressionOf(field, side)),
-        wanted,
-      );
-      const words = conditionOf(sqlite, browsable, { ...noFilter, q: text }, side);
-      const head = `SELECT '${resource}' AS resource, ${exact.sql} AS isExact, ${place} AS place,`;
-      return {
-        sql:
-          side === 'row'
-            ? `${head} 0 AS isRemoved, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${words.sql}`
-            : `${head} 1, h.valid_to_run_id, h.record_id, h.record FROM record_history h
-               WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
-                 AND h.id = (SELECT n.id FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
-                   ORDER BY n.valid_from_run_id DESC, n.id DESC LIMIT 1) AND ${words.sql}`,
-        values: [...exact.values, ...words.values],
-      };
-    });
+    const head = (side: Side) => {
+      const exact = references.map(field => expressionOf(field, side));
+      return `SELECT '${resource}' AS resource, ${alike(exact, wanted, values)} AS isExact, ${place} AS place`;
+    };
+    const words = (side: Side) => conditionOf(sqlite, browsable, { ...noFilter, q: text }, side, values);
+    return [
+      `${head('row')}, 0 AS isRemoved, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${words('row')}`,
+      `${head('history')}, 1, h.valid_to_run_id, h.record_id, h.record FROM record_history h
+       WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
+         AND h.id = (SELECT n.id FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
+           ORDER BY n.valid_from_run_id DESC, n.id DESC LIMIT 1) AND ${words('history')}`,
+    ];
   });
   return sqlite
-    .prepare<Bound[], Omit<SearchHit, 'ownId' | 'isRemoved'> & { readonly isRemoved: number }>(
-      `SELECT resource, id, record, isRemoved FROM (${parts.map(({ sql }) => sql).join(' UNION ALL ')})
-       ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT ? OFFSET ?`,
+    .prepare<object, Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number }>(
+      `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
+       ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`,
     )
-    .all(...parts.flatMap(({ values }) => values), limit, offset)
+    .all(values)
     .map(hit =>
       hit.isRemoved === 1
         ? { ...hit, ownId: null, isRemoved: true }
@@ -345,15 +322,10 @@ export function searchRecords(
 }
 
 /** What a filter form offers. */
-export interface Choices {
-  /** Names of connections. */
-  readonly connections: readonly string[];
-  /** Kinds of the exports that were made last. */
-  readonly kinds: readonly string[];
-}
+export type Choices = ReturnType<typeof filterChoices>;
 
 /** Names of connections, and kinds, by which a list can be filtered; users can also type others. */
-export function filterChoices(sqlite: Database.Database): Choices {
+export function filterChoices(sqlite: Database.Database) {
   const texts = (sql: string) => sqlite.prepare<[], string>(sql).pluck().all();
   return {
     connections: texts(

@@ -87,13 +87,6 @@ export function placeOf(resource: string): number {
   return (keptResources as readonly string[]).indexOf(resource);
 }
 
-/** Why a cursor can't be followed in this mirror, and the newest run that is the same for both; 0 if there is none. */
-export interface LostCursor {
-  /** Goes on after "it" as in "it is of another mirror". */
-  readonly why: string;
-  readonly sharedRunId: number;
-}
-
 /** Earlier runs of a cursor: all of the last 16, then fewer and fewer, so that a cursor stays small. */
 const distances = [
   ...Array.from({ length: 16 }, (_, at) => at + 1),
@@ -107,18 +100,20 @@ const hashLength = 16;
  *
  * @throws MirrorFileError if the mirror has lost its id.
  */
-export function cursorAt(
-  sqlite: Database.Database,
-  runId: number,
-  after: ChangeKey | null = null,
-): ChangeCursor {
+export function cursorAt(sqlite: Database.Database, runId: number, after?: ChangeKey | null): ChangeCursor {
   const receipt = receiptOf(sqlite, runId);
+  const keyOf = ({ runId, resource, recordId, operation }: ChangeKey) => ({
+    runId,
+    resource,
+    recordId,
+    operation,
+  });
   return {
     mirrorId: new ReceiptLog(sqlite).mirrorId(),
     runId,
     leafIndex: receipt?.leafIndex ?? null,
     leafHash: receipt?.leafHash ?? null,
-    after: after && keyOf(after),
+    after: after ? keyOf(after) : null,
     earlier: distances.flatMap(distance => {
       const hash = receiptOf(sqlite, runId - distance)?.leafHash;
       return hash === undefined ? [] : [[runId - distance, hash.slice(0, hashLength)] as const];
@@ -126,28 +121,25 @@ export function cursorAt(
   };
 }
 
-function keyOf({ runId, resource, recordId, operation }: ChangeKey): ChangeKey {
-  return { runId, resource, recordId, operation };
-}
-
-/** The reason why a cursor can't be followed; null if all changes after it can be read. */
-export function lossOf(sqlite: Database.Database, cursor: ChangeCursor): LostCursor | null {
+/**
+ * Why a cursor can't be followed in this mirror, in words that go on after "it", and the newest run that is the same for both, 0 if
+ * there is none; null if all changes after the cursor can be read.
+ */
+export function lossOf(sqlite: Database.Database, cursor: ChangeCursor) {
   const { runId, after } = cursor;
   // Nothing was delivered yet, so nothing can be missing.
   if (runId === 0 && after === null) return null;
   if (cursor.mirrorId !== new ReceiptLog(sqlite).mirrorId())
     return { why: 'is of another mirror', sharedRunId: 0 };
   const sharedRunId = sharedRun(sqlite, cursor);
+  const lost = (why: string) => ({ why, sharedRunId });
   if (sharedRunId !== runId)
-    return {
-      why: 'is from a later state of this mirror, which was restored from a backup since',
-      sharedRunId,
-    };
+    return lost('is from a later state of this mirror, which was restored from a backup since');
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   if (rebuiltAfter > 0 && runId <= rebuiltAfter)
-    return { why: 'is from before "sync --rebuild", which dropped rows without a trace', sharedRunId };
+    return lost('is from before "sync --rebuild", which dropped rows without a trace');
   if (runId < readPruned(sqlite).throughRunId)
-    return { why: 'is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)', sharedRunId };
+    return lost('is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)');
   return null;
 }
 

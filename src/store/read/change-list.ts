@@ -84,22 +84,22 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
   const keysOf = (wanted: ChangeFilter, run: number, resource: string, start: number) => {
     const browsable = browsableOf(resource);
     const ofRecord = { ...wanted, from: null, to: null };
-    const rows = conditionOf(sqlite, browsable, ofRecord, 'row');
-    const ended = conditionOf(sqlite, browsable, ofRecord, 'history');
+    const values = {};
+    const rows = conditionOf(sqlite, browsable, ofRecord, 'row', values);
+    const ended = conditionOf(sqlite, browsable, ofRecord, 'history', values);
     // The plus keeps SQLite from using the other index.
     const [byRun, byRecord] = isLong(run, [...versionColumns]) ? ['+', ''] : ['', '+'];
     const versions = (column: string, operation: string) =>
       `SELECT h.record_id, ${operation} FROM record_history h
        WHERE ${byRun}h.${column} = @run AND ${byRecord}h.resource = @resource AND ${byRecord}h.record_id ${sign} @start
-         AND ${ended.sql}`;
-    const keys = sqlite.prepare<unknown[], ChangeKey>(`SELECT recordId, operation FROM (
+         AND ${ended}`;
+    const keys = sqlite.prepare<object, ChangeKey>(`SELECT recordId, operation FROM (
         SELECT t.id AS recordId, iif(t._first_seen_run_id = t._changed_run_id, 'insert', 'update') AS operation
-        FROM ${browsable.table} t WHERE t._changed_run_id = @run AND t.id ${sign} @start AND ${rows.sql}
+        FROM ${browsable.table} t WHERE t._changed_run_id = @run AND t.id ${sign} @start AND ${rows}
         UNION ALL ${versions('valid_from_run_id', "iif(h.first_seen_run_id = h.valid_from_run_id, 'insert', 'update')")}
         UNION ALL ${versions('valid_to_run_id', "'removal'")} AND h.ended_by = 'removal')
       WHERE operation = coalesce(@operation, operation) ORDER BY recordId ${direction}, operation ${operations}`);
-    const bound = { run, resource, start, operation: wanted.operation };
-    return keys.iterate(...rows.values, ...ended.values, ...ended.values, bound);
+    return keys.iterate({ ...values, run, resource, start, operation: wanted.operation });
   };
 
   const isInTime = ({ from, to }: ChangeFilter, run: number, resource: string) => {

@@ -45,25 +45,10 @@ export const listNumbers: readonly ListNumber[] = [
   ['run_seconds_total', 'Time that all runs took for the list.', 'total(seconds)'],
 ];
 
-/** What a list has as metrics. */
-export interface ListFigures {
-  readonly resource: string;
-  readonly lastCompletedAt: string | null;
-  /** That of the last run; null if none has ended. */
-  readonly completeness: string | null;
-  /** Fields that the service sends and that have no column. Each name counts once. */
-  readonly unknownFields: number;
-  /** In the order of `listNumbers`; null if there is none. */
-  readonly numbers: readonly (number | null)[];
-}
-
 /** The numbers of a mirror that are shown as metrics. */
-export interface MirrorFigures {
-  readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
-  readonly lists: readonly ListFigures[];
-  /** The labels of the newest run. */
-  readonly labels: Readonly<Record<string, string>>;
-}
+export type MirrorFigures = ReturnType<typeof readFigures>;
+/** What a list has as metrics. */
+export type ListFigures = MirrorFigures['lists'][number];
 
 /** The numbers before the first run. */
 export const figuresBeforeFirstRun: MirrorFigures = {
@@ -83,11 +68,11 @@ export const figuresBeforeFirstRun: MirrorFigures = {
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function readFigures(path: string): MirrorFigures {
+export function readFigures(path: string) {
   using file = openForReading(path);
   const { sqlite } = file;
   const died = diedRun(sqlite) !== null;
-  const runs = sqlite.prepare<[], MirrorFigures['runs'][number]>(
+  const runs = sqlite.prepare<[], { status: string; trigger: string; count: number }>(
     'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY 1, 2',
   );
   const labels = sqlite
@@ -108,9 +93,10 @@ export function readFigures(path: string): MirrorFigures {
     runs: runs.all().map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
     lists: resourceNames.map(resource => {
       const [lastCompletedAt, completeness, unknownFields, ...numbers] = ofList.get({ resource }) as ListRow;
+      // Each unknown field counts once; the numbers are in the order of `listNumbers`.
       return { resource, lastCompletedAt, completeness, unknownFields, numbers };
     }),
-    labels: JSON.parse(labels.get() ?? '{}'),
+    labels: JSON.parse(labels.get() ?? '{}') as Readonly<Record<string, string>>,
   }))();
 }
 

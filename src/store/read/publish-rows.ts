@@ -1,29 +1,17 @@
 import type Database from 'better-sqlite3';
-import type { Scalar } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { openMirrorForReading } from '../file/open.ts';
 import { lastRunBefore } from '../receipts/pruned.ts';
-import { type StoredVersion, versionsOf } from './as-of.ts';
+import { versionsOf } from './as-of.ts';
 import type { Change } from './change-cursor.ts';
-
-/** A run that has ended, however it ended. */
-export interface EndedRun {
-  readonly runId: number;
-  /** ISO 8601, UTC, with milliseconds. */
-  readonly startedAt: string;
-}
-
-/** One version of a record or a connection, with a value for each of the list's own columns. */
-export interface SourceRow extends Omit<StoredVersion, 'values'> {
-  readonly values: readonly (Scalar | readonly Scalar[])[];
-  readonly extra: string | null;
-  /** True if the run removed the record: the row is then its last content. */
-  readonly isRemoved: boolean;
-}
 
 /** A mirror for a publication. Later runs do not change the rows and changes of a run, so they can be sent again. */
 export type PublishSource = ReturnType<typeof openPublishSource>;
+/** A run that has ended, however it ended. */
+export type EndedRun = ReturnType<PublishSource['runs']>[number];
+/** One version of a record or a connection, with a value for each of the list's own columns. */
+export type SourceRow = ReturnType<typeof rowsOf> extends Generator<infer Row> ? Row : never;
 
 /**
  * Opens a mirror for a publication: its rows and changes run by run, from one state of the file.
@@ -31,56 +19,46 @@ export type PublishSource = ReturnType<typeof openPublishSource>;
  * @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended.
  */
 export function openPublishSource(path: string) {
-  const file = openMirrorForReading(path);
-  const { sqlite } = file;
-  try {
-    sqlite.exec('BEGIN');
-    // Each receipt names the mirror, and the first one is written when its first run ends.
-    const first = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1";
-    const mirrorId = sqlite.prepare<[], string>(first).pluck().get();
-    if (mirrorId === undefined)
-      throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
-    // Prepared once, because the view is long, and there can be thousands of runs.
-    const changes = sqlite.prepare<[number], Omit<Change, 'before'>>(
-      `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
-       FROM changes WHERE run_id = ?`,
-    );
-    return {
-      mirrorId,
-      /** The last run before the mirror was rebuilt, which dropped rows without a trace; 0 if it never was. */
-      lastRunBeforeRebuild: lastRunBefore(sqlite, 'rebuild'),
-      /** The oldest first. */
-      runs: (): readonly EndedRun[] => endedRuns(sqlite),
-      /** About how many rows the later runs wrote and removed; for a progress bar. */
-      rowCountSince: (runId: number): number => rowCountSince(sqlite, runId),
-      /** The versions that a run wrote, and those that it removed, in any order. */
-      rows: (resource: string, runId: number): Iterable<SourceRow> => rowsOf(sqlite, resource, runId),
-      changes: (runId: number): Iterable<Omit<Change, 'before'>> => changes.iterate(runId),
-      /** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
-      sumAfter: (resource: string, runId: number) => sumAfter(sqlite, resource, runId),
-      [Symbol.dispose]: () => file.close(),
-    };
-  } catch (error) {
-    file.close();
-    throw error;
-  }
-}
-
-/** Changes of a run that is not over can't be read yet, nor can those of later runs. */
-function endedRuns(sqlite: Database.Database): EndedRun[] {
-  const runs = sqlite.prepare<[], EndedRun>(
+  using opening = new DisposableStack();
+  const { sqlite } = opening.use(openMirrorForReading(path));
+  sqlite.exec('BEGIN');
+  // Each receipt names the mirror, and the first one is written when its first run ends.
+  const first = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1";
+  const mirrorId = sqlite.prepare<[], string>(first).pluck().get();
+  if (mirrorId === undefined)
+    throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
+  // Changes of a run that is not over can't be read yet, nor can those of later runs.
+  const runs = sqlite.prepare<[], { runId: number; startedAt: string }>(
     `SELECT id AS runId, started_at AS startedAt FROM sync_runs
      WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`,
   );
-  return runs.all();
+  const rowCount = sqlite.prepare<[number], number>(
+    'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?',
+  );
+  // Prepared once, because the view is long, and there can be thousands of runs.
+  const changes = sqlite.prepare<[number], Omit<Change, 'before'>>(
+    `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
+     FROM changes WHERE run_id = ?`,
+  );
+  const file = opening.move();
+  return {
+    mirrorId,
+    /** The last run before the mirror was rebuilt, which dropped rows without a trace; 0 if it never was. */
+    lastRunBeforeRebuild: lastRunBefore(sqlite, 'rebuild'),
+    /** The oldest first. */
+    runs: () => runs.all(),
+    /** About how many rows the later runs wrote and removed; for a progress bar. */
+    rowCountSince: (runId: number) => rowCount.pluck().get(runId) ?? 0,
+    /** The versions that a run wrote, and those that it removed, in any order. */
+    rows: (resource: string, runId: number) => rowsOf(sqlite, resource, runId),
+    changes: (runId: number) => changes.iterate(runId),
+    /** How many rows a list has after a run, and the sum of their contents modulo 2^128, as 32 hexadecimal digits. */
+    sumAfter: (resource: string, runId: number) => sumAfter(sqlite, resource, runId),
+    [Symbol.dispose]: () => file.dispose(),
+  };
 }
 
-function rowCountSince(sqlite: Database.Database, runId: number): number {
-  const changed = 'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?';
-  return sqlite.prepare<[number], number>(changed).pluck().get(runId) ?? 0;
-}
-
-function* rowsOf(sqlite: Database.Database, resource: string, run: number): Generator<SourceRow> {
+function* rowsOf(sqlite: Database.Database, resource: string, run: number) {
   // The plus keeps SQLite from using another index than that of the run.
   const removed = "h.valid_to_run_id = @run AND h.ended_by = 'removal' AND +h.resource = @resource";
   const written = 'h.valid_from_run_id = @run AND +h.resource = @resource';
@@ -88,13 +66,9 @@ function* rowsOf(sqlite: Database.Database, resource: string, run: number): Gene
     [true, '0', removed],
     [false, 't._changed_run_id = @run', written],
   ] as const)
-    for (const { values, ...version } of versionsOf(
-      sqlite,
-      resource,
-      { rows, versions },
-      { run, resource },
-    )) {
-      const { scalars, arrays, extra } = values;
+    for (const version of versionsOf(sqlite, resource, { rows, versions }, { run, resource })) {
+      const { scalars, arrays, extra } = version.values;
+      // A removed record is given with its last content.
       yield { ...version, values: [...scalars, ...arrays], extra, isRemoved };
     }
 }

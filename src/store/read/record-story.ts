@@ -2,41 +2,14 @@ import type Database from 'better-sqlite3';
 import { tableOf } from '../../contract/lists.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { timeOfRun } from '../tables/view-sql.ts';
-import { type FoundRecord, recordReader } from './browse.ts';
-
-/** A run with which a version began or ended. */
-export interface StoryRun {
-  readonly runId: number;
-  /** When the run had applied the list or, for connections, had ended; ISO 8601, UTC. Null until that is recorded. */
-  readonly at: string | null;
-}
-
-/** One version of a record. */
-export interface StoryVersion {
-  readonly from: StoryRun;
-  /** The run that ended it; null for the current version. */
-  readonly to: StoryRun | null;
-  /** How it ended: `update` or `removal`; null for the current version. */
-  readonly endedBy: string | null;
-  /** True if the record was new, or had come back, with this version. */
-  readonly isFirst: boolean;
-  /** JSON text in the service's own shape; null if it was erased. */
-  readonly record: string | null;
-  /** The version that this one replaced. Null for a first one, and if the earlier one is no longer kept. */
-  readonly before: { readonly record: string | null } | null;
-}
+import { recordReader } from './browse.ts';
 
 /** Everything that the mirror knows about one record: its present and its earlier content. */
-export interface RecordStory {
-  readonly resource: string;
-  readonly recordId: number;
-  /** The run that saw it first, or first again after its last removal. */
-  readonly firstSeen: StoryRun;
-  /** The newest first; never empty. If the record still exists, the first of them has no end. */
-  readonly versions: readonly StoryVersion[];
-  /** How many versions are kept. `versions` can have fewer. */
-  readonly versionCount: number;
-}
+export type RecordStory = NonNullable<ReturnType<typeof readStory>>;
+/** One version of a record. */
+export type StoryVersion = RecordStory['versions'][number];
+/** A run with which a version began or ended. Its time is null until it has applied the list or, for connections, has ended. */
+export type StoryRun = StoryVersion['from'];
 
 interface Row {
   readonly historyId: number | null;
@@ -63,7 +36,7 @@ export function readStory(
   resource: string,
   recordId: number,
   versionsMax: number,
-): RecordStory | null {
+) {
   const at = (runId: string) => `${runId}, ${timeOfRun(runId, '@resource')}`;
   const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';
   // One more than is returned: the oldest one that is returned also needs the version before it.
@@ -92,21 +65,25 @@ export function readStory(
   return {
     resource,
     recordId,
+    /** The run that saw it first, or first again after its last removal. */
     firstSeen: { runId: newest.firstRunId, at: newest.firstAt },
-    versions: rows
-      .slice(0, versionsMax)
-      .map(({ fromRunId, fromAt, toRunId, toAt, endedBy, firstRunId }, place) => {
-        const isFirst = firstRunId === fromRunId;
-        const isSuccessor = !isFirst && rows[place + 1]?.toRunId === fromRunId;
-        return {
-          from: { runId: fromRunId, at: fromAt },
-          to: toRunId === null ? null : { runId: toRunId, at: toAt },
-          endedBy,
-          isFirst,
-          record: records[place] ?? null,
-          before: isSuccessor ? { record: records[place + 1] ?? null } : null,
-        };
-      }),
+    /** The newest first; never empty. If the record still exists, the first of them has no end. */
+    versions: rows.slice(0, versionsMax).map((row, place) => {
+      /** True if the record was new, or had come back, with this version. */
+      const isFirst = row.firstRunId === row.fromRunId;
+      const isSuccessor = !isFirst && rows[place + 1]?.toRunId === row.fromRunId;
+      return {
+        from: { runId: row.fromRunId, at: row.fromAt },
+        to: row.toRunId === null ? null : { runId: row.toRunId, at: row.toAt },
+        endedBy: row.endedBy,
+        isFirst,
+        /** JSON text in the service's own shape; null if it was erased. */
+        record: records[place] ?? null,
+        /** The version that this one replaced. Null for a first one, and if the earlier one is no longer kept. */
+        before: isSuccessor ? { record: records[place + 1] ?? null } : null,
+      };
+    }),
+    /** How many versions are kept. `versions` can have fewer. */
     versionCount: (count.get({ resource, recordId }) ?? 0) + Number(isCurrent),
   };
 }
@@ -132,7 +109,7 @@ export function findByReference(sqlite: Database.Database, reference: string, ma
 }
 
 /** Other exports of the same document, the newest first: those with the same source and reference. */
-export function otherVersions(sqlite: Database.Database, exportId: number, limit: number): FoundRecord[] {
+export function otherVersions(sqlite: Database.Database, exportId: number, limit: number) {
   return sqlite
     .prepare<[number, number], number>(
       `SELECT o.id FROM document_exports t CROSS JOIN document_exports o
@@ -146,11 +123,7 @@ export function otherVersions(sqlite: Database.Database, exportId: number, limit
 }
 
 /** The webhooks that name a connection, the newest first, and how many there are. */
-export function webhooksOf(
-  sqlite: Database.Database,
-  connectionId: number,
-  limit: number,
-): { readonly items: readonly FoundRecord[]; readonly count: number } {
+export function webhooksOf(sqlite: Database.Database, connectionId: number, limit: number) {
   const ids = sqlite
     .prepare<[number], number>(
       'SELECT DISTINCT webhook_id FROM webhook_connections WHERE connection_id = ? ORDER BY 1 DESC',

@@ -3,9 +3,8 @@ import { noFilter } from '../../contract/browsable.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
-import type { Change } from './change-cursor.ts';
 import { changesThatFit } from './change-list.ts';
-import { type ListStatus, RunReader, type RunWithLists } from './run-reader.ts';
+import { type ListStatus, RunReader } from './run-reader.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
 export interface Span {
@@ -26,79 +25,14 @@ export interface ReportPeriod {
   readonly nowMs: number;
 }
 
-/** How many exports there are in the period, and in the part of the period before with which it is compared. */
-export interface Numbers {
-  readonly now: number;
-  readonly before: number;
-}
-
-/** Exports by what they have in common, the most frequent in the period first. */
-export interface Ranking {
-  /** The first ten. */
-  readonly entries: readonly ({ readonly label: string } & Numbers)[];
-  /** Exports in all entries, also those that are left out. */
-  readonly exports: Numbers;
-  /** How many entries have any export. */
-  readonly count: Numbers;
-}
-
-/** Exports, or those of one connection, that came regularly and stopped. */
-export interface Silence {
-  readonly name: string;
-  readonly lastMs: number;
-  readonly silenceMs: number;
-}
-
-/** Changes of one kind in one list that the runs of a period found. */
-export interface ChangesOfKind {
-  readonly resource: string;
-  readonly operation: Change['operation'];
-  readonly count: number;
-  /** The newest few. */
-  readonly changes: readonly Change[];
-}
-
-/** One list, as the report shows it. */
-export interface ReportList extends ListStatus {
-  /** Why records of its last run could not be read: the most frequent reasons. */
-  readonly rejections: readonly {
-    readonly reason: string;
-    readonly count: number;
-  }[];
-}
-
 /** All data of the report. */
-export interface ReportData {
-  /** Null if no run is recorded. */
-  readonly baseUrl: string | null;
-  readonly lists: readonly ReportList[];
-  /** The newest first. */
-  readonly runs: readonly RunWithLists[];
-  readonly period: ReportPeriod;
-  /**
-   * The period is known up to this time, in milliseconds since 1970. Later exports are missing, because the period is not over or
-   * the mirror is behind.
-   */
-  readonly knownMs: number;
-  /** The part of the period before that is as long as the known part of this one. */
-  readonly compared: Span;
-  readonly exports: Numbers;
-  /** Exports in each stretch of the period, and of the period before. */
-  readonly counts: readonly number[];
-  readonly countsBefore: readonly number[];
-  /** Exports whose time is missing or can't be read. */
-  readonly undated: number;
-  /** The last export up to the end of the period, in milliseconds since 1970; null if there is none. */
-  readonly lastMs: number | null;
-  /** How long nothing was exported at all, if that is longer than usual. */
-  readonly silence: Silence | null;
-  /** The connections that went quiet in the period or shortly before, the latest first. */
-  readonly quiet: readonly (Silence & { readonly role: 'source' | 'destination' })[];
-  readonly rankings: Readonly<Record<keyof typeof groups, Ranking>>;
-  /** The kinds of document that were exported for the first time. */
-  readonly newKinds: readonly string[];
-  readonly changes: readonly ChangesOfKind[];
-}
+export type ReportData = ReturnType<typeof readReport>;
+/** How many exports there are in the period, and in the part of the period before with which it is compared. */
+export type Numbers = ReportData['exports'];
+/** Exports by what they have in common, the most frequent in the period first. */
+export type Ranking = ReturnType<typeof readRanking>;
+/** One list, as the report shows it. */
+export type ReportList = ReportData['lists'][number];
 
 const runsMax = 10;
 
@@ -107,7 +41,7 @@ const runsMax = 10;
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function readReport(path: string, period: ReportPeriod): ReportData {
+export function readReport(path: string, period: ReportPeriod) {
   using file = openForReading(path);
   using runs = new RunReader(path);
   const { sqlite } = file;
@@ -116,7 +50,7 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
       .prepare<number[], number | null>(text)
       .pluck()
       .get(...values) ?? null;
-  return sqlite.transaction((): ReportData => {
+  return sqlite.transaction(() => {
     const statuses = runs.status();
     const recent = runs.runs(runsMax);
     const completedAt = statuses.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
@@ -134,13 +68,17 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
         fromMs,
         toMs,
       ) ?? 0;
-    const rankingOf = (name: keyof typeof groups) => readRanking(sqlite, groups[name], span, compared);
+    const rankingOf = (column: string, label: string) => readRanking(sqlite, column, label, span, compared);
     return {
+      /** Null if no run is recorded. */
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
+      /** The newest first. */
       runs: recent,
       period,
+      /** Later exports are missing, because the period is not over or the mirror is behind. In milliseconds since 1970. */
       knownMs,
+      /** The part of the period before that is as long as the known part of this one. */
       compared,
       exports: { now: countIn(span), before: countIn(compared) },
       counts: period.stretches.map(countIn),
@@ -150,9 +88,9 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
       // A mirror that is behind makes nothing quiet, however short the period is.
       ...readSilence(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
-        destination: rankingOf('destination'),
-        source: rankingOf('source'),
-        kind: rankingOf('kind'),
+        destination: rankingOf('destination_connection_id', connectionName('destination_connection_id')),
+        source: rankingOf('source_connection_id', connectionName('source_connection_id')),
+        kind: rankingOf('source_document_kind', "coalesce(source_document_kind, 'no kind')"),
       },
       newKinds: readNewKinds(sqlite, span),
       changes: readPeriodChanges(sqlite, span),
@@ -160,50 +98,36 @@ export function readReport(path: string, period: ReportPeriod): ReportData {
   })();
 }
 
-function rejectionsOf(
-  sqlite: Database.Database,
-  { resource, lastEnded }: ListStatus,
-): ReportList['rejections'] {
-  if (lastEnded === null || lastEnded.rejected === 0) return [];
-  return sqlite
-    .prepare<[number, string], ReportList['rejections'][number]>(
-      `SELECT reason, count(*) AS count FROM rejected_records
-       WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`,
-    )
-    .all(lastEnded.runId, resource);
+/** Why records of a list's last run could not be read: the most frequent reasons. */
+function rejectionsOf(sqlite: Database.Database, { resource, lastEnded }: ListStatus) {
+  const reasons = sqlite.prepare<[number, string], { reason: string; count: number }>(
+    `SELECT reason, count(*) AS count FROM rejected_records
+     WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`,
+  );
+  return lastEnded === null || lastEnded.rejected === 0 ? [] : reasons.all(lastEnded.runId, resource);
 }
 
 const connectionName = (id: string) =>
   `iif(${id} IS NULL, 'no connection', coalesce((SELECT name FROM connections WHERE id = ${id}), 'connection ' || ${id}))`;
 
-/** The column by which a ranking groups, and the label of a group. */
-const groups = {
-  source: ['source_connection_id', connectionName('source_connection_id')],
-  destination: ['destination_connection_id', connectionName('destination_connection_id')],
-  kind: ['source_document_kind', "coalesce(source_document_kind, 'no kind')"],
-} as const;
-
 const entriesMax = 10;
 
-function readRanking(
-  sqlite: Database.Database,
-  [by, label]: readonly [column: string, label: string],
-  span: Span,
-  compared: Span,
-): Ranking {
+function readRanking(sqlite: Database.Database, by: string, label: string, span: Span, compared: Span) {
   const all = sqlite
-    .prepare<object, Ranking['entries'][number]>(
+    .prepare<object, { label: string; now: number; before: number }>(
       `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
        FROM document_exports INDEXED BY document_exports_exported_at_ms
        WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
        GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`,
     )
     .all({ ...span, beforeMs: compared.fromMs, cutMs: compared.toMs });
-  const sumOf = (side: keyof Numbers) => all.reduce((sum, entry) => sum + entry[side], 0);
-  const countOf = (side: keyof Numbers) => all.filter(entry => entry[side] > 0).length;
+  const sumOf = (side: 'now' | 'before') => all.reduce((sum, entry) => sum + entry[side], 0);
+  const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
   return {
     entries: all.slice(0, entriesMax),
+    /** Exports in all entries, also those that are left out. */
     exports: { now: sumOf('now'), before: sumOf('before') },
+    /** How many entries have any export. */
     count: { now: countOf('now'), before: countOf('before') },
   };
 }
@@ -234,14 +158,10 @@ const exportsMin = 5;
 const newsMs = 90 * dayMs;
 
 /** Whether all exports, or those of some connections, have stopped. */
-function readSilence(
-  sqlite: Database.Database,
-  { span, spanBefore }: ReportPeriod,
-  knownMs: number,
-): Pick<ReportData, 'silence' | 'quiet'> {
+function readSilence(sqlite: Database.Database, { span, spanBefore }: ReportPeriod, knownMs: number) {
   const silent = (column: string, fromMs: number) =>
     sqlite
-      .prepare<object, Silence & { readonly id: number | null }>(
+      .prepare<object, { id: number | null; name: string; lastMs: number; silenceMs: number }>(
         `WITH ended AS MATERIALIZED (
            SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
            WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs ${column === 'NULL' ? '' : 'GROUP BY 1'} HAVING lastMs <= @knownMs - ${silenceMsMin})
@@ -260,7 +180,9 @@ function readSilence(
     ),
   );
   return {
+    /** How long nothing was exported at all, if that is longer than usual. */
     silence: silent('NULL', Number.MIN_SAFE_INTEGER)[0] ?? null,
+    /** The connections that went quiet in the period or shortly before, the latest first. */
     quiet: quiet.sort((one, other) => other.lastMs - one.lastMs),
   };
 }
@@ -271,7 +193,7 @@ const changesMax = 6;
  * The records that the runs of a period found new, changed and removed. The first run that wrote a list does not count, because all
  * of it was new. New exports are left out: they are counted by the time of the export.
  */
-function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span): ChangesOfKind[] {
+function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span) {
   const runs = sqlite
     .prepare<string[], [first: number | null, last: number | null]>(
       'SELECT min(id), max(id) FROM sync_runs WHERE completed_at >= ? AND completed_at < ?',

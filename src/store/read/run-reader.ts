@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
-import { lists, type ResourceName, resourceNames } from '../../contract/lists.ts';
+import { lists, resourceNames } from '../../contract/lists.ts';
 import type { RecordedList, RecordedRun } from '../../contract/run.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
@@ -12,22 +12,8 @@ export interface RunWithLists extends RecordedRun {
   readonly resources: readonly RecordedList[];
 }
 
-type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;
-
 /** The state of one list of the mirror. */
-export interface ListStatus {
-  readonly resource: ResourceName;
-  readonly recordCount: number;
-  /** The newest run that worked on the list, however it ended; null if none has. */
-  readonly lastRun: (RecordedList & { readonly baseUrl: string }) | null;
-  /** When the last completed run of the list ended; null if none has. */
-  readonly lastCompletedAt: string | null;
-  readonly lastFullAt: string | null;
-  /** Fields that the service sends and no column exists for, without those that the last full sync no longer saw. */
-  readonly unknownFields: readonly SeenField[];
-  /** The newest run of the list that has ended; null if none has. */
-  readonly lastEnded: RecordedList | null;
-}
+export type ListStatus = ReturnType<RunReader['status']>[number];
 
 /** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
 export class RunReader implements Disposable {
@@ -61,27 +47,28 @@ export class RunReader implements Disposable {
     }));
   }
 
-  /** The state of each list, in the order of their definition. */
-  status(): ListStatus[] {
+  /** The state of each list, in the order of their definition; null for what no run has done yet. */
+  status() {
     const { sqlite, orm } = this.#file;
+    const isCompleted = eq(syncRunResources.status, 'completed');
+    const isFull = and(isCompleted, eq(syncRunResources.mode, 'full'));
     const states = () =>
-      lists.map(({ resource, table }): ListStatus => {
+      lists.map(({ resource, table }) => {
+        /** The newest run that worked on the list, however it ended. */
         const last = this.#newest(resource);
-        const isCompleted = eq(syncRunResources.status, 'completed');
-        const run = orm
-          .select()
-          .from(syncRuns)
-          .where(eq(syncRuns.id, last?.runId ?? 0))
-          .get();
+        const ofRun = eq(syncRuns.id, last?.runId ?? 0);
+        const baseUrl = orm.select().from(syncRuns).where(ofRun).get()?.baseUrl ?? '';
         return {
           resource,
           recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
-          lastRun: last && { ...last, baseUrl: run?.baseUrl ?? '' },
+          lastRun: last && { ...last, baseUrl },
           lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
           lastCompletedAt: this.#newest(resource, isCompleted)?.completedAt ?? null,
-          lastFullAt:
-            this.#newest(resource, and(isCompleted, eq(syncRunResources.mode, 'full')))?.completedAt ?? null,
-          unknownFields: sqlite.prepare<[string], SeenField>(seenFields).all(resource),
+          lastFullAt: this.#newest(resource, isFull)?.completedAt ?? null,
+          /** Fields that no column exists for, without those that the last full sync no longer saw. */
+          unknownFields: sqlite
+            .prepare<[string], SeenField>(seenFields)
+            .all(resource) as readonly SeenField[],
         };
       });
     return sqlite.transaction(states)();
@@ -110,6 +97,8 @@ interface Row {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }
+
+type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;
 
 const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
     last_seen_run_id AS lastSeenRunId, record_count AS recordCount
