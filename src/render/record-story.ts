@@ -33,7 +33,7 @@ export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecord
 
 /** One record for people: its fields, then the changes of each version, the newest first. */
 export function storyText({ resource, recordId, versions, versionCount }: RecordStory): string {
-  const [newest] = versions as readonly [StoryVersion, ...StoryVersion[]];
+  const newest = versions[0] as StoryVersion;
   const state =
     newest.to === null
       ? `unchanged since run ${atRun(newest.from)}`
