@@ -1,12 +1,12 @@
 import { rmSync, statSync } from 'node:fs';
 import { resolveConfig } from '../config/resolve.ts';
-import { RefusedFileError } from '../errors.ts';
+import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
 import { fieldsText } from '../render/list-notes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
 import { wrap } from '../render/wrap.ts';
-import { changeSample, generateSample, growSample, type Sample } from '../sample/sample.ts';
+import { makeSample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite } from '../store/file/mirror-path.ts';
@@ -27,15 +27,12 @@ const actor = 'docmirror demo';
 const shownChangesMax = 8;
 
 const dayMs = 86_400_000;
-const daysOfHistory = 14;
-/** A longer list is copied less often, because it takes longer. */
-const longList = 100_000;
-const daysOfLongList = 4;
+const days = 14;
 
-/** The changes at the service, by how many days before the last run. */
-const renamesAt = 8;
-const wrongTotalAt = 5;
-const newFieldFrom = 3;
+/** The days on which something happens at the service. */
+const changesOn = 6;
+const wrongTotalOn = 9;
+const newFieldFrom = 11;
 /** On one day the service states a total that is higher by this number. */
 const wrongBy = 3;
 
@@ -47,14 +44,7 @@ what changed. The service is a small one on this machine, its records are made u
 /** `docmirror demo` */
 export const demo = command({
   flags: {
-    records: defaulting(
-      number(
-        'n',
-        'how many document exports there are at first; with more than 100000, only four runs are made',
-        [0, 10_000_000],
-      ),
-      '4000',
-    ),
+    records: defaulting(number('n', 'how many document exports there are at first', [0, 10_000_000]), '4000'),
     until: moment('the time of the last run (default: now). The same date makes the same records', 'date'),
   },
   settings: ['logLevel'],
@@ -65,48 +55,42 @@ export const demo = command({
   async run({ records, until }, context) {
     const { stdout, signal, settings } = context;
     const untilMs = until === null ? Date.now() : Date.parse(until);
-    const logLevel = settings.environment.DOCMIRROR_LOG_LEVEL ?? 'error';
-    const config = resolveConfig({ ...settings.flags, database, actor }, { DOCMIRROR_LOG_LEVEL: logLevel });
+    const { DOCMIRROR_LOG_LEVEL = 'error' } = settings.environment;
+    const config = resolveConfig({ ...settings.flags, database, actor }, { DOCMIRROR_LOG_LEVEL });
     assertShareFits({ database, share, shareSql: null });
     removeOldDemo();
-    const days = records > longList ? daysOfLongList : daysOfHistory;
-    const at = (daysBefore: number) => new Date(untilMs - daysBefore * dayMs);
-    let daysBefore = days - 1;
-    let sample = generateSample({ now: at(daysBefore), documentExports: records });
-    const server = await serveSample(() => ({ sample, wrongBy: daysBefore === wrongTotalAt ? wrongBy : 0 }));
+    const at = (day: number) => new Date(untilMs - (days - day) * dayMs);
+    const sample = makeSample(at(1), records);
+    const server = await serveSample(sample);
     const token = { text: 'demo-token', from: 'the demo' };
+    const service = { baseUrl: server.url, token, proxy: null, extraCa: null };
+    const logger = createLogger(config, context);
     const width = summaryWidth(widthOf(stdout));
+    stdout.write(`${introduction}\n`);
     try {
-      stdout.write(`${introduction}\n`);
-      for (; daysBefore >= 0; daysBefore--) {
-        if (daysBefore < days - 1) sample = sampleOf(sample, daysBefore, at(daysBefore));
-        const isLast = daysBefore === 0;
-        const aheadMs = at(daysBefore).getTime() - Date.now();
-        const logger = createLogger(config, context);
+      for (let day = 1; day <= days && !signal.aborted; day++) {
+        const isLast = day === days;
+        if (day > 1) sample.grow(at(day).getTime(), day < newFieldFrom ? {} : { language: 'en' });
+        if (day === changesOn) sample.change('Workday');
+        if (isLast) sample.change('Salesforce');
+        sample.wrongBy = day === wrongTotalOn ? wrongBy : 0;
+        const aheadMs = at(day).getTime() - Date.now();
         const order = {
           config: { ...config, share: isLast ? share : null },
-          service: { baseUrl: server.url, token, proxy: null, extraCa: null },
+          service,
           logger,
-          progressOn: records > longList ? context.stderr : null,
+          progressOn: context.stderr,
           clock: () => new Date(Date.now() + aheadMs),
         };
         const summary = await runOnce(order, context);
-        if (signal.aborted || isLast) context.exitCode = exitCodeAfter(summary, signal);
+        context.exitCode = isLast || signal.aborted ? exitCodeAfter(summary, signal) : exitCodes.done;
         stdout.write(isLast ? ending(summary, width, context) : lineOf(summary, width));
-        if (signal.aborted) return;
       }
     } finally {
       server.close();
     }
   },
 });
-
-/** The lists of the service so many days before the last run. */
-function sampleOf(before: Sample, daysBefore: number, now: Date): Sample {
-  const seed = 2 + daysBefore;
-  if (daysBefore === renamesAt || daysBefore === 0) return changeSample(before, now, seed);
-  return growSample(before, now, seed, daysBefore <= newFieldFrom ? { language: 'en' } : {});
-}
 
 /** Notes begin below the word that follows the date. */
 const noteIndent = ' '.repeat(12);
@@ -149,9 +133,8 @@ function ending(summary: SharedRunSummary, width: number, { stdout }: Context): 
   const { runId, startedAt } = summary;
   const found = changesThatFit(mirror.sqlite, { sinceRunId: (runId ?? 1) - 1 });
   const changes = found.toArray();
-  // The rarer a kind of change, the more it shows.
-  const order = ['removal', 'update', 'insert'];
-  const shown = changes.toSorted((a, b) => order.indexOf(a.operation) - order.indexOf(b.operation));
+  // Records that are new come last, because they are the most.
+  const shown = changes.toSorted((a, b) => b.operation.localeCompare(a.operation));
   return `
 ${startedAt.slice(0, 10)}  $ docmirror sync
 ${summaryText(summary, width)}

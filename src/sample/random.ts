@@ -25,29 +25,8 @@ export class Random {
     return choices[this.integer(0, choices.length - 1)] as T;
   }
 
-  /** One choice, with a likelihood by its weight. */
-  weighted<T extends { readonly weight: number }>(choices: readonly [T, ...T[]]): T {
-    let left = this.fraction() * choices.reduce((sum, { weight }) => sum + weight, 0);
-    for (const choice of choices) {
-      left -= choice.weight;
-      if (left < 0) return choice;
-    }
-    return choices[0];
-  }
-
-  /** At most `count` of the choices, in their own order. */
-  some<T>(choices: readonly T[], count: number): T[] {
-    const chosen = new Set<number>();
-    while (chosen.size < Math.min(count, choices.length)) chosen.add(this.integer(0, choices.length - 1));
-    return choices.filter((_, at) => chosen.has(at));
-  }
-
   hex(digits: number): string {
     return Array.from({ length: digits }, () => this.integer(0, 15).toString(16)).join('');
-  }
-
-  uuid(): string {
-    return [8, 4, 4, 4, 12].map(digits => this.hex(digits)).join('-');
   }
 }
 

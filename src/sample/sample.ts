@@ -1,168 +1,171 @@
 import { Random } from './random.ts';
-import { flows, hooks, titleAndKind } from './systems.ts';
 
-type DocumentExport = ReturnType<typeof toExport>;
+// A made-up service: which systems it connects, and what their documents are called.
 
-/** All lists of a sample service; document exports are newest first, as in an export log. */
-export interface Sample {
-  readonly 'document-exports': readonly DocumentExport[];
-  readonly collections: readonly ReturnType<typeof toCollection>[];
-  readonly webhooks: readonly ReturnType<typeof toWebhook>[];
-  /** What connections are called that were renamed, by their ids. */
-  readonly names: ReadonlyMap<number, string>;
-}
+/** Systems that documents come from: how their references begin, and their titles, each after the kind of document. */
+const sources = {
+  'SAP S/4HANA': [
+    '45',
+    'invoice Invoice #, @|invoice Rechnung Nr. # / @|purchase-order Purchase order #: @|delivery-note Lieferschein # – @',
+  ],
+  'SharePoint – Contracts': [
+    'CTR-',
+    'contract Framework agreement # – @|nda Mutual non-disclosure agreement: @|lease Lease "Unit #" (@)',
+  ],
+  Salesforce: ['069', 'offer Offer # to @|offer 見積書 #・@|statement-of-work Statement of work, @'],
+  'Postfach Einkauf (Zürich)': ['mail-', 'invoice Rechnung Nr. # / @|delivery-note Lieferschein # – @'],
+  Workday: ['WD-', 'payslip Payslip no. #|certificate Attestation de travail : # (@)'],
+} as const;
+
+/** Systems that documents go to: how the place of a document begins. */
+const destinations = {
+  'Archive (S3)': 's3://acme-archive/',
+  'OpenText Content Server': 'node/',
+  'iManage – Legal': 'LEGAL!',
+  'Datenraum Société Générale': 'room-7/',
+} as const;
+
+/** Which source exports to which destination, the most frequent first, and what their collections are called. */
+const flows = [
+  ['SAP S/4HANA', 'Archive (S3)', 'Supplier invoices'],
+  ['SharePoint – Contracts', 'iManage – Legal', 'Umowy ramowe'],
+  ['Salesforce', 'OpenText Content Server', 'Offers'],
+  ['Postfach Einkauf (Zürich)', 'OpenText Content Server', 'Einkauf – Belege'],
+  ['SharePoint – Contracts', 'Archive (S3)', 'Mietverträge'],
+  ['Workday', 'Archive (S3)', 'Payslips'],
+  ['SharePoint – Contracts', 'Datenraum Société Générale', 'Salle de données'],
+] as const;
+
+const sites = ['', ' (Zürich)', ' (Łódź)'];
+
+const companies = [
+  'Müller & Söhne GmbH',
+  'Northwind Traders',
+  'Société Lumière',
+  'Żabka Logistyka',
+  '株式会社みどり',
+  'Contoso Ltd.',
+  'Nørrebro Papir A/S',
+  'Ибис Консалт',
+];
+
+const hooks: readonly (readonly [
+  path: string,
+  about: string | null,
+  events: string,
+  connections: string[],
+])[] = [
+  ['teams/finance', 'Finance channel', 'document.exported document.export.failed', ['SAP S/4HANA']],
+  [
+    'teams/legal',
+    'Legal: signed contracts',
+    'document.exported',
+    ['SharePoint – Contracts', 'iManage – Legal'],
+  ],
+  ['crm/update', 'Angebote zurück ins CRM', 'document.exported', ['Salesforce']],
+  ['pagerduty', 'On call', 'document.export.failed', ['SAP S/4HANA', 'Workday', 'Archive (S3)']],
+  ['bi/ingest', null, 'document.exported collection.created', ['Archive (S3)']],
+  ['audit', 'Audit trail', 'document.exported connection.renamed', []],
+];
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const daysBack = 120;
-const collectionCount = 24;
-/** The place of the second duplicate; both are on one page of any usual size. */
-const duplicateAt = 11;
-
-/** Generates the lists of a service up to the time `now`; the same options always give the same sample. */
-export function generateSample(options: { now: Date; documentExports?: number; seed?: number }): Sample {
-  const { now, documentExports: count = 4_000, seed = 1 } = options;
-  const random = new Random(seed);
-  const log = exportsAt(random, moments(random, now.getTime(), count)).reverse();
-  const twin = count > duplicateAt ? log[duplicateAt - 1] : undefined;
-  return {
-    'document-exports': twin === undefined ? log : log.with(duplicateAt, { ...twin }),
-    collections: Array.from({ length: collectionCount }, (_, at) => toCollection(at)),
-    webhooks: hooks.map((hook, at) => toWebhook(random, hook, at)),
-    names: new Map(),
-  };
-}
-
-function toWebhook(random: Random, { path, ...hook }: (typeof hooks)[number], at: number) {
-  return { id: 11 + at * 2, endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`, ...hook };
-}
-
-const sites = ['', ' (Zürich)', ' (Łódź)'];
-
-function toCollection(at: number) {
-  const { name, from, to } = flows[at % flows.length] ?? flows[0];
-  return {
-    id: 101 + at * 3,
-    name: `${name}${sites[Math.floor(at / flows.length)]}`,
-    sourceConnection: from.connection,
-    // A collection that is being set up has no destination yet.
-    destinationConnection: at === collectionCount - 1 ? null : to.connection,
-  };
-}
-
-/** How many of the latest documents can be exported once more. */
+/** How many exports are new whenever the sample grows. */
+const newExportCount = 25;
+/** How many of the latest exports can be exported once more. */
 const revisableMax = 300;
 
-/** Exports at these moments, in their order; some documents are exported again as a new version. */
-function exportsAt(random: Random, momentsMs: readonly number[]): DocumentExport[] {
-  const revisable: ReturnType<typeof newDocument>[] = [];
-  return momentsMs.map(moment => {
-    const earlier = random.chance(0.2) ? revisable[random.integer(0, revisable.length - 1)] : undefined;
-    const document = earlier ?? newDocument(random);
-    document.revision++;
-    if (earlier === undefined) revisable.push(document);
-    if (revisable.length > revisableMax) revisable.shift();
-    return toExport(random, document, new Date(moment));
-  });
-}
+/** A sample service, whose lists change when it is told to. */
+export type Sample = ReturnType<typeof makeSample>;
 
-function newDocument(random: Random) {
-  const flow = random.weighted(flows);
-  const reference = flow.from.reference(random);
-  return { flow, reference, ...titleAndKind(random, flow.from.topic), revision: 0 };
-}
-
-/** A document export, in the shape in which the service sends it. */
-function toExport(random: Random, document: ReturnType<typeof newDocument>, at: Date) {
-  const { from, to } = document.flow;
-  return {
-    sourceConnection: from.connection,
-    sourceDocumentTitle: document.title,
-    sourceDocumentReference: document.reference,
-    sourceDocumentVersion: from.version?.(document.revision) ?? null,
-    sourceDocumentKind: document.kind,
-    destinationConnection: to.connection,
-    destinationReference: random.chance(0.01) ? null : to.reference(random, at, document.reference),
-    exportedAt: at.toISOString(),
+/** Makes the lists of a service up to the time `now`; the same times and seeds always give the same records. */
+export function makeSample(now: Date, exportCount: number) {
+  const random = new Random(1);
+  const connections = new Map<string, { readonly id: number; name: string }>();
+  const connectionOf = (name: string) => {
+    const known = connections.get(name) ?? { id: 2 + 3 * connections.size, name };
+    connections.set(name, known);
+    return known;
   };
-}
 
-/** Moments before `nowMs`, in rising order: many in office hours, few at night and on weekends, more lately. */
-function moments(random: Random, nowMs: number, count: number): number[] {
-  const lengthMs = daysBack * dayMs;
-  const busy = () => {
-    for (;;) {
-      const sinceMs = Math.floor(random.fraction() * lengthMs);
-      const moment = nowMs - lengthMs + sinceMs;
-      const at = new Date(moment);
-      const isWeekend = at.getUTCDay() === 0 || at.getUTCDay() === 6;
-      const isOfficeHour = at.getUTCHours() >= 7 && at.getUTCHours() < 18;
-      const activity = (isWeekend ? 0.12 : 1) * (isOfficeHour ? 1 : 0.1);
-      if (random.chance(activity * (0.6 + (0.4 * sinceMs) / lengthMs))) return moment;
+  const newExport = () => {
+    const [source, destination] = flows[Math.floor(random.fraction() ** 2 * flows.length)] ?? flows[0];
+    const [prefix, titles] = sources[source];
+    const [kind = '', ...words] = random.pick(titles.split('|')).split(' ');
+    const number = String(random.integer(1_000, 99_999));
+    return {
+      sourceConnection: connectionOf(source),
+      sourceDocumentTitle: words.join(' ').replace('#', number).replace('@', random.pick(companies)),
+      sourceDocumentReference: `${prefix}${random.integer(1_000_000, 9_999_999)}`,
+      sourceDocumentVersion: '1',
+      sourceDocumentKind: random.chance(0.02) ? null : kind,
+      destinationConnection: connectionOf(destination),
+      destinationReference: random.chance(0.01) ? null : `${destinations[destination]}${random.hex(12)}`,
+    };
+  };
+  type DocumentExport = ReturnType<typeof newExport> & { readonly exportedAt: string };
+
+  /** Exports at these times, in their order; some are of a document that was exported before. */
+  const exportsAt = (timesMs: readonly number[], further: object = {}) => {
+    const log: DocumentExport[] = [];
+    for (const ms of timesMs) {
+      const again = random.chance(0.2)
+        ? log[random.integer(Math.max(0, log.length - revisableMax), log.length)]
+        : undefined;
+      const next = again && { ...again, sourceDocumentVersion: `${Number(again.sourceDocumentVersion) + 1}` };
+      log.push({ ...(next ?? newExport()), ...further, exportedAt: new Date(ms).toISOString() });
     }
+    return log.reverse();
   };
-  return Array.from({ length: count }, busy).sort((a, b) => a - b);
-}
 
-const newExportCount = 25;
-const correctedCount = 3;
-const removedCount = 2;
-
-/** The sample at a later time, with new exports at the head of its log, which also have the further fields. */
-export function growSample(sample: Sample, now: Date, seed: number, further: object = {}): Sample {
-  const log = sample['document-exports'];
-  const added = additions(new Random(seed), log, now.getTime()).map(item => ({ ...item, ...further }));
-  return { ...sample, 'document-exports': [...added, ...log] };
-}
-
-/** The sample at a later time: exports are new, corrected and removed, a webhook is removed, a collection and a connection are renamed. */
-export function changeSample(sample: Sample, now: Date, seed = 2): Sample {
-  const random = new Random(seed);
-  const { 'document-exports': log, collections, webhooks } = sample;
-  const [renamed] = random.some(collections, 1);
-  const [removed] = random.some(webhooks, 1);
-  const added = additions(random, log, now.getTime());
-  const kept = edited(random, log);
-  const connections = new Set(flows.flatMap(({ from, to }) => [from.connection, to.connection]));
-  const called = random.some([...connections], 1).map(({ id, name }) => {
-    return [id, `${sample.names.get(id) ?? name} (EU)`] as const;
-  });
-  return {
-    ...sample,
-    'document-exports': [...added, ...kept],
-    collections: collections.map(each =>
-      each === renamed ? { ...each, name: `${each.name} – archive` } : each,
-    ),
-    webhooks: webhooks.filter(each => each !== removed),
-    names: new Map([...sample.names, ...called]),
+  /** A time before now: many are in office hours, few at night and on weekends. */
+  const usualTime = (): number => {
+    const at = new Date(now.getTime() - Math.floor(random.fraction() * daysBack * dayMs));
+    const isOffice = at.getUTCDay() % 6 > 0 && at.getUTCHours() >= 7 && at.getUTCHours() < 18;
+    return isOffice || random.chance(0.1) ? at.getTime() : usualTime();
   };
-}
 
-/** New exports, the newest first, later than all others. */
-function additions(random: Random, log: readonly DocumentExport[], nowMs: number): DocumentExport[] {
-  const [newest] = log;
-  const startMs = newest === undefined ? nowMs - hourMs : Date.parse(newest.exportedAt);
-  const stepMs = Math.max(1_000, Math.floor((nowMs - startMs) / newExportCount));
-  const later = Array.from(
-    { length: newExportCount },
-    (_, at) => startMs + at * stepMs + random.integer(1, stepMs),
+  const log = exportsAt(Array.from({ length: exportCount }, usualTime).sort((a, b) => a - b));
+  const collections = sites.flatMap((site, at) =>
+    flows.map(([source, destination, name], row) => ({
+      id: 101 + 3 * (at * flows.length + row),
+      name: `${name}${site}`,
+      sourceConnection: connectionOf(source),
+      destinationConnection: connectionOf(destination),
+    })),
   );
-  return exportsAt(random, later).reverse();
-}
+  const webhooks = hooks.map(([path, description, events, names], at) => ({
+    id: 11 + 2 * at,
+    endpoint: `https://hooks.example.com/${path}?sig=${random.hex(32)}`,
+    description,
+    events: events.split(' '),
+    connections: names.map(connectionOf),
+  }));
 
-/** The log with a few titles corrected and a few exports removed. Twins are left alone, so that they stay twins. */
-function edited(random: Random, log: readonly DocumentExport[]): DocumentExport[] {
-  const isTwin = (item: DocumentExport, other: DocumentExport | undefined) =>
-    JSON.stringify(item) === JSON.stringify(other);
-  const single = log.filter((item, at) => !isTwin(item, log[at - 1]) && !isTwin(item, log[at + 1]));
-  const chosen = random.some(single, correctedCount + removedCount);
-  const corrected = new Set(chosen.slice(0, correctedCount));
-  const removed = new Set(chosen.slice(correctedCount));
-  return log
-    .filter(item => !removed.has(item))
-    .map(item =>
-      corrected.has(item)
-        ? { ...item, sourceDocumentTitle: `${item.sourceDocumentTitle ?? 'Untitled'} (corrected)` }
-        : item,
-    );
+  return {
+    lists: { 'document-exports': log, collections, webhooks },
+    /** The stated total of exports is too high by this number. */
+    wrongBy: 0,
+
+    /** Adds exports up to a time, the newest first, which also have the further fields. */
+    grow(untilMs: number, further: object): void {
+      const startMs = log[0] === undefined ? untilMs - hourMs : Date.parse(log[0].exportedAt);
+      const stepMs = Math.max(1_000, Math.floor((untilMs - startMs) / newExportCount));
+      const times = Array.from(
+        { length: newExportCount },
+        (_, at) => startMs + at * stepMs + random.integer(1, stepMs),
+      );
+      log.unshift(...exportsAt(times, further));
+    },
+
+    /** Corrects three exports, removes two and a webhook, and renames a collection and a connection. */
+    change(renamed: keyof typeof sources): void {
+      for (let at = 0; at < 3; at++) random.pick(log).sourceDocumentTitle += ' (corrected)';
+      for (let at = 0; at < 2; at++) log.splice(random.integer(0, log.length - 1), 1);
+      webhooks.shift();
+      random.pick(collections).name += ' – archive';
+      connectionOf(renamed).name += ' (EU)';
+    },
+  };
 }

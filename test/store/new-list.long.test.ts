@@ -111,13 +111,8 @@ beforeAll(async () => {
   edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
   edit(
     'src/sample/sample.ts',
-    '  readonly webhooks: readonly ReturnType<typeof toWebhook>[];\n',
-    '  readonly folders: readonly { readonly id: number; readonly name: string }[];\n',
-  );
-  edit(
-    'src/sample/sample.ts',
-    "    'document-exports': twin === undefined ? log : log.with(duplicateAt, { ...twin }),\n",
-    "    folders: [{ id: 1, name: 'Leases' }],\n",
+    "lists: { 'document-exports': log, collections, webhooks",
+    ", folders: [{ id: 1, name: 'Leases' }]",
   );
   await generateMigration(grown);
 
