@@ -1,6 +1,7 @@
 #!/usr/bin/env -S node --
+import module from 'node:module';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { CancelledError, exitCodes } from './errors.ts';
-import { limitYoungGeneration, quickStart } from './quick-start.ts';
 import { version } from './version.ts';
 
 // Without a listener Node opens its debugger, and then every user of the machine can run code as this user.
@@ -14,7 +15,16 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
   );
   process.exit(exitCodes.failed);
 }
-quickStart();
+// Drizzle's CommonJS build loads in a fifth of the time of its ECMAScript one. The built program already includes Drizzle. Node's
+// compile cache is not used: another user of the machine could put code into its folder.
+if (import.meta.filename.endsWith('.ts'))
+  module.registerHooks({
+    resolve: (specifier, context, next) =>
+      next(specifier, {
+        ...context,
+        ...(specifier.startsWith('drizzle-orm') && { conditions: ['node', 'require'] }),
+      }),
+  });
 
 // Nobody reads stderr then. The command still goes on, because its exit code says how it ended.
 process.stderr.on('error', () => undefined);
@@ -65,4 +75,19 @@ function stopSignal(): AbortSignal {
     });
   }
   return stopping.signal;
+}
+
+/**
+ * Keeps the program small. A sync makes much short-lived garbage. While the young generation grows to its usual 32 MB, V8 moves
+ * more and more garbage to the old generation. A first sync then peaks at 350 MiB instead of 240.
+ */
+function limitYoungGeneration(): void {
+  // Both of its halves count, in bytes.
+  const youngBytesMax = 4 * 1024 * 1024;
+  const timer = setInterval(() => {
+    const young = getHeapSpaceStatistics().find(space => space.space_name === 'new_space');
+    if ((young?.space_size ?? 0) < youngBytesMax) return;
+    setFlagsFromString('--semi-space-growth-factor=1');
+    clearInterval(timer);
+  }, 20).unref();
 }

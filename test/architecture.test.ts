@@ -19,8 +19,7 @@ const table = (lines: Readonly<Record<string, string>>): Table =>
  * - `verify` and `copies` use all of these.
  */
 const allowedRooms = table({
-  cli: 'commands errors quick-start version',
-  'quick-start': '',
+  cli: 'commands errors version',
   printable: '',
   version: '',
   freshness: '',
