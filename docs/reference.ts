@@ -135,7 +135,9 @@ function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
     ([name]) => !shared.includes(name) && (name !== 'labels' || required.includes(name)),
   );
   const lines = own.flatMap(([name, member]) => {
-    const line = `- \`${name}\`${typeOf(member, required.includes(name))}: ${meaningOf(member)}`;
+    const meaning = meaningOf(member);
+    const type = typeOf(member, required.includes(name));
+    const line = `- \`${name}\`${type}${meaning === '' ? '' : `: ${meaning}`}`;
     const before = lineMax < line.length ? listedAt.get(line) : undefined;
     if (before !== undefined) return [`${indent}- \`${name}\`: as in ${before}`];
     listedAt.set(line, at);
@@ -210,7 +212,7 @@ const timeEnd = ', in UTC (ISO 8601)';
 const hexEnd = / \(\d+ hexadecimal digits\)$/;
 
 function meaningOf({ description = '' }: JsonShape): string {
-  return description.replace(timeEnd, '').replace(hexEnd, '').replace(', in milliseconds', '');
+  return description.replace(timeEnd, '').replace(hexEnd, '');
 }
 
 function capital(words: string): string {

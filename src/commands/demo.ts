@@ -5,7 +5,7 @@ import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
 import { fieldsText } from '../render/list-notes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { wrap } from '../render/wrap.ts';
+import { wrap } from '../render/table.ts';
 import { makeSample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';

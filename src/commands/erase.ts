@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import { wrap } from '../render/wrap.ts';
+import { wrap } from '../render/table.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
 import { choice, mirrorSettings, required, text } from './flags.ts';

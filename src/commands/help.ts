@@ -1,5 +1,5 @@
 import { adviceOn, UsageError } from '../errors.ts';
-import { wrap } from '../render/wrap.ts';
+import { wrap } from '../render/table.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
 import { type Found, findCommand, groups, purpose, wordsIn } from './index.ts';

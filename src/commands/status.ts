@@ -53,8 +53,7 @@ export const status = command({
     const isMany = mirrors.length > 0;
     const rows = (isMany ? mirrors : [database]).map((each): MirrorStatus => {
       try {
-        using reader = new RunReader(each);
-        return mirrorStatusOf(each, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
+        return stateOf(each, nowMs, maxAgeMs);
       } catch (error) {
         const { code } = failureOf(error);
         if (!isMany || code === 'internal') throw error;
@@ -74,16 +73,22 @@ export const status = command({
     }
     const sorted = worstFirst(rows);
     if (isMany) return { output: { mirrors: sorted }, text: width => overviewText(sorted, width) };
-    const [{ state, why, run, resources }] = rows as [MirrorStatus];
+    const [row] = rows as [MirrorStatus];
+    const { state, why, run, resources } = row;
     const watch = readWatchNote(database);
     return {
       output: { state, why, run, resources, nextRunAt: watch?.nextRunAt ?? null },
-      text: width => statusText(resources, run, nowMs, width, watch, maxAgeMs),
+      text: width => statusText(row, nowMs, width, watch),
     };
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
+
+function stateOf(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
+  using reader = new RunReader(database);
+  return mirrorStatusOf(database, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
+}
 
 /** The note of the watch that keeps this mirror; null if there is none. */
 function readWatchNote(database: string): NextRun | null {
@@ -102,11 +107,10 @@ export const defaultCommand = command({
   examples: {},
   run(_given, { stdout, config: { database } }) {
     if (!existsSync(database)) return howToBegin(database);
-    using reader = new RunReader(database);
-    const lists = reader.status();
-    const [baseUrl] = lists.flatMap(({ lastRun }) => (lastRun === null ? [] : [lastRun.baseUrl]));
-    const head = printable(`${database} mirrors ${baseUrl ?? 'nothing yet'}`);
-    return `${head}\n${statusText(lists, reader.runs(1)[0] ?? null, Date.now(), widthOf(stdout))}`;
+    const nowMs = Date.now();
+    const row = stateOf(database, nowMs, null);
+    const head = printable(`${database} mirrors ${row.baseUrl ?? 'nothing yet'}`);
+    return `${head}\n${statusText(row, nowMs, widthOf(stdout))}`;
   },
 });
 

@@ -24,8 +24,8 @@ export const resource = oneOf(resourceNames, 'the list');
 /** An error: no secret is in it. */
 export const error = object(
   {
-    code: text('one of the codes under Errors in docs/reference.md'),
-    message: text('what happened, and what to do'),
+    code: text('one of those under Errors in docs/reference.md'),
+    message: text(),
   },
   'what went wrong',
 );
@@ -41,15 +41,15 @@ export type RunStatus = ValueOf<typeof status>;
 
 /** What identifies a field that the service adds. */
 export const addedField = {
-  field: text('its name'),
+  field: text(),
   jsonType: oneOf<string>(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
 };
 
 const counts = {
-  inserted: whole('new records'),
-  updated: whole('changed records'),
-  removed: whole('records that were gone, and were removed'),
-  unchanged: whole('records as before'),
+  inserted: whole(),
+  updated: whole(),
+  removed: whole(),
+  unchanged: whole(),
   rejected: whole('records that could not be read'),
   removalsWithheld: whole('records that were gone but were kept (removals withheld)'),
   undecided: whole('known records whose presence the run could not decide'),
@@ -57,10 +57,10 @@ const counts = {
 };
 
 const traffic = {
-  requests: whole('requests that were sent'),
+  requests: whole(),
   retries: whole('how many of them were further tries'),
-  bytes: whole('bytes that were received'),
-  waitedMs: whole('time spent waiting because of the service, in milliseconds'),
+  bytes: whole('those that were received'),
+  waitedMs: whole('because the service asked for it, or failed'),
 };
 /** The requests to the service so far, and their cost. */
 export type Traffic = FieldsOf<typeof traffic>;
@@ -73,7 +73,7 @@ const listOutcome = {
   mode: orNull(oneOf(['full', 'incremental'], 'how it was read')),
   completeness: orNull(oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is')),
   firstPageNo: orNull(whole('the number of the first page')),
-  pageSize: orNull(whole('records a page')),
+  pageSize: orNull(whole()),
   pageCount: orNull(whole('pages, by the word of the service')),
   totalRecordCount: orNull(whole('records, as the service stated')),
   recordsSeen: whole('records that the run saw, each once'),
@@ -89,7 +89,7 @@ const news = {
     object({ ...addedField, isInAnswer: optional(yesOrNo('true if it is beside `items` in an answer')) }),
     'fields without a column that are new',
   ),
-  emptiedColumns: list(text('a column'), 'columns that lost all their values'),
+  emptiedColumns: list(text(), 'those that lost all their values'),
   changedIdentity: orNull(text('the one field in which withheld records differ from new ones')),
 };
 /** How one list of a run ended. */
@@ -98,8 +98,8 @@ export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
 /** How a list ended in a run that is recorded. */
 export const recordedList = {
   ...listOutcome,
-  runId: whole('the number of the run'),
-  recordCount: orNull(whole('records in the mirror after it')),
+  runId: whole(),
+  recordCount: orNull(whole('after the run')),
 };
 /** The same, as a type. */
 export type RecordedList = FieldsOf<typeof recordedList>;
@@ -108,19 +108,19 @@ export type RecordedList = FieldsOf<typeof recordedList>;
 export type Applied = FieldsOf<typeof counts & typeof news>;
 
 /** The labels of a mirror or a run. */
-export const labels = anyObject<Record<string, string>>('the labels, by their names');
+export const labels = anyObject<Record<string, string>>();
 
 const receiptHead = {
   leafIndex: whole('its place in the log, from 0'),
-  leafHash: hex(64, 'its hash'),
+  leafHash: hex(64, 'its own'),
   treeSize: whole('receipts in the log'),
-  rootHash: hex(64, 'the root hash of all receipts'),
+  rootHash: hex(64, 'that of all receipts'),
 };
 /** The newest receipt in the log. */
 export const receipt = orNull(object(receiptHead, 'the newest receipt'));
 
 const run = {
-  runId: whole('its number'),
+  runId: whole(),
   status,
   trigger: text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
   startedAt: time('when it began'),
@@ -131,7 +131,7 @@ const run = {
 /** A run as it is recorded. */
 export const recordedRun = {
   ...run,
-  docmirrorVersion: text('the version that made it'),
+  docmirrorVersion: text(),
   baseUrl: text('the address of the service'),
   actor: orNull(text('the person or program that ran it')),
   labels,
@@ -146,11 +146,11 @@ export type RunStart = Omit<RecordedRun, 'runId' | 'status' | 'completedAt' | 'e
 /** How a run ended. */
 export const runSummary = {
   ...run,
-  runId: orNull(whole('its number; null in a dry run')),
+  runId: orNull(whole('null in a dry run')),
   rowsDropped: orNull(whole('altered rows that `--rebuild` dropped; null without it')),
   completedAt: time('when it ended'),
-  durationMs: whole('how long it took, in milliseconds'),
-  resources: list(object({ ...listOutcome, ...news }), 'how each list ended'),
+  durationMs: whole(),
+  resources: list(object({ ...listOutcome, ...news })),
   versionsPruned: whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
   receipt,
 };

@@ -1,7 +1,8 @@
 import * as Type from 'typebox';
 import { Check } from 'typebox/schema';
 
-// The words in which JSON is declared: outputs and receipts. A declaration is a plain JSON Schema, and its type is a `ValueOf`.
+// The words in which JSON is declared: outputs and receipts. A declaration is a plain JSON Schema, and its type is a `ValueOf`. It has a
+// description if its name does not say enough.
 
 /** A declaration. */
 export type Shape = Type.TSchema;
@@ -15,7 +16,7 @@ export type FieldsOf<Fields extends Type.TProperties> = ValueOf<Type.TObject<Fie
 type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]> } : T;
 
 /** A text. */
-export const text = (description: string, pattern?: string) =>
+export const text = (description = '', pattern?: string) =>
   Type.String({ description, ...(pattern !== undefined && { pattern }) });
 /** A time as docmirror writes it. */
 export const time = (description: string) => text(`${description}, in UTC (ISO 8601)`);
@@ -23,23 +24,22 @@ export const time = (description: string) => text(`${description}, in UTC (ISO 8
 export const hex = (digits: number, description: string) =>
   text(`${description} (${digits} hexadecimal digits)`, `^[0-9a-f]{${digits}}$`);
 /** A whole number; some have a least value. */
-export const whole = (description: string, minimum?: number) =>
+export const whole = (description = '', minimum?: number) =>
   Type.Integer({ description, ...(minimum !== undefined && { minimum, maximum: Number.MAX_SAFE_INTEGER }) });
 /** A number that can have a fraction. */
 export const number = (description: string) => Type.Number({ description });
 /** True or false. */
-export const yesOrNo = (description: string) => Type.Boolean({ description });
+export const yesOrNo = (description = '') => Type.Boolean({ description });
 /** One of some words. */
-export const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
+export const oneOf = <const Word extends string>(words: readonly Word[], description = '') =>
   Type.Unsafe<Word>({ type: 'string', enum: words, description });
 /** Several values of one shape. */
-export const list = <Item extends Shape>(items: Item, description: string) =>
-  Type.Array(items, { description });
+export const list = <Item extends Shape>(items: Item, description = '') => Type.Array(items, { description });
 /** An object. It can have further fields, which readers ignore. */
-export const object = <Fields extends Type.TProperties>(fields: Fields, description?: string) =>
-  Type.Object(fields, description === undefined ? {} : { description });
+export const object = <Fields extends Type.TProperties>(fields: Fields, description = '') =>
+  Type.Object(fields, { description });
 /** An object with any fields: a record, labels. */
-export const anyObject = <Value extends object = object>(description: string) =>
+export const anyObject = <Value extends object = object>(description = '') =>
   Type.Unsafe<Value>({ type: 'object', description });
 /** Fields that can all be left out. */
 export const partial = <Fields extends Type.TProperties>(fields: Fields) =>

@@ -2,9 +2,9 @@ import { type CellValue, type Column, cellsOf, changedFields, furtherFields } fr
 import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
-import { cutToColumns } from './cut.ts';
 import { count, instant } from './numbers.ts';
 import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
+import { cutToColumns } from './table.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
 // Changes in all forms.

@@ -1,6 +1,6 @@
 import type { ListOutcome, RecordedList } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
-import { isFresh, isInFuture } from '../freshness.ts';
+import { isInFuture } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import { count, counted, duration } from './numbers.ts';
 
@@ -60,14 +60,6 @@ export function notesOn(
     );
   }
   return notes;
-}
-
-/** What there is to say about the end of a list's last completed run; null if nothing. No age is too great if `maxAgeMs` is null. */
-export function ageNote(at: string | null, nowMs: number, maxAgeMs: number | null): string | null {
-  if (isInFuture(at, nowMs))
-    return `its last completed run ended ${duration(Date.parse(at ?? '') - nowMs)} in the future, by this machine's clock. Check the clocks: how fresh the list is can't be told.`;
-  if (maxAgeMs === null || isFresh(at, nowMs, maxAgeMs)) return null;
-  return `last completed ${ago(at, nowMs)}, which is older than --max-age allows.`;
 }
 
 /** How long ago something was: `3 h ago`. */

@@ -10,9 +10,10 @@ export function counted(value: number, thing: string): string {
 
 /** A size for people: `1.4 MB`. */
 export function bytesText(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-  const at = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  return at === 0 ? `${bytes} bytes` : `${(bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
+  if (bytes < 1_000) return `${bytes} bytes`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  const at = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1_000 ** at).toFixed(1)} ${units[at - 1]}`;
 }
 
 /** A length of time for people, in its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
@@ -21,16 +22,16 @@ export function duration(ms: number): string {
   if (Number.isNaN(ms)) return '–';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const units: [name: string, ms: number][] = [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['min', 60_000],
-    ['s', 1_000],
-  ];
-  const at = units.findIndex(([, unitMs]) => ms >= unitMs);
-  const [[name, unitMs], next] = [units[at] as [string, number], units[at + 1]];
-  const rest = next === undefined ? 0 : Math.floor((ms % unitMs) / next[1]);
-  return `${Math.floor(ms / unitMs)} ${name}${rest > 0 && next !== undefined ? ` ${rest} ${next[0]}` : ''}`;
+  const part = (unitMs: number, max = Number.POSITIVE_INFINITY) => Math.floor(ms / unitMs) % max;
+  const parts = Object.entries({
+    d: part(86_400_000),
+    h: part(3_600_000, 24),
+    min: part(60_000, 60),
+    s: part(1_000, 60),
+  });
+  const greatest = parts.findIndex(([, value]) => value > 0);
+  const shown = parts.slice(greatest, greatest + 2).filter(([, value]) => value > 0);
+  return shown.map(([unit, value]) => `${value} ${unit}`).join(' ');
 }
 
 /** An instant for people, in UTC: `2026-11-20 23:15:04Z`. */

@@ -2,8 +2,8 @@ import { changedFields, type Item } from '../contract/cells.ts';
 import { isObject, parseExact } from '../contract/json.ts';
 import { lists, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
-import { cut } from './cut.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
+import { cut } from './table.ts';
 
 /** A field of a record, in words. */
 export interface ShownField {

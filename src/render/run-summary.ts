@@ -3,8 +3,7 @@ import { printable } from '../printable.ts';
 import { fieldsText, notesOn, totalsOf } from './list-notes.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { renderTable } from './table.ts';
-import { wrap } from './wrap.ts';
+import { renderTable, wrap } from './table.ts';
 
 /** How a run ended, and the share after it; null if none is set. */
 export type SharedRunSummary = OutputOf['sync'];

@@ -1,11 +1,10 @@
 import type { Receipt } from '../audit/receipt.ts';
 import { openPointsOf, stateWords } from '../list-state.ts';
 import type { RunWithLists } from '../store/read/run-reader.ts';
-import { cut } from './cut.ts';
 import { totalsOf } from './list-notes.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { renderTable } from './table.ts';
+import { cut, renderTable } from './table.ts';
 
 // Tables of what runs have left: the runs themselves, the records that they rejected, and the receipts.
 

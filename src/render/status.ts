@@ -2,7 +2,7 @@ import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import { openPointsOf, stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus, RunWithLists } from '../store/read/run-reader.ts';
-import { ageNote, ago, fieldsText } from './list-notes.ts';
+import { ago, fieldsText } from './list-notes.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { renderTable } from './table.ts';
@@ -17,31 +17,20 @@ export interface NextRun {
 /** A mirror with its worst state, and the reason in few words: a member of the output of `status --json`. */
 export type MirrorStatus = Extract<OutputOf['status'], { mirrors: unknown }>['mirrors'][number];
 
-type ShownList = Omit<ListStatus, 'lastEnded'>;
-
-/** The state of one mirror, for people; `watch` keeps it, and any age is allowed if `maxAgeMs` is null. */
+/** The state of one mirror, for people; `watch` keeps it. */
 export function statusText(
-  lists: readonly ShownList[],
-  run: MirrorStatus['run'],
+  { resources, state, why }: MirrorStatus,
   nowMs: number,
   width: number,
   watch: NextRun | null = null,
-  maxAgeMs: number | null = null,
 ): string {
-  const notes = lists.flatMap(list => {
-    const fields = fieldsText(list.unknownFields);
-    const said = [
-      ageNote(list.lastCompletedAt, nowMs, maxAgeMs),
-      fields && `the service sends fields that have no column: ${fields}.`,
-    ];
-    return said.filter(Boolean).map(note => `${list.resource}: ${note}`);
+  const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
+  const notes = resources.flatMap(({ resource, unknownFields }) => {
+    if (unknownFields.length === 0) return [];
+    return [`${resource}: the service sends fields that have no column: ${fieldsText(unknownFields)}.`];
   });
-  if (run?.status === 'died')
-    notes.push(
-      `Run ${run.runId}, begun at ${instant(run.startedAt)}, died: its process is gone. The next run records it as interrupted.`,
-    );
+  if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));
-  const rows = lists.map(list => statusCells(list, at => ago(at, nowMs)));
   return renderTable(statusColumns, rows, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
 }
 
@@ -58,7 +47,10 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
 export const statusColumns = ['List', 'Records', 'Verdict', 'Last run', 'Completed', 'Full sync'];
 
 /** A list as a row of it; `when` says a time in words. */
-export function statusCells(list: ShownList, when: (at: string | null) => string): string[] {
+export function statusCells(
+  list: Omit<ListStatus, 'lastEnded'>,
+  when: (at: string | null) => string,
+): string[] {
   const { resource, recordCount, lastRun, lastCompletedAt, lastFullAt } = list;
   const runId = String(lastRun?.runId ?? 'none');
   return [resource, count(recordCount), stateText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];
@@ -109,7 +101,11 @@ export function mirrorStatusOf(
   if (newest === undefined) found.push(['never synced', '']);
   else {
     const { runId, status, error } = newest;
-    if (status === 'died') found.push(['died', `run ${runId} ended without recording it`]);
+    if (status === 'died')
+      found.push([
+        'died',
+        `run ${runId}, because its process is gone; the next run records it as interrupted`,
+      ]);
     if (status === 'failed' && !found.some(([state]) => state === 'failed'))
       found.push(['failed', error?.code ?? `run ${runId}`]);
     if (status === 'running') found.push(['running', `run ${runId}`]);

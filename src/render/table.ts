@@ -1,5 +1,7 @@
+import { eastAsianWidth } from 'get-east-asian-width';
 import { printable } from '../printable.ts';
-import { columnsOf } from './cut.ts';
+
+// How text is laid out for a terminal.
 
 const number = /^(–|[\d,.]+(\s\D{1,5}(\s\d+ \D+)?)?)?$/;
 
@@ -19,29 +21,67 @@ export function renderTable(
 ): string {
   const cells = rows.map(row => row.map(printable));
   const all = [columns, ...cells];
-  const areNumbers = columns.map((_, at) => isOfNumbers(cells.map(row => row[at] ?? '')));
-  const widths = columns.map((_, at) => Math.max(...all.map(row => columnsOf(row[at] ?? ''))));
-  const lines = all.map(row =>
-    row
-      .map((cell, at) => {
-        const spaces = ' '.repeat((widths[at] ?? 0) - columnsOf(cell));
-        return areNumbers[at] ? spaces + cell : cell + spaces;
-      })
-      .join('  ')
-      .trimEnd(),
-  );
-  const fits = lines.every(line => columnsOf(line) <= width);
-  return (fits ? lines : cells.flatMap(row => blockLines(columns, row, areNumbers[0])))
-    .map(line => `${line}\n`)
-    .join('');
+  const layout = columns.map((_, at) => ({
+    isNumber: isOfNumbers(cells.map(row => row[at] ?? '')),
+    columns: Math.max(...all.map(row => columnsOf(row[at] ?? ''))),
+  }));
+  let lines = all.map(row => {
+    const padded = layout.map((column, at) => {
+      const cell = row[at] ?? '';
+      const spaces = ' '.repeat(column.columns - columnsOf(cell));
+      return column.isNumber ? spaces + cell : cell + spaces;
+    });
+    return padded.join('  ').trimEnd();
+  });
+  if (!lines.every(line => columnsOf(line) <= width))
+    lines = cells.flatMap(row =>
+      // Each row under its first cell; empty cells are left out. A number needs the name of its column.
+      row.flatMap((cell, at) => {
+        if (at === 0) return [layout[0]?.isNumber ? `${columns[0]} ${cell}` : cell];
+        return cell === '' ? [] : [`  ${columns[at]}: ${cell}`];
+      }),
+    );
+  return lines.map(line => `${line}\n`).join('');
 }
 
-/** A row under its first cell; empty cells are left out. A number needs the name of its column. */
-function blockLines(
-  [first, ...columns]: readonly string[],
-  [head = '', ...cells]: readonly string[],
-  isNumber = false,
-): string[] {
-  const rest = columns.flatMap((column, at) => (cells[at] ? [`  ${column}: ${cells[at]}`] : []));
-  return [isNumber ? `${first} ${head}` : head, ...rest];
+/**
+ * The most columns of a terminal that a text takes. East Asian characters and emoji take two, most others one.
+ * `cli-truncate` and `wrap-ansi` also join marks to their letters, but take 25 ms of each command's start.
+ */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text) columns += eastAsianWidth(character.codePointAt(0) as number);
+  return columns;
+}
+
+/** A text of at most `max` columns of a terminal; a mark shows where it was cut. */
+export function cutToColumns(text: string, max: number): string {
+  if (columnsOf(text) <= max) return text;
+  let shown = '';
+  let left = max - 1;
+  for (const character of text) {
+    left -= columnsOf(character);
+    if (left < 0) break;
+    shown += character;
+  }
+  return `${shown}…`;
+}
+
+/** A text of at most `max` UTF-16 code units; a mark shows where it was cut, and no character is cut in two. */
+export function cut(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** Breaks a text at spaces into lines of at most `width` characters; a longer word is not broken. */
+export function wrap(text: string, width: number, indent = ''): string[] {
+  const [first = '', ...words] = text.split(' ');
+  const lines: string[] = [];
+  let line = first;
+  for (const word of words)
+    if (line.length + 1 + word.length <= width) line += ` ${word}`;
+    else {
+      lines.push(line);
+      line = indent + word;
+    }
+  return [...lines, line];
 }

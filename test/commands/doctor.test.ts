@@ -62,7 +62,7 @@ test('says it to people on a line a check, with what to do below', async () => {
   expect(code).toBe(12);
   expect(stdout).toMatch(/^ok {4}settings/);
   expect(stdout).toMatch(/\nFAIL {2}access +GET .*401.*\n +→ Get a new token/);
-  expect(stdout).toMatch(/\n\nOne check failed\. "docmirror sync" would exit with 12\.\n$/);
+  expect(stdout).toMatch(/\n\nChecks that failed: 1\. "docmirror sync" would exit with 12\.\n$/);
 });
 
 const set =

@@ -82,7 +82,7 @@ describe('a run that ended in the future', () => {
     database.close();
     const { code, stdout } = await scene.run('status', '--max-age', '26h');
     expect(code).toBe(4);
-    expect(stdout).toMatch(/webhooks: its last completed run ended .* in the future.*Check the clocks/);
+    expect(stdout).toContain('State: too old, webhooks: in the future.');
     const plain = await scene.run('status');
     expect(plain.code).toBe(0);
     expect(plain.stdout).toContain('in the future');

@@ -24,23 +24,23 @@ import {
 // Members that several outputs have.
 const { error, labels, receipt, resource } = run;
 const { baseUrl, docmirrorVersion } = run.recordedRun;
-const path = text('the file');
-const bytes = whole('its size');
-const runId = whole('the number of the run');
+const path = text();
+const bytes = whole();
+const runId = whole();
 const newestRunId = whole('the newest run in it; 0 if there is none');
 const mirrorId = text('which mirror it is: a UUID');
 const keptResource = oneOf<string>(keptResources, 'the list, or `connections`');
-const recordId = whole('the id of the record');
-const recordCount = whole('records');
-const differenceCount = whole('differences');
-const notes = list(text('a note'), 'what else there is to say');
+const recordId = whole();
+const recordCount = whole();
+const differenceCount = whole();
+const notes = list(text());
 const isErased = optional(yesOrNo('true if the text was erased; else left out'));
 const recordThen = (when: string) => orNull(anyObject(`the record ${when}; null if its text was erased`));
 
 const unknownField = object({
   ...run.addedField,
-  firstSeenRunId: whole('the run that first met it'),
-  lastSeenRunId: whole('the last run that met it'),
+  firstSeenRunId: whole(),
+  lastSeenRunId: whole(),
   recordCount: orNull(whole('records that had it after the last full sync')),
 });
 const listStatus = object({
@@ -49,16 +49,16 @@ const listStatus = object({
   verdict: text('how the last run left it: `complete: proven`, `failed: timeout`'),
   lastCompletedAt: orNull(time('when its last completed run ended')),
   lastFullAt: orNull(time('when its last completed full sync ended')),
-  ageMs: orNull(whole('time since `lastCompletedAt`, in milliseconds')),
+  ageMs: orNull(whole('time since `lastCompletedAt`')),
   endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
   unknownFields: list(unknownField, 'fields that the service sends and that have no column'),
   lastRun: orNull(object({ ...run.recordedList, baseUrl }, 'the newest run that worked on it')),
 });
 const mirrorState = {
   state: text('the worst state that applies to the mirror: `ok`, `failed`, `died` and so on'),
-  why: text('more about it'),
-  run: orNull(object(run.recordedRun, 'the newest run')),
-  resources: list(listStatus, 'the lists'),
+  why: text(),
+  run: orNull(object(run.recordedRun, 'the newest one')),
+  resources: list(listStatus),
 };
 const oneMirror = object(
   {
@@ -72,17 +72,17 @@ const mirror = object({
   ...mirrorState,
   labels,
   baseUrl: orNull(baseUrl),
-  ageMs: orNull(whole('time since the list that is the oldest was complete, in milliseconds')),
+  ageMs: orNull(whole('time since the oldest list was complete')),
   docmirrorVersion: orNull(docmirrorVersion),
 });
 const manyMirrors = object({ mirrors: list(mirror, 'the worst first') }, 'for files that are named');
 
 const version = object({
-  fromRunId: whole('the run that wrote it'),
-  fromAt: orNull(time('when')),
-  toRunId: orNull(whole('the run that ended it; null if it is current')),
-  toAt: orNull(time('when')),
-  endedBy: orNull(oneOf<string>(['update', 'removal'], 'what ended it')),
+  fromRunId: whole(),
+  fromAt: orNull(time('when it began')),
+  toRunId: orNull(whole('null if it is current')),
+  toAt: orNull(time('when it ended')),
+  endedBy: orNull(oneOf<string>(['update', 'removal'])),
   isFirst: yesOrNo('whether the record was new, or had come back'),
   record: recordThen('in this version'),
   isErased,
@@ -90,17 +90,17 @@ const version = object({
 const shownRecord = object({
   recordId,
   stands: yesOrNo('whether it is in the mirror now'),
-  versionCount: whole('versions that are kept; not all have to be listed'),
+  versionCount: whole('not all have to be listed'),
   record: orNull(anyObject('what it says now; null if it is gone')),
   versions: list(version, 'the newest first'),
 });
 const show = object(
   {
     resource: keptResource,
-    matchedBy: oneOf(['id', 'reference'], 'by what the records were found'),
-    matchCount: whole('records that were found; not all have to be listed'),
+    matchedBy: oneOf(['id', 'reference']),
+    matchCount: whole('not all have to be listed'),
     alsoReferenceOf: list(recordId, 'ids of other records that have the id for their reference'),
-    records: list(shownRecord, 'the records'),
+    records: list(shownRecord),
   },
   'Records with all their versions.',
 );
@@ -110,9 +110,9 @@ const listName = oneOf<string>(resourceNames, 'the list');
 const rejectionCount = object({
   resource: listName,
   reason: text('why they could not be read'),
-  count: whole('how many'),
+  count: whole(),
   firstRunId: whole('the first run that rejected one'),
-  lastRunId: whole('the last one'),
+  lastRunId: whole(),
   isCurrent: yesOrNo('whether the newest run of the list still rejected them'),
 });
 const rejectedRecord = object({
@@ -120,7 +120,7 @@ const rejectedRecord = object({
   resource: listName,
   runId: whole('the run that first received it'),
   lastRunId: whole('the last run that received it with the same text'),
-  pageNo: whole('its page'),
+  pageNo: whole(),
   position: whole('its place on the page, from 0'),
   reason: text('why it could not be read'),
   record: orNull(text('its JSON; null if it was erased, and in a share')),
@@ -139,8 +139,8 @@ const changes = object(
     changedAt: orNull(time('when the run had written the list')),
     resource: keptResource,
     recordId,
-    operation: oneOf(['insert', 'update', 'removal'], 'what happened'),
-    changedFields: orNull(list(text('a field'), 'the fields that an update changed; a connection by its id')),
+    operation: oneOf(['insert', 'update', 'removal']),
+    changedFields: orNull(list(text(), 'the fields that an update changed; a connection by its id')),
     record: recordThen('after the change or, if it was removed, before it'),
     before: recordThen('before an update'),
     isErased,
@@ -149,11 +149,11 @@ const changes = object(
 );
 
 const finding = object({
-  check: text('what was tried'),
-  status: oneOf(['ok', 'warning', 'failed', 'skipped'], 'how it went'),
-  found: text('what was found'),
-  todo: orNull(text('what to do')),
-  code: orNull(text('the code of the error that it met')),
+  check: text(),
+  status: oneOf(['ok', 'warning', 'failed', 'skipped']),
+  found: text(),
+  todo: orNull(text()),
+  code: orNull(text('that of the error that it met')),
 });
 const doctor = object(
   {
@@ -167,15 +167,15 @@ const doctor = object(
 const verifiedList = object({
   resource,
   recordCount,
-  versionCount: whole('its versions in the history'),
+  versionCount: whole('those in the history'),
   runId: orNull(whole('the last run that wrote it')),
   checksum: hex(32, 'recomputed from its rows'),
 });
 const difference = object({
   table: orNull(text('the table; null if the file itself is damaged')),
   id: orNull(whole('the row; null if it is not one row')),
-  what: text('what is wrong'),
-  severity: oneOf(['content', 'record of runs', 'shortcut'], 'what it is in'),
+  what: text(),
+  severity: oneOf(['content', 'record of runs', 'shortcut']),
 });
 const checkpoint = object({
   file: path,
@@ -187,16 +187,16 @@ const checkpoint = object({
   notes,
 });
 const differingField = object({
-  field: text('its name'),
-  mirror: anything({ description: 'its value in the mirror' }),
-  service: anything({ description: 'its value at the service' }),
+  field: text(),
+  mirror: anything(),
+  service: anything(),
 });
 const liveDifference = object({
-  kind: oneOf(['missing', 'extra', 'different'], 'missing from the mirror, extra in it, or different'),
+  kind: oneOf(['missing', 'extra', 'different'], 'of the mirror'),
   resource: keptResource,
   id: orNull(whole('the row; null if there is none')),
   key: text('what identifies the record'),
-  fields: list(differingField, 'fields that differ'),
+  fields: list(differingField),
 });
 const live = {
   isProven: yesOrNo('whether each list was proven'),
@@ -208,18 +208,15 @@ const verify = object(
   {
     ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
     path,
-    lists: list(verifiedList, 'each list'),
-    connectionCount: whole('connections'),
-    versionCount: whole('versions in the history'),
-    runCount: whole('runs'),
-    receiptCount: whole('receipts'),
+    lists: list(verifiedList),
+    connectionCount: whole(),
+    versionCount: whole('those in the history'),
+    runCount: whole(),
+    receiptCount: whole(),
     prunedBefore: orNull(time('ended versions before this were deleted, so they were not recomputed')),
     rebuiltAfterRunId: orNull(whole('the last run that a rebuild leaves unchecked')),
     erasedCount: whole('texts that were erased'),
-    otherObjects: list(
-      object({ type: text('`table`, `view` or `index`'), name: text('its name') }),
-      'made by others; no difference',
-    ),
+    otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),
     differenceCount,
     differences: list(difference, 'as many as `--limit` says'),
     checkpoints: optional(list(checkpoint, 'those that `--checkpoint` names; left out without it')),
@@ -236,19 +233,19 @@ const manifest = {
   labels,
   rootHash: text('the root hash of all receipts, in hexadecimal digits'),
   recordCounts: anyObject<Record<string, number>>('records, by the name of the list'),
-  sha256: hex(64, 'SHA-256 of the file'),
+  sha256: hex(64, 'of the file'),
   docmirrorVersion,
   at: time('when it was made'),
 };
 const listedBackup = object({
   ...partial(manifest),
   path,
-  isNewest: yesOrNo('whether it is the newest of its mirror'),
-  isSound: orNull(yesOrNo('whether it has its SHA-256; null if it was not looked at')),
-  ageMs: orNull(whole('time since it was made, in milliseconds')),
+  isNewest: yesOrNo('of its mirror'),
+  isSound: orNull(yesOrNo('whether it has its SHA-256; null if not checked')),
+  ageMs: orNull(whole('time since it was made')),
   state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
 });
-const madeBackup = { path, ...manifest, removed: list(text('a file'), 'older copies that were removed') };
+const madeBackup = { path, ...manifest, removed: list(text(), 'older copies that were removed') };
 const restoredBackup = {
   path,
   runId: newestRunId,
@@ -260,7 +257,7 @@ const restoredBackup = {
 const backup = anyOf(
   [
     object(madeBackup, 'for a backup that was made'),
-    object({ backups: list(listedBackup, 'the copies in the folder') }, 'for `--list`'),
+    object({ backups: list(listedBackup) }, 'for `--list`'),
     object(restoredBackup, 'for `--restore`'),
     { ...verify, description: 'for `--check`, and if a copy is not sound' },
   ],
@@ -276,7 +273,7 @@ const share = {
   path,
   runId: orNull(whole('the newest run that it contains; null if none has ended')),
   bytes,
-  leftOut: list(text('a view'), "views that can't be read without what the share lacks"),
+  leftOut: list(text(), "views that can't be read without what the share lacks"),
 };
 const erase = {
   resource: oneOf([...keptResources, 'rejected-records'], 'where the record was'),
@@ -287,22 +284,22 @@ const erase = {
   receipt,
 };
 const publication = {
-  tenant: text('the tenant'),
+  tenant: text(),
   mirrorId,
   fromRunId: orNull(whole('the first run that was sent; null if all were there')),
   throughRunId: whole('the newest run that ClickHouse has'),
-  runs: whole('runs that were sent'),
-  rows: whole('rows that were sent'),
-  changes: whole('changes that were sent'),
+  runs: whole('those that were sent'),
+  rows: whole('those that were sent'),
+  changes: whole('those that were sent'),
   verified: yesOrNo('true: it was compared with the mirror, and is equal'),
-  durationMs: whole('how long it took, in milliseconds'),
+  durationMs: whole(),
 };
 
 const all = {
   sync: object(sync, 'How the run ended.'),
   status: anyOf([oneMirror, manyMirrors], { description: 'How the lists are.' }),
   runs: list(
-    object({ ...run.recordedRun, resources: list(object(run.recordedList), 'how each list ended') }),
+    object({ ...run.recordedRun, resources: list(object(run.recordedList)) }),
     'The newest runs, as an array.',
   ),
   show,

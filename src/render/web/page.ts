@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { browsables } from '../../contract/browsable.ts';
 import { printable } from '../../printable.ts';
-import { cut } from '../cut.ts';
 import { withoutAddressSecrets } from '../endpoint.ts';
+import { cut } from '../table.ts';
 import { Html, html } from './html.ts';
 
 /** The parts in which pages differ. Their links begin with a slash at the root of the server. */
