@@ -11,30 +11,25 @@ export const advice = {
   disk_full: 'Nothing that was stored is lost. Free some room and run again.',
   database_locked:
     'Another program, often a database browser, has the mirror locked. Close it and run again.',
-  unauthorized:
-    'Get a new token, and put it where the message says that it came from. The mirror keeps what it had.',
-  forbidden:
-    'Ask for permission to read the list, or sync only the other lists with --resource. The mirror keeps what it had.',
+  unauthorized: 'Get a new token, and put it where the message says that it came from.',
+  forbidden: 'Ask for permission to read the list, or sync only the other lists with --resource.',
   not_found:
     'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/. If "show" says this, check the id.',
   redirected: 'Set DOCMIRROR_BASE_URL to the final address: docmirror sends the token nowhere else.',
   refused: 'Try DOCMIRROR_PAGE_SIZE=50, or ask who runs the service.',
   overloaded: 'Lower DOCMIRROR_CONCURRENCY, or run at another time. The next run tries again.',
-  server_error:
-    'The mirror keeps what it had, and the next run tries again. If this stays, ask who runs the service.',
+  server_error: 'The next run tries again. If this stays, ask who runs the service.',
   timeout: 'Set DOCMIRROR_TIMEOUT_MS to more, or DOCMIRROR_PAGE_SIZE to less. The next run tries again.',
   network:
-    'Check that the service runs, and that no firewall is in between. The mirror keeps what it had. To try it:\n    docmirror doctor',
+    'Check that the service runs, and that no firewall is in between. To try it:\n    docmirror doctor',
   proxy:
     'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
   certificate:
     "Nothing was sent. If your company's own authority signed the certificate, name its file in NODE_EXTRA_CA_CERTS. Else check this machine's clock and the host in DOCMIRROR_BASE_URL.",
   tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
   token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
-  token_unavailable:
-    'The mirror keeps what it had. Check the file or the command that the message names. To try it:\n    docmirror doctor',
-  invalid_response:
-    'Something else may answer at DOCMIRROR_BASE_URL. The mirror keeps what it had, and the next run tries again.',
+  token_unavailable: 'Check the file or the command that the message names. To try it:\n    docmirror doctor',
+  invalid_response: 'Something else may answer at DOCMIRROR_BASE_URL. The next run tries again.',
   response_too_large: 'Set DOCMIRROR_PAGE_SIZE to less.',
   pagination_ignored: 'The service ignores pageNo, so its list can not be read. Tell those who run it.',
   too_many_pages: 'If the list is really so long, set DOCMIRROR_MAX_PAGES to more.',
@@ -51,7 +46,7 @@ export const advice = {
   deadline: 'Set DOCMIRROR_DEADLINE to more. Lists that were complete before the end stay complete.',
   page_failed:
     'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
-  internal: 'Report this with the message and "docmirror --version". The mirror keeps what it had.',
+  internal: 'Report this with the message and "docmirror --version".',
 };
 
 /** Error codes as they are written to run records, summaries and logs. */
@@ -111,21 +106,21 @@ export class DocmirrorError extends Error {
 
 /** An unknown or unusable flag or setting; the message names it. */
 export class UsageError extends DocmirrorError {
-  constructor(message: string, options?: ErrorOptions) {
-    super('settings', message, options);
+  constructor(message: string) {
+    super('settings', message);
   }
 }
 
 /** The mirror's file can't be used as it is: missing, damaged, foreign, newer, locked, or the disk is full. */
 export class MirrorFileError extends DocmirrorError {
-  constructor(message: string, options: Options & { code?: ErrorCode } = {}) {
-    super(options.code ?? 'mirror_file', message, options);
+  constructor(message: string, { code = 'mirror_file', ...options }: Options & { code?: ErrorCode } = {}) {
+    super(code, message, options);
   }
 }
 
 /** A file that docmirror does not touch: it is not docmirror's own, or another version of docmirror wrote its format. */
 export class RefusedFileError extends MirrorFileError {
-  constructor(message: string, options: ErrorOptions & { code?: ErrorCode } = {}) {
+  constructor(message: string, options: { code?: ErrorCode } = {}) {
     super(message, { ...options, exitCode: exitCodes.usage });
   }
 }
@@ -153,27 +148,23 @@ export class MirrorAlteredError extends MirrorFileError {
   }
 }
 
-/** Another run is using this mirror. */
-export class MirrorBusyError extends DocmirrorError {
-  constructor(message: string) {
-    super('mirror_busy', message);
-  }
-}
-
-/** The service answered with something that can't be used, or did not answer. `retryable` says whether another try might help. */
-export class ServiceError extends DocmirrorError {
+interface ServiceDetails extends ErrorOptions {
+  /** Whether another try might help. */
   readonly retryable: boolean;
   /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
-  readonly retryAfterMs: number | null;
+  readonly retryAfterMs?: number | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
+  readonly isBare?: boolean;
+}
+
+/** The service answered with something that can't be used, or did not answer. */
+export class ServiceError extends DocmirrorError {
+  readonly retryable: boolean;
+  readonly retryAfterMs: number | null;
   readonly isBare: boolean;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    details: ErrorOptions & { retryable: boolean; retryAfterMs?: number | null; isBare?: boolean },
-  ) {
-    super(code, message, details.cause === undefined ? {} : { cause: details.cause });
+  constructor(code: ErrorCode, message: string, details: ServiceDetails) {
+    super(code, message, details);
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;

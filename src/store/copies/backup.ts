@@ -220,7 +220,7 @@ interface RestoreOptions {
  * older shape is not audited, and `verification` is null then. If the audit finds a difference, the mirror is unchanged.
  *
  * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
- * @throws MirrorBusyError if a run is using the mirror.
+ * @throws `mirror_busy` if a run is using the mirror.
  * @throws MirrorFileError if the copy is damaged, or can't be written.
  */
 export async function restore(copy: string, target: string, { verify, baseUrl, signal }: RestoreOptions) {

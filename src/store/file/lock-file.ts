@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, MirrorBusyError } from '../../errors.ts';
+import { codeOf, DocmirrorError } from '../../errors.ts';
 import { makePrivateFile, shareOwner } from './atomic-file.ts';
 import { applicationIds, kindOf, kindOfOpen, refusal } from './mirror-path.ts';
 import { explaining, explainSqliteError } from './sqlite-errors.ts';
@@ -31,7 +31,7 @@ export function isHeld(file: string): boolean {
 export class MirrorLock implements Disposable {
   readonly #sqlite: Database.Database;
 
-  /** @throws MirrorBusyError if another process has it; RefusedFileError if something else is at its path. */
+  /** @throws `mirror_busy` if another process has it; RefusedFileError if something else is at its path. */
   constructor(file: string) {
     const path = lockPath(file);
     this.#sqlite = explaining(path, () => {
@@ -50,7 +50,10 @@ export class MirrorLock implements Disposable {
     } catch (error) {
       this.release();
       if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw explainSqliteError(error, path);
-      throw new MirrorBusyError('Another run is using this mirror. Wait until it is done, or stop it.');
+      throw new DocmirrorError(
+        'mirror_busy',
+        'Another run is using this mirror. Wait until it is done, or stop it.',
+      );
     }
     // Root can restore a mirror, and its usual owner must still be able to use the lock.
     shareOwner(path, file);

@@ -26,7 +26,7 @@ export interface EraseOrder {
  * the versions stay, so that the receipts of the runs remain valid. The file is built again before, because SQLite leaves old text in
  * free pages, and afterwards, because building it again copies text of pages that were read before.
  *
- * @throws MirrorBusyError if a run is using the mirror.
+ * @throws `mirror_busy` if a run is using the mirror.
  * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be
  *   removed from its files yet.
  * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
-import { MirrorBusyError } from '../../errors.ts';
+import { codeOf, DocmirrorError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { MirrorLock, markOf, otherWriters } from '../file/lock-file.ts';
 import { isYetToMake, mirrorToWrite } from '../file/mirror-path.ts';
@@ -77,7 +77,7 @@ export class SqliteMirror {
   /**
    * Opens the mirror for a run, and makes the file if there is none.
    *
-   * @throws MirrorBusyError if another run is using it.
+   * @throws `mirror_busy` if another run is using it.
    * @throws MirrorFileError if the file can't be used.
    */
   static open(path: string, options = never): SqliteMirror {
@@ -234,7 +234,7 @@ function locked(path: string, open: (lock: MirrorLock) => SqliteMirror): SqliteM
   try {
     lock = new MirrorLock(path);
   } catch (error) {
-    throw error instanceof MirrorBusyError ? new MirrorBusyError(describeHolder(path)) : error;
+    throw codeOf(error) === 'mirror_busy' ? new DocmirrorError('mirror_busy', describeHolder(path)) : error;
   }
   try {
     return open(lock);
