@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Writable } from 'node:stream';
 import { integer } from '../config/parse.ts';
 import { named } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
@@ -9,13 +8,13 @@ import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
 import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
-import { cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
+import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
-import { assertNoTerminal, deliver } from './stream-out.ts';
+import { assertNoTerminal, deliver, Tally } from './stream-out.ts';
 
 const flags = {
   sinceRun: conflicting(text('N', 'changes of later runs than this one'), '--since'),
@@ -66,18 +65,23 @@ export const changes = command({
       stderr.write(
         `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.\n`,
       );
-    let changeCount = 0;
-    const found = changesThatFit(sqlite, range).filter(change => {
-      const isWanted = given.resource.some(each => each === change.resource);
-      if (isWanted) changeCount++;
-      return isWanted;
-    });
+    const rows = new Tally();
+    const wanted = new Set<string>(given.resource);
+    const found = changesThatFit(sqlite, range).filter(({ resource }) => wanted.has(resource));
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
-    const pieces = await changePieces(found, format, width, given.resource);
-    const isTaken = await deliver(pieces, { out, stdout }, () => changeCount);
-    if (changeCount === 0 && format === 'table' && out === null) stdout.write(nothingChanged(sqlite, range));
+    const pieces = await changePieces(rows.of(found), format, width, given.resource);
+    const said = function* () {
+      yield* pieces;
+      if (rows.count === 0 && format === 'table' && out === null) yield nothingChanged(sqlite, range);
+    };
+    const isTaken = await deliver(said(), rows, out, stdout);
     if (given.next === null) return;
-    if (out === null) await assertTaken(stdout, isTaken);
+    // A cursor says that all before it was delivered.
+    if (!isTaken)
+      throw new DocmirrorError(
+        'output_failed',
+        'Standard output was closed before all changes were written, so --next was not written.',
+      );
     const { sinceRunId, untilRunId, after } = range;
     const next = untilRunId > sinceRunId ? cursorAt(sqlite, untilRunId) : cursorAt(sqlite, sinceRunId, after);
     writeWhole(given.next, cursorText(next));
@@ -101,13 +105,12 @@ function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: Mir
   const runs = new EndedRuns(sqlite);
   const newest = runs.newest() ?? 0;
   const untilRunId = untilRun === null ? newest : runOf('--until-run', untilRun, runs);
-  if (sinceRun !== null)
-    return { sinceRunId: runOf('--since-run', sinceRun, runs, 0), untilRunId, after: null };
-  if (since !== null) return { sinceRunId: runs.lastOfAllBy(since), untilRunId, after: null };
-  if (cursor === null) return { sinceRunId: Math.max(0, untilRunId - 1), untilRunId, after: null };
-  if (!existsSync(cursor)) return { sinceRunId: from === 'now' ? newest : 0, untilRunId, after: null };
-  const { runId, after } = followed(cursor, sqlite);
-  return { sinceRunId: runId, untilRunId, after };
+  let [sinceRunId, after]: [number, ChangeKey | null] = [Math.max(0, untilRunId - 1), null];
+  if (sinceRun !== null) sinceRunId = runOf('--since-run', sinceRun, runs, 0);
+  else if (since !== null) sinceRunId = runs.lastOfAllBy(since);
+  else if (cursor !== null && existsSync(cursor)) ({ runId: sinceRunId, after } = followed(cursor, sqlite));
+  else if (cursor !== null) sinceRunId = from === 'now' ? newest : 0;
+  return { sinceRunId, untilRunId, after };
 }
 
 const cursorBytesMax = 64 * 1024;
@@ -138,20 +141,9 @@ export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): num
   throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
 }
 
-/** A cursor says that all before it was delivered: it must not, if the output is lost. */
-async function assertTaken(stdout: Writable, isTaken: boolean): Promise<void> {
-  const error = await new Promise(resolve => stdout.write('', resolve));
-  if (error instanceof Error || !isTaken)
-    throw new DocmirrorError(
-      'output_failed',
-      'Standard output was closed before all changes were written, so --next was not written.',
-    );
-}
+type Range = ReturnType<typeof rangeOf>;
 
-function nothingChanged(
-  sqlite: MirrorFile['sqlite'],
-  { sinceRunId, untilRunId }: ReturnType<typeof rangeOf>,
-): string {
+function nothingChanged(sqlite: MirrorFile['sqlite'], { sinceRunId, untilRunId }: Range): string {
   const newest = new EndedRuns(sqlite).newest();
   if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
   if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;

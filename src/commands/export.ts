@@ -23,7 +23,7 @@ import { runOf } from './changes.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, instantOf, required, resourceFlag, text, yes } from './flags.ts';
 import { widthOf } from './io.ts';
-import { fill } from './stream-out.ts';
+import { fill, Tally } from './stream-out.ts';
 
 /** `docmirror export` */
 export const exportMirror = command({
@@ -70,31 +70,26 @@ export const exportMirror = command({
     }
     const state = new MirrorState(sqlite, runId);
     const write = format === 'ndjson' ? null : await tableWriter(format);
-    const written: { readonly file: AtomicFile; rowCount: number }[] = [];
+    const written: { readonly file: AtomicFile; readonly rows: Tally }[] = [];
     makeFolders(out);
     try {
       for (const resource of resources) {
-        const entry = { file: new AtomicFile(join(out, `${tableOf(resource)}.${format}`)), rowCount: 0 };
-        written.push(entry);
-        const counting = <T>(row: T): T => {
-          entry.rowCount++;
-          return row;
-        };
+        const rows = new Tally();
+        const file = new AtomicFile(join(out, `${tableOf(resource)}.${format}`));
+        written.push({ file, rows });
         const { columns, rowOf } = tableFor(resource, state, names);
-        const pieces =
+        await fill(
+          file,
           write === null
-            ? state.wire(resource).map(item => `${counting(item)}\n`)
-            : write(
-                columns,
-                state.records(resource).map(record => rowOf(counting(record))),
-              );
-        await fill(entry.file, pieces);
+            ? rows.of(state.wire(resource)).map(item => `${item}\n`)
+            : write(columns, rows.of(state.records(resource)).map(rowOf)),
+        );
       }
       for (const { file } of written) file.putInPlace();
     } finally {
       for (const { file } of written) file[Symbol.dispose]();
     }
-    const cells = written.map(({ file, rowCount }) => [file.path, count(rowCount), bytesText(file.bytes)]);
+    const cells = written.map(({ file, rows }) => [file.path, count(rows.count), bytesText(file.bytes)]);
     return renderTable(['File', 'Rows', 'Size'], cells, widthOf(stdout));
   },
 });

@@ -5,7 +5,7 @@ import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
 import { widthOf } from './io.ts';
-import { assertNoTerminal, deliver } from './stream-out.ts';
+import { assertNoTerminal, deliver, Tally } from './stream-out.ts';
 
 /** `docmirror query` */
 export const query = command({
@@ -34,17 +34,10 @@ export const query = command({
     using query = new Query(config.database, statement);
     assertFits(query.columns, format);
     query.holdStill();
-    let rowCount = 0;
-    const rows = function* () {
-      rowCount = 0;
-      for (const row of query.rows()) {
-        rowCount++;
-        yield row;
-      }
-    };
+    const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
-    const pieces = await queryPieces(query.columns, rows, format, width);
-    await deliver(pieces, { out, stdout }, () => rowCount);
+    const rows = () => tally.of(query.rows());
+    await deliver(await queryPieces(query.columns, rows, format, width), tally, out, stdout);
   },
 });
 
