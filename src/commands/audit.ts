@@ -42,21 +42,19 @@ export const checkpoint = command({
   },
   settings: ['signingKeyFile', ...mirrorSettings],
   examples: {
-    'docmirror audit checkpoint --unsigned': 'how many receipts there are, and their root',
     'docmirror audit checkpoint --unsigned --out checkpoint':
       'into a file; keep it where no one can change it',
   },
   notes: ['"docmirror verify --checkpoint FILE" shows later whether anything before it was changed.'],
   run({ out, unsigned }, { config: { database, signingKeyFile } }) {
-    if (signingKeyFile === null && !unsigned) {
+    if (signingKeyFile === null && !unsigned)
       throw new UsageError(
         'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
       );
-    }
-    const isSigned = !unsigned && signingKeyFile !== null;
-    const text = isSigned
-      ? signedCheckpointOf(database, signingKeyFile)
-      : checkpointText(checkpointOf(database));
+    const text =
+      unsigned || signingKeyFile === null
+        ? checkpointText(checkpointOf(database))
+        : signedCheckpointOf(database, signingKeyFile);
     if (out === null) return text;
     writeWhole(out, text);
     return '';
@@ -67,7 +65,6 @@ export const checkpoint = command({
 export const receipts = command({
   flags: { json: yes('print it as JSON') },
   examples: {
-    'docmirror audit receipts': 'what each run stated',
     'docmirror audit receipts --json > receipts.ndjson': 'byte for byte, a line each',
   },
   run({ json }, { config: { database }, stdout }) {
@@ -76,14 +73,13 @@ export const receipts = command({
       for (const { receipt } of found) stdout.write(`${receipt}\n`);
       return;
     }
-    const rows = found.map(({ leafIndex, receipt: text }) => {
+    return found.map(({ leafIndex, receipt: text }) => {
       const receipt = receiptOrNull(text);
       if (receipt !== null) return { leafIndex, receipt };
       throw new MirrorFileError(
         `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
       );
     });
-    return rows;
   },
   text: receiptsText,
 });

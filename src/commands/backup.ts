@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { addressOf, resolveOne } from '../config/resolve.ts';
+import { addressOf, type Config, resolveOne } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
@@ -7,7 +7,7 @@ import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifyOutputOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
-import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
+import { writeWhole } from '../store/file/atomic-file.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
@@ -49,6 +49,7 @@ export const backup = command({
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
   async run({ destination, keep, maxAge, check, restore: copy, list }, context): Promise<Shown> {
+    const { config, signal } = context;
     const given = [destination, check, copy, list].filter(each => each !== null);
     if (given.length !== 1 || (keep !== null && destination === null))
       throw new UsageError(
@@ -59,19 +60,16 @@ export const backup = command({
     if (list !== null) return listFolder(list, maxAge, context);
     if (copy !== null) return restoreMirror(copy, context);
     const path = check ?? '';
-    return audited(await audit(path, path, context), context);
+    return audited(await audit(path, path, config, signal), context);
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
 
 async function makeBackup(destination: string, keep: number | null, context: Context): Promise<Shown> {
-  const { config, signal, notifier } = context;
-  const { database, signingKeyFile, labels } = config;
-  if (signingKeyFile !== null) {
-    if (keep === null) replaceable(checkpointBeside(destination));
-    readSigningKey(signingKeyFile);
-  }
+  const { signal, notifier } = context;
+  const { database, signingKeyFile, labels } = context.config;
+  if (signingKeyFile !== null) readSigningKey(signingKeyFile);
   notifier?.begun();
   const options = { destination, keep, labels, limit: differencesMax, signal };
   const { made, verification } = await backUp(database, options);
@@ -81,30 +79,27 @@ async function makeBackup(destination: string, keep: number | null, context: Con
   if (signingKeyFile !== null) writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
   notifier?.backup({ runId, bytes });
   const lines = [
-    `${path}: ${stateText(runId)}, ${bytesText(bytes)}, verified.`,
+    `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, verified.`,
     ...removed.map(name => `Removed ${name}.`),
   ];
   return { output: made, text: () => lines.map(line => `${printable(line)}\n`).join('') };
 }
 
-function stateText(runId: number): string {
-  return runId === 0 ? 'an empty mirror' : `the mirror as of run ${runId}`;
-}
-
 async function restoreMirror(copy: string, context: Context): Promise<Shown> {
   const { signal, settings, config } = context;
+  const { database, waitMs } = config;
   const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
-  const verify = (path: string) => audit(path, copy, context);
+  const verify = (path: string) => audit(path, copy, config, signal);
   const options = { verify, baseUrl: wanted && addressOf(wanted), signal };
-  const { verification, ...restored } = await whenFree(config.waitMs, signal, () =>
-    restore(copy, config.database, options),
+  const { verification, ...restored } = await whenFree(waitMs, signal, () =>
+    restore(copy, database, options),
   );
   if (verification !== null && verification.differenceCount > 0)
     return refused(verification, 'so the mirror was left as it is.', context);
   const { path, runId, bytes, baseUrl } = restored;
-  const proof = verification === null ? "of an older docmirror's shape, and whole" : 'verified';
+  const proof = verification === null ? 'not verified, because an older docmirror made it' : 'verified';
   const whose = baseUrl === null ? '' : ` It mirrors ${baseUrl}.`;
-  const text = `${path}: ${stateText(runId)}, ${bytesText(bytes)}, ${proof}.${whose}`;
+  const text = `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, ${proof}.${whose}`;
   return {
     output: { ...restored, isVerified: verification !== null },
     text: () => `${printable(text)} "docmirror sync" brings it up to date.\n`,
@@ -123,9 +118,13 @@ function audited(found: Verification, context: Context): Shown {
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
-function audit(path: string, backup: string, { config, signal }: Context): Promise<Verification> {
+function audit(
+  path: string,
+  backup: string,
+  { signingKeyFile }: Config,
+  signal: AbortSignal,
+): Promise<Verification> {
   const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));
-  const { signingKeyFile } = config;
   const options = { limit: differencesMax, signal, checkpoints, publicKey: null, signingKeyFile };
   return verifyWithCheckpoints(path, options);
 }

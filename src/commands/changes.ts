@@ -41,15 +41,14 @@ export const changes = command({
   flags,
   examples: {
     'docmirror changes': 'the changes of the last run',
-    'docmirror changes --since-run 1 --format ndjson': 'all changes of later runs, for a program',
     'docmirror changes --since 24h --resource webhooks --format xlsx --out day.xlsx':
       'one list, the last 24 hours, for a spreadsheet',
     'docmirror changes --cursor c --next n --format ndjson > batch && mv n c':
       'each change once: what is new since the last time; process the batch before the mv',
   },
   notes: [
-    'Only runs that have ended count. --since-run 0 prints everything from the beginning. CSV and XLSX have two columns for each field, before and after; NDJSON and Parquet have whole records.',
-    'A cursor says which changes were delivered. docmirror reads the file that --cursor names. When all changes are printed, it writes the file that --next names. Move that one to the other when you have processed the changes. If there is no cursor yet, docmirror begins at the first run.',
+    '--since-run 0 prints everything from the beginning. CSV and XLSX have two columns for each field, before and after; NDJSON and Parquet have whole records.',
+    'A cursor says which changes were delivered. When all changes are printed, docmirror writes the file that --next names. Move it to the one that --cursor names when you have processed them. Without a cursor, docmirror begins at the first run.',
   ],
   exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
   async run(given, { config, stdout, stderr }) {
@@ -72,7 +71,12 @@ export const changes = command({
     const pieces = await changePieces(rows.of(found), format, width, given.resource);
     const said = function* () {
       yield* pieces;
-      if (rows.count === 0 && format === 'table' && out === null) yield nothingChanged(sqlite, range);
+      if (rows.count === 0 && format === 'table' && out === null) {
+        const { sinceRunId: since, untilRunId: until } = range;
+        yield until === 0
+          ? 'No run has ended yet. Make one with "docmirror sync".\n'
+          : `Nothing changed from run ${since} to run ${until}.\n`;
+      }
     };
     const isTaken = await deliver(said(), rows, out, stdout);
     if (given.next === null) return;
@@ -121,14 +125,9 @@ function followed(path: string, sqlite: MirrorFile['sqlite']) {
     throw new UsageError(`--cursor: ${path} is not a cursor of docmirror. Name the file that --next wrote.`);
   const loss = lossOf(sqlite, cursor);
   if (loss === null) return cursor;
-  const goOn = `--since-run ${loss.sharedRunId}`;
-  const shared =
-    loss.sharedRunId === 0
-      ? `They share no run. Remove what you took from it, and begin again with ${goOn}.`
-      : `The newest run that both share is ${loss.sharedRunId}. Go on from there with ${goOn}.`;
   throw new DocmirrorError(
     'cursor_lost',
-    `The cursor in ${printable(path)} ${loss.why}. ${shared} Nothing was written.`,
+    `The cursor in ${printable(path)} ${loss.why}. The newest run that both share is ${loss.sharedRunId}. Remove what you took from later runs, and go on with --since-run ${loss.sharedRunId}. Nothing was written.`,
   );
 }
 
@@ -139,14 +138,4 @@ export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): num
   const newest = runs.newest();
   const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;
   throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
-}
-
-type Range = ReturnType<typeof rangeOf>;
-
-function nothingChanged(sqlite: MirrorFile['sqlite'], { sinceRunId, untilRunId }: Range): string {
-  const newest = new EndedRuns(sqlite).newest();
-  if (newest === null) return 'No run has ended yet. Make one with "docmirror sync".\n';
-  if (newest <= sinceRunId) return `No run has ended since run ${sinceRunId}.\n`;
-  if (untilRunId === sinceRunId + 1) return `Run ${untilRunId} changed nothing.\n`;
-  return `Runs ${sinceRunId + 1} to ${untilRunId} changed nothing.\n`;
 }

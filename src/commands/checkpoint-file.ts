@@ -1,6 +1,5 @@
 import type { KeyObject } from 'node:crypto';
 import {
-  type Checkpoint,
   readCheckpoint,
   readPrivateKey,
   readPublicKey,
@@ -8,10 +7,10 @@ import {
   signedCheckpoint,
 } from '../audit/checkpoint.ts';
 import { MalformedError } from '../audit/receipt.ts';
-import { nameOfSecretFile, readSmallBytes } from '../config/small-file.ts';
-import { UsageError } from '../errors.ts';
+import { named } from '../config/resolve.ts';
+import { nameOfSecretFile, readSmallBytes, readSmallFile } from '../config/small-file.ts';
 import { counted } from '../render/numbers.ts';
-import { isRefused, type ShownCheckpoint } from '../render/verification.ts';
+import { isRefused } from '../render/verification.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
@@ -30,32 +29,36 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
  */
 export async function verifyWithCheckpoints(
   database: string,
-  { checkpoints: paths, publicKey, signingKeyFile, ...options }: CheckpointOptions,
+  { checkpoints: files, publicKey, signingKeyFile, ...options }: CheckpointOptions,
 ) {
-  let key = publicKey === null ? null : readKey('', publicKey, readPublicKey);
-  if (key === null && signingKeyFile !== null && paths.length > 0) key = readSigningKey(signingKeyFile);
-  const read = paths.map(file => ({ file, ...readOrRefuse(file, key) }));
-  const checkpoints = read.flatMap(({ file, checkpoint }) =>
-    checkpoint === null ? [] : [{ file, ...checkpoint }],
-  );
-  const found = await verifyMirror(database, { ...options, checkpoints });
-  const shown = read.map(({ file, checkpoint, signature, notes }) => {
-    return { file, size: checkpoint?.size ?? 0, signature, notes };
-  });
-  const differences = shown.filter(isRefused).map(({ notes }) => {
+  const signingKey = files.length > 0 && signingKeyFile !== null ? readSigningKey(signingKeyFile) : null;
+  const key =
+    publicKey === null
+      ? signingKey
+      : named(publicKey, () => readPublicKey(readSmallFile('', publicKey, bytesMax)));
+  const read = files.map(file => readOrRefuse(file, key));
+  const pinned = read.flatMap(({ checkpoint }) => checkpoint ?? []);
+  const found = await verifyMirror(database, { ...options, checkpoints: pinned });
+  const checkpoints = read.map(({ checkpoint: _, ...shown }) => shown);
+  const differences = checkpoints.filter(isRefused).map(({ notes }) => {
     return { table: null, id: null, what: notes.join(' '), severity: 'record of runs' } as const;
   });
   return {
     ...found,
-    checkpoints: shown,
+    checkpoints,
     differenceCount: found.differenceCount + differences.length,
     differences: [...differences, ...found.differences],
   };
 }
 
+/** Far more than a key or a checkpoint takes, in bytes. */
+const bytesMax = 256 * 1024;
+
 /** The key that signs. It throws a UsageError if the setting names no usable one. */
 export function readSigningKey(path: string): KeyObject {
-  return readKey('DOCMIRROR_SIGNING_KEY_FILE: ', path, readPrivateKey);
+  const from = 'DOCMIRROR_SIGNING_KEY_FILE: ';
+  const pem = readSmallFile(from, path, bytesMax, nameOfSecretFile(path));
+  return named(`${from}${path}`, () => readPrivateKey(pem));
 }
 
 /** The signed checkpoint of all receipts of a mirror. */
@@ -63,43 +66,27 @@ export function signedCheckpointOf(database: string, signingKeyFile: string): st
   return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
 }
 
-/** A checkpoint of a file, null if it is none, and what is said of it and of its signature. */
-function readOrRefuse(
-  file: string,
-  publicKey: KeyObject | null,
-): Pick<ShownCheckpoint, 'signature' | 'notes'> & { readonly checkpoint: Checkpoint | null } {
+const words = {
+  verified: 'was signed by the key',
+  forged: 'has a false signature',
+  absent: 'was not signed by the key',
+  unchecked:
+    'was not checked for a signature; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
+};
+
+/** The checkpoint in a file, null if it is none, and what is said of it and of its signature. */
+function readOrRefuse(file: string, publicKey: KeyObject | null) {
   const bytes = readSmallBytes('', file, bytesMax);
   try {
     const { checkpoint, note } = readCheckpoint(bytes);
-    const name = checkpoint.origin;
-    const signature = publicKey === null ? 'unchecked' : signatureVerdict(note, { name, publicKey });
-    const words = {
-      verified: 'was signed by the key',
-      forged: 'has a false signature',
-      absent: 'was not signed by the key',
-      unchecked:
-        note.signatures.length === 0
-          ? 'has no signature: nothing says who made it'
-          : 'has a signature that was not checked; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
-    };
-    const said = `${file}: The checkpoint of ${counted(checkpoint.size, 'receipt')} ${words[signature]}.`;
-    return { checkpoint, signature, notes: [said] };
+    const { origin: name, size } = checkpoint;
+    const signature: keyof typeof words =
+      publicKey === null ? 'unchecked' : signatureVerdict(note, { name, publicKey });
+    const said = `${file}: The checkpoint of ${counted(size, 'receipt')} ${words[signature]}.`;
+    return { file, size, signature, notes: [said], checkpoint: { file, ...checkpoint } };
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error;
-    return { checkpoint: null, signature: 'forged', notes: [`${file}: ${error.message}`] };
-  }
-}
-
-/** Far more than a key or a checkpoint takes, in bytes. */
-const bytesMax = 256 * 1024;
-
-/** @param from the setting that names a key that signs, and a colon; empty for a public key. */
-function readKey(from: string, path: string, read: (pem: string) => KeyObject): KeyObject {
-  const name = from === '' ? path : nameOfSecretFile(path);
-  try {
-    return read(readSmallBytes(from, path, bytesMax, name).toString());
-  } catch (error) {
-    if (error instanceof MalformedError) throw new UsageError(`${from}${path}: ${error.message}`);
-    throw error;
+    const notes = [`${file}: ${error.message}`];
+    return { file, size: 0, signature: 'forged' as const, notes, checkpoint: null };
   }
 }

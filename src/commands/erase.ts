@@ -27,7 +27,6 @@ export const erase = command({
   settings: ['actor', 'waitMs', ...mirrorSettings],
   examples: {
     'docmirror erase document-exports 1': 'earlier texts of an export, also of one that was removed',
-    'docmirror erase connections 1 --json': 'earlier names of a connection, for a program',
     'docmirror erase rejected-records 7': 'one rejected record, which might have no id of its own',
   },
   notes: [
@@ -48,15 +47,11 @@ export const erase = command({
   output: (erased): OutputOf['erase'] => erased,
   text({ resource, recordId, versions, rejectedRecords, isListed, receipt }, width) {
     const name = `${resource} ${recordId}`;
-    const what = [counted(versions, 'ended version'), counted(rejectedRecords, 'rejected record')]
-      .filter(each => !each.startsWith('0 '))
-      .join(' and ');
     const lines = [
       receipt === null
         ? `${name} has no text of ended versions or rejected records any more.`
-        : `Erased for good: the text of ${what} of ${name}.`,
+        : `Erased for good: the text of ${counted(versions, 'ended version')} and ${counted(rejectedRecords, 'rejected record')} of ${name}. The newest receipt about it is ${receipt.leafIndex}.`,
       ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
-      ...(receipt === null ? [] : [`The newest receipt about it is ${receipt.leafIndex}.`]),
       'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
     ];
     return lines

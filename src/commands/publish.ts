@@ -32,7 +32,6 @@ export const publishClickhouse = command({
       'once a server: its tables, for clickhouse-client --multiquery',
     'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme':
       'the runs that are not there yet; as often as you like',
-    'docmirror publish clickhouse --again': 'everything again, if rows there were lost or changed',
   },
   notes: [
     'Only runs that have ended are published. If a publication was cut off, the next one completes it, and nothing is there twice.',

@@ -25,7 +25,6 @@ export const report = command({
   },
   settings: ['timezone', ...mirrorSettings],
   examples: {
-    'docmirror report': 'docmirror-report.html, on the last 30 days',
     'docmirror report --since 2026-10-01 --until 2026-11-01 --timezone Europe/Zurich --title "Contracts, October"':
       'a month, against the month before',
     'docmirror report --out today.html --max-age 26h': 'with stale lists pointed out',

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isLoopback, token } from '../config/parse.ts';
 import { named } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
-import { CancelledError, OtherShapeError, UsageError } from '../errors.ts';
+import { CancelledError, OtherShapeError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
 import { readMirror } from '../store/read/browse.ts';
 import { command } from './command.ts';
@@ -28,7 +28,6 @@ export const serve = command({
   },
   examples: {
     'docmirror serve': 'with a token made for this time',
-    'docmirror serve --port 0 --token "$KEY"': 'on any free port',
     'docmirror serve --host 0.0.0.0 --max-age 26h --token-file serve-token': 'for other machines',
   },
   notes: [
@@ -38,12 +37,10 @@ export const serve = command({
   async run({ host, port, maxAge, ...given }, context) {
     const { signal } = context;
     const { database, labels } = context.config;
-    // Node treats an empty host as all addresses of the machine.
-    if (host.trim() === '') throw new UsageError('--host: it is empty.');
     const tokenFile = given.token === null ? given.tokenFile : null;
-    const words = given.token;
-    const typed = words === null ? null : named('--token', () => token(words));
-    const chosen = tokenFile === null ? typed : readTokenFile('--token-file', tokenFile);
+    const fromFile = () => (tokenFile === null ? null : readTokenFile('--token-file', tokenFile));
+    const typed = given.token;
+    const chosen = typed === null ? fromFile() : named('--token', () => token(typed));
     const bearer = chosen ?? randomBytes(tokenBytes).toString('base64url');
     const logger = createLogger(context.config, context);
     try {
@@ -56,13 +53,12 @@ export const serve = command({
       database,
       labels,
       maxAgeMs: maxAge,
-      host: host.trim(),
+      host,
       port,
       token: bearer,
       readToken() {
-        if (tokenFile === null) return null;
         try {
-          return readTokenFile('--token-file', tokenFile);
+          return fromFile();
         } catch (error) {
           logger.warn(loggedError(error), 'The token file can not be read; the token stays as it was.');
           return null;

@@ -31,7 +31,6 @@ export const share = command({
   examples: {
     'docmirror share /srv/share/mirror.sqlite': 'one file, which any SQLite reads',
     'docmirror share public.sqlite --without sourceDocumentTitle --without-history': 'with less in it',
-    'docmirror share public.sqlite --sql views.sql': 'with views of your own',
   },
   notes: [
     "Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. A field for --without can also be a further field, which has no column. If a reader has the old file open, it goes on reading that one. A share is never replaced by another mirror's.",

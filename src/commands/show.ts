@@ -1,11 +1,44 @@
 import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
+import type { OutputOf } from '../render/outputs/outputs.ts';
 import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-story.ts';
+import { rejectedText, runsText } from '../render/runs.ts';
 import { readMirror } from '../store/read/browse.ts';
 import { findByReference, readStory } from '../store/read/record-story.ts';
+import { RunReader, readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
-import { choice, required, text } from './flags.ts';
+import { choice, defaulting, number, required, text } from './flags.ts';
+
+/** `docmirror runs` */
+export const runs = command({
+  flags: { limit: defaulting(number('N', 'how many runs', [1, 1_000_000]), '20') },
+  examples: {
+    'docmirror runs --limit 1 --json': 'the last one, for scripts',
+  },
+  run({ limit }, { config }) {
+    using reader = new RunReader(config.database);
+    return reader.runs(limit);
+  },
+  output: (found): OutputOf['runs'] => found,
+  text: runsText,
+});
+
+/** `docmirror rejected` */
+export const rejected = command({
+  flags: {
+    limit: defaulting(number('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
+  },
+  examples: {
+    'docmirror rejected --json --limit 1000': 'complete texts, for those who run the service',
+  },
+  notes: [
+    'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
+  ],
+  run: ({ limit }, { config }) => readRejected(config.database, limit),
+  output: (found): OutputOf['rejected'] => found,
+  text: rejectedText,
+});
 
 /** Most versions of a record that are shown. */
 const versionsMax = 10_000;
@@ -21,7 +54,6 @@ export const show = command({
   flags: {},
   examples: {
     'docmirror show document-exports 1': 'an export, by the id that the mirror gave it',
-    'docmirror show connections 1 --json': 'with complete values, for a program',
   },
   notes: [
     'A record that is gone is shown with its last text. If several exports have the reference, they are listed.',
@@ -55,8 +87,7 @@ function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted:
       'not_found',
       `The mirror has no record of ${resource} with the ${hasReferences ? 'id or sourceDocumentReference' : 'id'} ${JSON.stringify(wanted)}, and its history has none.`,
     );
-  const versionsOfEach = matches.count === 1 ? versionsMax : Math.ceil(versionsMax / matches.count);
-  const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsOfEach) ?? []);
+  const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsMax) ?? []);
   const { count } = matches;
   return { resource, wanted, matchedBy: 'reference', matchCount: count, stories, alsoReferenceOf: [] };
 }

@@ -1,4 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
+import { changedFields, type Item } from '../contract/cells.ts';
+import { isObject } from '../contract/json.ts';
 import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -54,11 +55,9 @@ export const verify = command({
   notifies: () => true,
   async run({ live: isLive, limit, checkpoint: checkpoints, publicKey }, context) {
     const { config, signal, settings, notifier } = context;
-    if (publicKey !== null && checkpoints.length === 0)
-      throw new UsageError('--public-key goes with --checkpoint.');
-    // The setting's variable can be set for other commands.
-    if (settings.flags.signingKeyFile !== undefined && checkpoints.length === 0)
-      throw new UsageError('--signing-key-file goes with --checkpoint.');
+    // The variable of the key that signs can be set for other commands.
+    if (checkpoints.length === 0 && (publicKey ?? settings.flags.signingKeyFile ?? null) !== null)
+      throw new UsageError('--public-key and --signing-key-file go with --checkpoint.');
     if (isLive) void context.service;
     const { signingKeyFile } = config;
     notifier?.begun();
@@ -97,16 +96,9 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
   };
   const summary = await runOnce(order, context);
   signal.throwIfAborted();
-  const { resources } = summary;
+  const notes = summary.resources.flatMap(notesOn);
   context.exitCode = differenceCount > 0 ? exitCodes.difference : exitCodeOf(summary, signal);
-  return {
-    isProven: resources.every(
-      ({ completeness, rejected, error }) => completeness === 'proven' && rejected === 0 && error === null,
-    ),
-    notes: resources.flatMap(notesOn),
-    differenceCount,
-    differences,
-  };
+  return { isProven: notes.length === 0, notes, differenceCount, differences };
 }
 
 function notesOn({ resource, error, completeness, reason, rejected }: ListOutcome): string[] {
@@ -119,8 +111,6 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
   return notes;
 }
 
-type Item = { readonly [name: string]: unknown };
-
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
 /** The difference between the mirror and the service in a record that a dry run would change. */
@@ -128,11 +118,12 @@ function differenceOf({ resource, operation, recordId, record, before }: RecordC
   const service: Item = JSON.parse(record);
   const mirror: Item = JSON.parse(before ?? record);
   const identity = lists.find(list => list.resource === resource)?.identity;
+  // A connection counts by its id.
+  const keyPart = (value: unknown) => (isObject(value) ? value.id : value) ?? '–';
   const key = identity?.by === 'content' ? identity.fields.map(name => keyPart(service[name])) : [recordId];
-  const names = new Set([...Object.keys(mirror), ...Object.keys(service)]);
-  const fields = [...names]
-    .map(field => ({ field, mirror: mirror[field] ?? null, service: service[field] ?? null }))
-    .filter(pair => !isDeepStrictEqual(pair.mirror, pair.service));
+  const fields = changedFields(resource, mirror, service).map(field => {
+    return { field, mirror: mirror[field] ?? null, service: service[field] ?? null };
+  });
   return {
     kind: kinds[operation],
     resource: resource as LiveDifference['resource'],
@@ -140,10 +131,4 @@ function differenceOf({ resource, operation, recordId, record, before }: RecordC
     key: key.join(' · '),
     fields,
   };
-}
-
-/** A part of a key, as the service says it; the id of a connection. */
-function keyPart(value: unknown): unknown {
-  const shown = typeof value === 'object' && value !== null && 'id' in value ? value.id : value;
-  return shown ?? '–';
 }

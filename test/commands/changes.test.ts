@@ -131,7 +131,7 @@ test('says in one line what it can not do', async () => {
   });
   scene.service.options.status = { 'document-exports': 500, collections: 500, webhooks: 500 };
   await scene.sync('--give-up-after', '0');
-  expect((await scene.run('changes')).stdout).toBe('Run 1 changed nothing.\n');
+  expect((await scene.run('changes')).stdout).toBe('Nothing changed from run 0 to run 1.\n');
   for (const [flags, words] of [
     [['--since-run', '7'], 'there is no run 7; the newest that has ended is 1'],
     [['--since-run', 'x'], 'expected a whole number'],

@@ -164,7 +164,7 @@ describe('erase', () => {
     const { stdout } = await scene.run('erase', 'webhooks', '3', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ versions: 1, rejectedRecords: 1 });
     expect(kinds(scene).slice(-2)).toEqual(['erase', 'erase']);
-    await expectRun(scene, 'erase rejected-records 2', 0, 'the text of 1 rejected record');
+    await expectRun(scene, 'erase rejected-records 2', 0, '1 rejected record of');
     expect(filesWith(scene, secret)).toEqual([]);
     expect(sqlite(scene.database, 'SELECT id, record FROM rejected_records')).toEqual([
       { id: 1, record: null },

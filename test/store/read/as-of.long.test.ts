@@ -28,7 +28,7 @@ describe('export as of a run', () => {
     const shown = String(run?.completed_at).replace(/\.\d+Z$/, 'Z');
     expect(await scene.run('export', '--as-of', shown, '--out', out), shown).toMatchObject({ code: 0 });
     for (const [flag, value, why] of [
-      ['--as-of', '2020-01-01', 'no run had ended by 2020-01-01.'],
+      ['--as-of', '2020-01-01', 'no run had ended by 2020-01-01T00:00:00.000Z.'],
       ['--as-of-run', '9', 'there is no run 9; the newest that has ended is 2.'],
     ] as const) {
       const { code, stderr } = await scene.run('export', flag, value, '--out', out);
@@ -51,12 +51,12 @@ describe('export as of a run', () => {
     expect(second).toMatchObject({
       code: 0,
       stderr:
-        'collections: run 2 did not complete it (failed); it is given as run 1 left it.\nwebhooks: run 2 did not work on it; it is given as run 1 left it.\n',
+        'collections: run 2 did not complete it (failed); it is given as run 1 left it.\nwebhooks: run 2 did not complete it (not read); it is given as run 1 left it.\n',
     });
     const webhooks = ['--as-of-run', '3', '--resource', 'webhooks', '--out', join(scene.folder, 'out')];
     const third = await scene.run('export', ...webhooks);
     expect(third.stderr).toBe(
-      'webhooks: run 3 did not complete it (partial); it is given as that run left it.\n',
+      'webhooks: run 3 did not complete it (partial); it is given as run 3 left it.\n',
     );
   });
 
