@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
-import { printable } from '../printable.ts';
+import { type Browsable, browsables } from '../contract/browsable.ts';
 import { ndjsonLine } from '../render/changes.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
@@ -9,17 +8,13 @@ import { revisionOf } from '../store/read/figures.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
 import {
-  assertKnown,
   changeParameters,
-  isNewestFirst,
-  limitDefault,
-  numberOf,
-  pageSizeDefault,
+  changesQuery,
+  listQuery,
   type Query,
   readChangeFilter,
   readFilter,
   readOrder,
-  textOf,
 } from './query.ts';
 
 /** An open mirror. */
@@ -41,9 +36,8 @@ export function revisionNow(sqlite: Sqlite): string {
 /** Adds answers that are made from one state of the mirror, and are not sent again while the client has them. */
 export function answersFrom(app: FastifyInstance, database: string, type: string) {
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  return (path: string, names: readonly string[], make: (sqlite: Sqlite, request: Request) => string) =>
-    app.get(path, async (request: Request, reply) => {
-      assertKnown(request.query, names);
+  return (path: string, querystring: object, make: (sqlite: Sqlite, request: Request) => string) =>
+    app.get(path, { schema: { querystring } }, async (request: Request, reply) => {
       // A wrong request is refused in any case, so the answer is made first.
       const { body, revision } = readMirror(database, sqlite => {
         return { body: make(sqlite, request), revision: revisionNow(sqlite) };
@@ -63,19 +57,17 @@ export function answersFrom(app: FastifyInstance, database: string, type: string
 export function addApi(app: FastifyInstance, database: string): void {
   const get = answersFrom(app, database, 'application/json; charset=utf-8');
   for (const browsable of browsables)
-    get(`/v2/${browsable.resource}`, ['pageNo', 'pageSize', ...parametersOf(browsable)], (sqlite, request) =>
-      listBody(sqlite, browsable, request.query),
+    get(`/v2/${browsable.resource}`, listQuery(browsable, 'pageNo', 'pageSize'), (sqlite, { query }) =>
+      listBody(sqlite, browsable, query),
     );
-  get('/v2/changes', ['cursor', 'sinceRun', 'limit', ...changeParameters], changesBody);
+  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), changesBody);
 }
 
 /** The JSON text of one page of a list, in the service's own shape. */
-function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
-  const pageNo = numberOf(query, 'pageNo') ?? 1;
-  const pageSize = numberOf(query, 'pageSize') ?? pageSizeDefault;
-  const { resource, idName } = browsable;
+function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query): string {
+  const { pageNo, pageSize } = query;
   const filter = readFilter(query);
-  const order = readOrder(query, sortsOf(browsable), { sort: idName, isDescending: false });
+  const order = readOrder(query, { sort: idName, isDescending: false });
   const request = { resource, filter, order, offset: (pageNo - 1) * pageSize, limit: pageSize };
   const { items, count } = findRecords(sqlite, request);
   const pagination = { pageCount: Math.ceil(count / pageSize), pageNo, pageSize, totalRecordCount: count };
@@ -84,24 +76,22 @@ function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): string {
 
 /** A record in the service's shape, with the id of its row under `_id` if it has no id of its own. */
 function withId({ id, ownId, record }: FoundRecord): string {
-  const text = record ?? '{}';
+  const text = String(record);
   // If the service sends a field of that name, it stays.
   if (ownId !== null || (text.includes('"_id"') && '_id' in JSON.parse(text))) return text;
-  return `{"_id":${id}${text === '{}' ? '' : ','}${text.slice(1)}`;
+  return `{"_id":${id},${text.slice(1)}`;
 }
 
 /** The changes that a query string asks for. The cursor of a filter contains the filter, and fits no other one. */
 function changesBody(sqlite: Sqlite, { query }: Request): string {
-  const limit = numberOf(query, 'limit') ?? limitDefault;
-  const sinceRun = numberOf(query, 'sinceRun');
-  const cursor = textOf(query, 'cursor');
+  const { limit, sinceRun = null, cursor = null, order } = query;
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
   const runs = new EndedRuns(sqlite);
-  if (sinceRun !== null && sinceRun !== 0 && !runs.has(sinceRun))
+  if (sinceRun && !runs.has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
   const isFiltered = changeParameters.some(name => query[name] !== undefined);
   const filter = isFiltered ? readChangeFilter(query) : undefined;
-  const isDescending = isNewestFirst(query, false);
+  const isDescending = order === 'desc';
   const kind = isFiltered ? JSON.stringify([filter, isDescending]) : '';
   const from = cursor === null ? null : cursorIn(cursor, kind);
   const loss = from === null || isFiltered ? null : lossOf(sqlite, from);
@@ -131,6 +121,5 @@ function cursorIn(text: string, kind: string): ChangeCursor {
   const decoded = Buffer.from(text, 'base64url').toString();
   const cursor = decoded.startsWith(kind) ? readCursor(decoded.slice(kind.length)) : null;
   if (cursor !== null) return cursor;
-  const shown = printable(JSON.stringify(text.slice(0, 40)));
-  throw new HttpError(400, `cursor: ${shown} is not a cursor of this server for these parameters.`);
+  throw new HttpError(400, 'cursor: this is no cursor of this server for these parameters.');
 }

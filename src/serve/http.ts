@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { OtherShapeError } from '../errors.ts';
 
 const codes: Readonly<Record<number, string>> = {
@@ -24,6 +24,14 @@ export class HttpError extends Error {
     this.statusCode = statusCode;
     this.headers = headers;
   }
+}
+
+/** The refusal of a query string whose parameters do not fit their schema. */
+export function queryError(errors: readonly FastifySchemaValidationError[]): HttpError {
+  const { instancePath, message, params } = errors[0] as FastifySchemaValidationError;
+  const unknown = params.additionalProperty;
+  const fault = `${instancePath.slice(1)} ${message} ${params.allowedValues ?? ''}`.trim();
+  return new HttpError(400, unknown === undefined ? fault : `There is no parameter ${unknown} here.`);
 }
 
 /** Sends `{"error": {"code", "message"}}` under the error's status. */

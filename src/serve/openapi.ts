@@ -1,9 +1,9 @@
-import { type Browsable, browsables, parametersOf, sortsOf } from '../contract/browsable.ts';
+import { type Browsable, browsables } from '../contract/browsable.ts';
 import { connectionSchema, itemSchema, type JsonSchema, lists, resourceNames } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs/outputs.ts';
 import { version } from '../version.ts';
-import { changeParameters, changeSort, oneOf, parameters } from './query.ts';
+import { changesQuery, listQuery } from './query.ts';
 
 const { exact, list, object, orNull } = shape;
 const health = object({
@@ -84,7 +84,7 @@ export function openApiDocument(): object {
           ),
           ...refusals,
         },
-        withToken(['cursor', 'sinceRun', 'limit', ...changeParameters], [changeSort]),
+        withToken(changesQuery('cursor', 'sinceRun', 'limit')),
       ),
       '/healthz': operation('health', 'How fresh the lists are.', {
         200: healthy('No list is older than allowed.'),
@@ -117,7 +117,7 @@ function listOperation(browsable: Browsable): object {
     `list-${resource}`,
     `A page of the list: ${title.toLowerCase()}.`,
     { 200: { headers, ...content('The page; past the end, one without items.', page) }, ...refusals },
-    withToken(['pageNo', 'pageSize', ...parametersOf(browsable)], sortsOf(browsable)),
+    withToken(listQuery(browsable, 'pageNo', 'pageSize')),
   );
 }
 
@@ -130,9 +130,8 @@ function itemOf({ resource, idName }: Browsable): JsonSchema {
   return { ...schema, properties: { _id, ...(schema.properties as object) } };
 }
 
-function withToken(names: readonly string[], sorts: readonly string[]): object {
-  const inQuery = names.map(name => {
-    const [description, schema] = parameters[name] ?? ['By what it is sorted.', oneOf(sorts)];
+function withToken({ properties }: ReturnType<typeof listQuery>): object {
+  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => {
     return { name, in: 'query', description: `${description} Given at most once.`, schema };
   });
   const known = { name: 'If-None-Match', in: 'header', description: 'The ETag of an earlier answer.' };

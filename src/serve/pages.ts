@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Browsable, browsables, noFilter, parametersOf, sortsOf } from '../contract/browsable.ts';
+import { type Browsable, browsables, noFilter } from '../contract/browsable.ts';
 import type { CellValue, Column } from '../contract/cells.ts';
 import { lists } from '../contract/lists.ts';
 import { flatChanges } from '../render/changes.ts';
@@ -27,15 +27,15 @@ import { version } from '../version.ts';
 import { answersFrom, type Request, revisionNow, type Sqlite } from './api.ts';
 import { HttpError, toHttpError } from './http.ts';
 import {
-  assertKnown,
   changeParameters,
-  isNewestFirst,
-  numberOf,
+  changesQuery,
+  listQuery,
+  noQuery,
   type Query,
   readChangeFilter,
   readFilter,
   readOrder,
-  textOf,
+  searchQuery,
   usualOrder,
 } from './query.ts';
 
@@ -60,50 +60,46 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     reply.header('content-security-policy', servedPolicy);
   });
   // A form sends its empty fields, too. They are left out of the address.
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('onRequest', async (request, reply) => {
     const { pathname, searchParams } = addressOf(request);
     const kept = [...searchParams].filter(([, value]) => value !== '');
-    if (kept.length < searchParams.size)
-      reply.redirect(`./${pathname.split('/').at(-1)}?${new URLSearchParams(kept)}`);
+    if (kept.length === searchParams.size) return;
+    return reply.redirect(`./${pathname.split('/').at(-1)}?${new URLSearchParams(kept)}`);
   });
   addRefusals(app);
   const answer = answersFrom(app, database, htmlType);
-  const get = (
-    path: string,
-    names: readonly string[],
-    parts: (sqlite: Sqlite, request: Request) => PageParts,
-  ) => answer(path, names, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
+  const get = (path: string, querySchema: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
+    answer(path, querySchema, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
   let report = { revision: '', parts: {} as PageParts };
-  get('/', [], sqlite => {
+  get('/', noQuery, sqlite => {
     const revision = revisionNow(sqlite);
     if (report.revision !== revision) report = { revision, parts: newReport(database, maxAgeMs) };
     return report.parts;
   });
-  get('/records/:resource/:id', [], (sqlite, { params: { resource = '', id } }) =>
+  get('/records/:resource/:id', noQuery, (sqlite, { params: { resource = '', id } }) =>
     recordBody(sqlite, resource, id),
   );
-  get('/connections/:id', [], (sqlite, { params }) => recordBody(sqlite, 'connections', params.id));
-  get('/search', ['q', 'page'], searchBody);
-  get('/changes', [...changeParameters, 'page'], changesBody);
-  const file = (name: string, names: readonly string[], read: (query: Query) => (sqlite: Sqlite) => Table) =>
-    app.get(`/${name}.csv`, async ({ query }: Request, reply) => {
-      assertKnown(query, names);
+  get('/connections/:id', noQuery, (sqlite, { params }) => recordBody(sqlite, 'connections', params.id));
+  get('/search', searchQuery, searchBody);
+  get('/changes', changesQuery('page'), changesBody);
+  const file = (name: string, querystring: object, read: (query: Query) => (sqlite: Sqlite) => Table) =>
+    app.get(`/${name}.csv`, { schema: { querystring } }, async ({ query }: Request, reply) => {
       const tableOf = read(query);
       const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite)));
       reply.header('content-disposition', `attachment; filename="${name}.csv"`);
       return reply.type('text/csv; charset=utf-8').send(Readable.from(pieces, { objectMode: false }));
     });
-  file('changes', changeParameters, query => {
+  file('changes', changesQuery(), query => {
     const asked = askedChanges(query);
     const { columns, rowOf } = flatChanges();
     return sqlite => ({ columns, rows: changesThatFit(sqlite, asked).map(rowOf) });
   });
   for (const browsable of browsables) {
-    const names = parametersOf(browsable);
-    get(`/${browsable.resource}`, [...names, 'page'], (sqlite, { query }) =>
-      listBody(sqlite, browsable, query),
+    const { resource } = browsable;
+    get(`/${resource}`, listQuery(browsable, 'page'), (sqlite, request) =>
+      listBody(sqlite, browsable, request),
     );
-    file(browsable.resource, names, query => {
+    file(resource, listQuery(browsable), query => {
       const asked = askedList(browsable, query);
       return sqlite => recordTable(sqlite, asked);
     });
@@ -172,47 +168,45 @@ function recordBody(sqlite: Sqlite, resource: string, id = ''): PageParts {
   return recordParts(story, [...sides, { title: 'Webhooks', resource: 'webhooks', href: null, ...webhooks }]);
 }
 
-/** What a page shows of the parameters of its address, which have been checked. */
-function shownQuery(sqlite: Sqlite, query: Query, hasNext: boolean) {
-  return { query: query as Readonly<Record<string, string>>, choices: filterChoices(sqlite), hasNext };
+/** What a page shows of the parameters of its address. */
+function asked(sqlite: Sqlite, request: Request, hasNext: boolean) {
+  const query = Object.fromEntries(addressOf(request).searchParams);
+  return { query, choices: filterChoices(sqlite), hasNext };
 }
 
-/** Where the items of a page begin. */
-function offsetOf(query: Query): number {
-  return ((numberOf(query, 'page') ?? 1) - 1) * itemsOnPage;
-}
-
-function searchBody(sqlite: Sqlite, { query }: Request): PageParts {
-  const place = { offset: offsetOf(query), limit: itemsOnPage + 1 };
-  const hits = searchRecords(sqlite, textOf(query, 'q') ?? '', place);
-  return searchParts(shownQuery(sqlite, query, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
+function searchBody(sqlite: Sqlite, request: Request): PageParts {
+  const { query } = request;
+  const place = { offset: (query.page - 1) * itemsOnPage, limit: itemsOnPage + 1 };
+  const hits = searchRecords(sqlite, query.q ?? '', place);
+  return searchParts(asked(sqlite, request, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
 }
 
 /** The list that a query string asks for. */
 function askedList(browsable: Browsable, query: Query) {
-  const order = readOrder(query, sortsOf(browsable), usualOrder(browsable));
+  const order = readOrder(query, usualOrder(browsable));
   return { resource: browsable.resource, filter: readFilter(query), order };
 }
 
-function listBody(sqlite: Sqlite, browsable: Browsable, query: Query): PageParts {
-  const asked = askedList(browsable, query);
-  const offset = offsetOf(query);
-  const found = findRecords(sqlite, { ...asked, offset, limit: itemsOnPage });
+function listBody(sqlite: Sqlite, browsable: Browsable, request: Request): PageParts {
+  const wanted = askedList(browsable, request.query);
+  const offset = (request.query.page - 1) * itemsOnPage;
+  const found = findRecords(sqlite, { ...wanted, offset, limit: itemsOnPage });
   const hasNext = offset + itemsOnPage < found.count;
-  return listParts(shownQuery(sqlite, query, hasNext), browsable, asked.order, found);
+  return listParts(asked(sqlite, request, hasNext), browsable, wanted.order, found);
 }
 
 function askedChanges(query: Query) {
-  return { filter: readChangeFilter(query), sinceRunId: 0, isDescending: isNewestFirst(query, true) };
+  return { filter: readChangeFilter(query), sinceRunId: 0, isDescending: query.order !== 'asc' };
 }
 
-function changesBody(sqlite: Sqlite, { query }: Request): PageParts {
+function changesBody(sqlite: Sqlite, request: Request): PageParts {
+  const { query } = request;
   const found = changesThatFit(sqlite, askedChanges(query))
-    .drop(offsetOf(query))
+    .drop((query.page - 1) * itemsOnPage)
     .take(itemsOnPage + 1)
     .toArray();
   const hasNext = found.length > itemsOnPage;
-  return changesParts(shownQuery(sqlite, query, hasNext), changeParameters, found.slice(0, itemsOnPage));
+  return changesParts(asked(sqlite, request, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 
 type Table = ReturnType<typeof recordTable> | { columns: readonly Column[]; rows: Iterable<CellValue[]> };

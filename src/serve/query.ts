@@ -1,131 +1,112 @@
-import type { Browsable, ChangeFilter, ListOrder, RecordFilter } from '../contract/browsable.ts';
+import {
+  type Browsable,
+  type ChangeFilter,
+  type ListOrder,
+  parametersOf,
+  type RecordFilter,
+  sortsOf,
+} from '../contract/browsable.ts';
 import { type JsonSchema, keptResources } from '../contract/lists.ts';
-import { isValid } from '../contract/shapes.ts';
 import { instantMs } from '../contract/time.ts';
 import { HttpError } from './http.ts';
 
-/** A parsed query string. A parameter that is given twice is an array. */
-export type Query = Readonly<Record<string, unknown>>;
-
-// The values of a parameter.
-const text = (minLength = 0, maxLength = 200) => {
-  return {
-    type: 'string',
-    minLength,
-    maxLength,
-    description: `a text of ${minLength} to ${maxLength} characters`,
-  };
+const text = (description: string, minLength = 0, maxLength = 200) => {
+  return { type: 'string', description, minLength, maxLength };
 };
-const whole = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) => {
-  return { type: 'integer', minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` };
+const whole = (description: string, more: object = {}) => {
+  return { type: 'integer', description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...more };
 };
-/** One of some words. */
-export const oneOf = (words: readonly string[]) => {
-  return { type: 'string', enum: words, description: `one of ${words.join(', ')}` };
+const oneOf = (words: readonly string[], description: string) => {
+  return { type: 'string', description, enum: words };
 };
-
-/** How many records an answer to a program has by default. */
-export const pageSizeDefault = 50;
-/** How many changes it has. */
-export const limitDefault = 100;
-
+const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
 const momentText =
   'A date, or a time in ISO 8601; it counts to the second, and is in UTC if it names no zone.';
 
-/** What each parameter means, and its values. */
-export const parameters: Readonly<Record<string, readonly [meaning: string, schema: JsonSchema]>> = {
-  pageNo: ['The page; 1 if it is left out.', whole(1, 2 ** 31)],
-  pageSize: [`Records of a page, usually ${pageSizeDefault}.`, whole(1, 1_000)],
-  page: ['The page of a list for people.', whole(1, 2 ** 31)],
-  cursor: [
+/** The values of each parameter. */
+const parameters: Readonly<Record<string, JsonSchema>> = {
+  pageNo,
+  pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),
+  page: pageNo,
+  cursor: text(
     'The cursor of the answer before; not beside sinceRun. Without both, it begins at the first run.',
-    text(0, 16_000),
-  ],
-  sinceRun: ['Changes of later runs.', whole(0)],
-  limit: [`Changes of a page, usually ${limitDefault}.`, whole(1, 1_000)],
-  source: ['The source connection: its id, or its name in any case.', text(1)],
-  destination: ['The destination connection, in the same way.', text(1)],
-  kind: ['The kind of the document, to the letter.', text()],
-  from: [`Not before this. ${momentText}`, text()],
-  to: [`Not after this date or second. ${momentText}`, text()],
-  q: [
+    0,
+    16_000,
+  ),
+  sinceRun: whole('Changes of later runs.', { minimum: 0 }),
+  limit: whole('Changes of a page.', { maximum: 1_000, default: 100 }),
+  source: text('The source connection: its id, or its name in any case.', 1),
+  destination: text('The destination connection, in the same way.', 1),
+  kind: text('The kind of the document, to the letter.'),
+  from: text(`Not before this. ${momentText}`),
+  to: text(`Not after this date or second. ${momentText}`),
+  q: text(
     'Words of titles, names and references, and of the names of connections, in any case; all are wanted.',
-    text(),
-  ],
-  order: ['Descending or not.', oneOf(['asc', 'desc'])],
-  resource: ['The list.', oneOf(keptResources)],
-  operation: ['What happened.', oneOf(['insert', 'update', 'removal'])],
-  run: ['The run.', whole(1)],
+  ),
+  order: oneOf(['asc', 'desc'], 'Descending or not.'),
+  resource: oneOf(keptResources, 'The list.'),
+  operation: oneOf(['insert', 'update', 'removal'], 'What happened.'),
+  run: whole('The run.'),
 };
+
+type TextName = keyof RecordFilter | 'resource' | 'operation' | 'sort' | 'order' | 'cursor';
+
+/** The parameters of an address, which its schema has checked. Those with a default are always there. */
+export type Query = Readonly<
+  Partial<Record<TextName, string> & Record<'run' | 'sinceRun', number>> &
+    Record<'pageNo' | 'pageSize' | 'page' | 'limit', number>
+>;
+
+const schemaOf = (names: readonly string[], sorts: readonly string[]) => ({
+  type: 'object',
+  // If a filter were ignored, the answer would look filtered.
+  additionalProperties: false,
+  properties: Object.fromEntries(
+    names.map(name => [name, parameters[name] ?? oneOf(sorts, 'By what it is sorted.')]),
+  ),
+});
+
+/** The schema of an address without parameters. */
+export const noQuery = schemaOf([], []);
+
+/** The schema of the parameters of a list or of the connections, and of its pages. */
+export function listQuery(browsable: Browsable, ...paging: readonly string[]) {
+  return schemaOf([...paging, ...parametersOf(browsable)], sortsOf(browsable));
+}
 
 /** The parameters of changes, without those of paging. */
 export const changeParameters = [
   ...['source', 'destination', 'kind', 'from', 'to', 'q', 'sort', 'order'],
   ...['resource', 'operation', 'run'],
-];
-/** Changes are sorted by their runs. */
-export const changeSort = 'runId';
+] as const;
 
-/** Refuses parameters that an address does not support. If a filter were ignored, the answer would look filtered. */
-export function assertKnown(query: Query, known: readonly string[]): void {
-  const unknown = Object.keys(query).find(name => !known.includes(name));
-  if (unknown === undefined) return;
-  throw new HttpError(
-    400,
-    `There is no parameter ${unknown.slice(0, 200)} here. There are: ${known.join(', ') || 'none'}.`,
-  );
+/** The schema of the parameters of changes, and of their pages. They are sorted by their runs. */
+export function changesQuery(...paging: readonly string[]) {
+  return schemaOf([...paging, ...changeParameters], ['runId']);
 }
 
-/** The value of a parameter; null if it is missing. Like all functions here, it throws a 400 that names what does not fit. */
-export function textOf(query: Query, name: string, schema = parameters[name]?.[1] ?? text()): string | null {
-  const value = query[name];
-  if (value === undefined) return null;
-  const isWhole = schema.type === 'integer' && /^\d+$/.test(String(value));
-  if (isValid(schema, isWhole ? Number(value) : value)) return String(value);
-  throw new HttpError(400, `${name} must be ${schema.description}, given at most once.`);
-}
+/** The schema of the parameters of a search. */
+export const searchQuery = schemaOf(['q', 'page'], []);
 
-/** The same of a whole number. */
-export function numberOf(query: Query, name: string): number | null {
-  const value = textOf(query, name);
-  return value === null ? null : Number(value);
-}
-
-/** The filter of a list or of the connections. */
+/** The filter of a list or of the connections; it throws a 400 if a time can't be read. */
 export function readFilter(query: Query): RecordFilter {
-  return {
-    source: textOf(query, 'source'),
-    destination: textOf(query, 'destination'),
-    kind: textOf(query, 'kind'),
-    from: moment(query, 'from'),
-    to: moment(query, 'to'),
-    q: textOf(query, 'q') ?? '',
-  };
+  const { source = null, destination = null, kind = null, q = '' } = query;
+  return { source, destination, kind, q, from: moment(query, 'from'), to: moment(query, 'to') };
 }
 
 /** The filter of changes. */
 export function readChangeFilter(query: Query): ChangeFilter {
-  return {
-    ...readFilter(query),
-    resource: textOf(query, 'resource'),
-    operation: textOf(query, 'operation'),
-    run: numberOf(query, 'run'),
-  };
+  const { resource = null, operation = null, run = null } = query;
+  return { ...readFilter(query), resource, operation, run };
 }
 
 /** The order of a list; `usual` if the query string names none. */
-export function readOrder(query: Query, sorts: readonly string[], usual: ListOrder): ListOrder {
-  const sort = textOf(query, 'sort', oneOf(sorts)) ?? usual.sort;
-  const order = textOf(query, 'order');
+export function readOrder({ sort, order }: Query, usual: ListOrder): ListOrder {
+  const isUsual = sort === undefined || sort === usual.sort;
   return {
-    sort,
-    isDescending: order === null ? sort === usual.sort && usual.isDescending : order === 'desc',
+    sort: sort ?? usual.sort,
+    isDescending: order === undefined ? isUsual && usual.isDescending : order === 'desc',
   };
-}
-
-/** True if changes are wanted with the newest first. */
-export function isNewestFirst(query: Query, usually: boolean): boolean {
-  return readOrder(query, [changeSort], { sort: changeSort, isDescending: usually }).isDescending;
 }
 
 /** The order in which a list is shown to people: newest first, or by name. */
@@ -134,9 +115,9 @@ export function usualOrder({ filters, sorts, idName }: Browsable): ListOrder {
 }
 
 /** A date, or a time to the second, as text that sorts like the times in the mirror. */
-function moment(query: Query, name: string): string | null {
-  const text = textOf(query, name)?.trim() ?? null;
-  if (text === null) return null;
+function moment(query: Query, name: 'from' | 'to'): string | null {
+  const text = query[name]?.trim();
+  if (text === undefined) return null;
   const ms = instantMs(text);
   if (ms === null)
     throw new HttpError(400, `${name} must be a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z.`);

@@ -2,7 +2,7 @@ import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { addApi } from './api.ts';
-import { HttpError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
+import { HttpError, queryError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
 import { type Family, labelledFigures, metricsText } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
 import { addPages } from './pages.ts';
@@ -24,16 +24,14 @@ export interface ServerOptions {
   /** Called with each error that was answered with status 500 or higher. The client does not see its details. */
   readonly onFault?: (error: unknown) => void;
   /** Called for each request after it was answered. Its path has no query, because that can contain what a person searched for. */
-  readonly onAnswer?: (
-    answer: Readonly<Record<'method' | 'path' | 'client', string> & Record<'status' | 'durationMs', number>>,
-  ) => void;
+  readonly onAnswer?: (answer: object) => void;
 }
 
 /** A server that takes requests until it is closed. */
 export interface RunningServer {
   /** The address of the server, without a slash at the end. */
   readonly url: string;
-  /** Takes no more requests, waits a moment for those that are being answered, and ends. */
+  /** Takes no more requests, waits for those that are being answered, and ends. */
   close(): Promise<void>;
 }
 
@@ -91,6 +89,8 @@ function monitorApp(options: ServerOptions): FastifyInstance {
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     connectionTimeout: idleTimeoutMs,
+    ajv: { customOptions: { coerceTypes: true, removeAdditional: false, strictNumbers: false } },
+    schemaErrorFormatter: queryError,
     // The router refuses some addresses before any hook runs.
     frameworkErrors: (error, _request, reply) => sendError(protect(reply), toHttpError(error)),
   });
@@ -99,11 +99,10 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     if (method !== 'GET' && method !== 'HEAD')
       throw new HttpError(405, 'Only GET and HEAD are served here.', { allow: 'GET, HEAD' });
   });
-  if (onAnswer !== undefined)
-    app.addHook('onResponse', async ({ method, url, ip }, { statusCode, elapsedTime }) => {
-      const [path = ''] = url.split('?');
-      onAnswer({ method, path, status: statusCode, durationMs: Math.round(elapsedTime), client: ip });
-    });
+  app.addHook('onResponse', async ({ method, url, ip: client }, { statusCode: status, elapsedTime }) => {
+    const [path] = url.split('?');
+    onAnswer?.({ method, path, status, durationMs: Math.round(elapsedTime), client });
+  });
   app.setErrorHandler((error, _request, reply) => {
     const answer = toHttpError(error);
     if (answer.statusCode >= 500) onFault?.(error);
@@ -114,7 +113,7 @@ function monitorApp(options: ServerOptions): FastifyInstance {
   );
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/healthz', async (_request, reply) => {
-    const answer = healthOf(options, Date.now());
+    const answer = healthOf(options);
     reply.code(answer.status === 'ok' ? 200 : 503);
     return answer;
   });
@@ -126,10 +125,8 @@ function monitorApp(options: ServerOptions): FastifyInstance {
 }
 
 /** Whether the mirror is there and fresh enough. */
-function healthOf(
-  { database, maxAgeMs }: Pick<ServerOptions, 'database' | 'maxAgeMs'>,
-  nowMs: number,
-): HealthAnswer {
+function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
+  const nowMs = Date.now();
   const { isReadable, error, lists: all } = labelledFigures(database, {});
   if (error !== null)
     return { status: 'unreadable', ...(error instanceof OtherShapeError && { message: error.withoutPath }) };
@@ -142,20 +139,11 @@ function healthOf(
   return { status: isOld || !isReadable ? 'stale' : 'ok', lists };
 }
 
-/** How long closing waits for requests that are being answered, in milliseconds. */
-const closeGraceMs = 3_000;
-
 async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<RunningServer> {
   const url = await app.listen({ host, port }).catch(async error => {
     await app.close();
     const reason = codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : error.message;
     throw new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
   });
-  return {
-    url,
-    async close() {
-      const cutOff = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
-      await app.close().finally(() => clearTimeout(cutOff));
-    },
-  };
+  return { url, close: () => app.close() };
 }

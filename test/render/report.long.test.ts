@@ -97,8 +97,8 @@ describe('a report', () => {
   test('points out lists that are older than the age that is set', async () => {
     const old = join(scene.folder, 'old.html');
     await scene.run('report', '--out', old, '--max-age', '1ms');
-    expect(readFileSync(old, 'utf8')).toMatch(/3 lists too old.*Document exports: last completed .* ago; /);
-    expect(html).not.toContain('lists too old');
+    expect(readFileSync(old, 'utf8')).toMatch(/Document exports: too old.*Last completed .* ago\. /);
+    expect(html).not.toContain('too old');
   });
 
   test('is made of an empty mirror, too', async () => {
@@ -125,9 +125,7 @@ describe('a report', () => {
     expect(many.length).toBeLessThan(1024 * 1024);
     expect(many).toContain('Exports per month');
     expect(many).toMatch(/Without a date that can be read, .*: \d/);
-    // The tail has no bar: the longest of the named bars takes the whole width.
     expect(many).toMatch(/All others together<.*>9\d\.\d/);
-    expect(many).toContain('<rect width="100%"');
     expect(tookMs).toBeLessThan(6_000);
   });
 });

@@ -45,9 +45,13 @@ ${runSection(data, zone)}`,
 
 /** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, options: ReportOptions): Html {
-  const { lists, lastMs } = data;
-  const concerns = [...stopped(data, options), ...stale(data, options), ...lists.flatMap(ofList)];
-  const newest = lastMs === null ? '' : `The newest export is of ${options.zone.text(lastMs)}.`;
+  const { lists, lastMs, period } = data;
+  const { zone, maxAgeMs } = options;
+  const concerns = [
+    ...quietConnections(data, zone),
+    ...lists.flatMap(list => concernsOf(list, period.nowMs, maxAgeMs ?? ageMsMax)),
+  ];
+  const newest = lastMs === null ? '' : `The newest export is of ${zone.text(lastMs)}.`;
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
     ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
     : concern('good', 'All is well', `The last run of each list completed and left nothing open. ${newest}`);
@@ -68,50 +72,44 @@ function concern(tone: 'good' | 'warn' | 'bad', title: string, text: string): Ht
 /** The most quiet connections that are named. */
 const quietMax = 5;
 
-function stopped({ silence, quiet }: ReportData, { zone }: ReportOptions): Html[] {
-  const ask = 'Ask those who run the service and the systems that documents come from.';
-  if (silence !== null) {
-    const text = `The last one is of ${zone.text(silence.lastMs)}.\n${ask}`;
-    return [concern('bad', `No document was exported for ${days(silence.silenceMs)}`, text)];
-  }
+function quietConnections({ quiet }: ReportData, zone: Zone): Html[] {
   if (quiet.length === 0) return [];
   const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
-    return `${brief(name, nameMax)} as ${role} for ${days(silenceMs)}, since ${zone.text(lastMs, 'day')}`;
+    const days = counted(Math.floor(silenceMs / dayMs), 'day');
+    return `${brief(name, nameMax)} as ${role} for ${days}, since ${zone.text(lastMs, 'day')}`;
   });
   if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
-  const text = `${named.join('; ')}. That is at least five times as long as usual.\n${ask}`;
+  const text = `${named.join('; ')}. That is at least five times as long as usual.
+Ask those who run these systems.`;
   return [concern('warn', `${counted(quiet.length, 'connection')} went quiet`, text)];
 }
 
 /** The age at which a list is too old if no other is set, in milliseconds. */
 const ageMsMax = 2 * dayMs;
 
-function stale({ lists, period: { nowMs } }: ReportData, { maxAgeMs }: ReportOptions): Html[] {
-  const old = lists.filter(({ lastEnded, lastCompletedAt: at }) => {
-    return lastEnded !== null && !isFresh(at, nowMs, maxAgeMs ?? ageMsMax);
-  });
-  if (old.length === 0) return [];
-  const ages = old.map(
-    list => `${browsableOf(list.resource).title}: last completed ${ago(list.lastCompletedAt, nowMs)}`,
-  );
-  const text = `${ages.join('; ')}. What the service listed since is not in this report.
-See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5`;
-  return [concern('bad', `${counted(old.length, 'list')} too old`, text)];
-}
-
-function ofList({ resource, lastEnded, rejections }: ReportList): Html[] {
+function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
+  const { resource, lastEnded, lastCompletedAt, rejections } = list;
   if (lastEnded === null) return [];
-  const tone = lastEnded.status === 'failed' ? 'bad' : 'warn';
-  return notesOn(lastEnded, rejections).map(({ text, advice }) => {
+  const { title } = browsableOf(resource);
+  const concerns = notesOn(lastEnded, rejections).map(({ text, advice }) => {
     const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
-    const lines = `Run ${lastEnded.runId}: ${printable(text)}\n${todo}`;
-    return concern(tone, `${browsableOf(resource).title}: ${stateText(lastEnded)}`, lines);
+    const tone = lastEnded.status === 'failed' ? 'bad' : 'warn';
+    return concern(
+      tone,
+      `${title}: ${stateText(lastEnded)}`,
+      `Run ${lastEnded.runId}: ${printable(text)}\n${todo}`,
+    );
   });
-}
-
-/** `23 days`, whole ones. */
-function days(ms: number): string {
-  return counted(Math.floor(ms / dayMs), 'day');
+  if (!isFresh(lastCompletedAt, nowMs, maxAgeMs))
+    concerns.push(
+      concern(
+        'bad',
+        `${title}: too old`,
+        `Last completed ${ago(lastCompletedAt, nowMs)}. What the service listed since is not in this report.
+See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5`,
+      ),
+    );
+  return concerns;
 }
 
 /** The period in a few numbers, each with that of the period before. */
@@ -179,25 +177,16 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
 </figure>`;
 }
 
-/** The most frequent sources, destinations or kinds as a table, with a bar for each. */
+/** The most frequent sources, destinations or kinds as a table, with a bar for the share of each. */
 function ranking(title: string, thing: string, { entries, exports, count: all }: Ranking): Html {
-  const most = Math.max(1, ...entries.map(({ now }) => now));
-  const share = (value: number) => `${((value / Math.max(1, exports.now)) * 100).toFixed(1)}\u00a0%`;
-  const row = (name: Html | string, { now, before }: Numbers) => [
-    name,
-    count(now),
-    share(now),
-    count(before),
-  ];
-  const rows = entries.map(({ label, ...numbers }) =>
-    row(
-      html`${brief(label, nameMax)}<svg class="bar" aria-hidden="true"><rect width="${(100 * numbers.now) / most}%" height="8" rx="2"/></svg>`,
-      numbers,
-    ),
-  );
   const sumOf = (side: keyof Numbers) => entries.reduce((sum, entry) => sum + entry[side], 0);
   const rest = { now: exports.now - sumOf('now'), before: exports.before - sumOf('before') };
-  if (rest.now + rest.before > 0) rows.push(row('All others together', rest));
+  const others = rest.now + rest.before > 0 ? [{ label: 'All others together', ...rest }] : [];
+  const rows = [...entries, ...others].map(({ label, now, before }) => {
+    const share = `${((now / Math.max(1, exports.now)) * 100).toFixed(1)}%`;
+    const bar = html`<svg class="bar" aria-hidden="true"><rect width="${share}" height="8" rx="2"/></svg>`;
+    return [html`${brief(label, nameMax)}${bar}`, count(now), share, count(before)];
+  });
   return html`<figure>
 <figcaption><h3>${title}</h3><p>${counted(all.now, thing)} in this period, ${beforeText(all)}.</p></figcaption>
 ${table('numbers', [thing, 'exports', 'share', 'before'], rows)}

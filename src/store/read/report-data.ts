@@ -86,7 +86,7 @@ export function readReport(path: string, period: ReportPeriod) {
       undated: number('SELECT count(*) FROM document_exports WHERE exported_at_ms IS NULL') ?? 0,
       lastMs: number('SELECT max(exported_at_ms) FROM document_exports WHERE exported_at_ms < ?', span.toMs),
       // A mirror that is behind makes nothing quiet, however short the period is.
-      ...readSilence(sqlite, period, Math.min(span.toMs, runMs)),
+      quiet: readQuiet(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
         destination: rankingOf('destination_connection_id', connectionName('destination_connection_id')),
         source: rankingOf('source_connection_id', connectionName('source_connection_id')),
@@ -157,34 +157,27 @@ const exportsMin = 5;
 /** A longer silence is not news, in milliseconds, unless the period before is longer. */
 const newsMs = 90 * dayMs;
 
-/** Whether all exports, or those of some connections, have stopped. */
-function readSilence(sqlite: Database.Database, { span, spanBefore }: ReportPeriod, knownMs: number) {
-  const silent = (column: string, fromMs: number) =>
-    sqlite
-      .prepare<object, { id: number | null; name: string; lastMs: number; silenceMs: number }>(
+/** The connections whose exports have stopped. */
+function readQuiet(sqlite: Database.Database, { span, spanBefore }: ReportPeriod, knownMs: number) {
+  const fromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
+  const quiet = (['source', 'destination'] as const).flatMap(role => {
+    const column = `${role}_connection_id`;
+    return sqlite
+      .prepare<object, { name: string; lastMs: number; silenceMs: number; role: string }>(
         `WITH ended AS MATERIALIZED (
            SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
-           WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs ${column === 'NULL' ? '' : 'GROUP BY 1'} HAVING lastMs <= @knownMs - ${silenceMsMin})
-         SELECT l.id, ${connectionName('l.id')} AS name, l.lastMs, @knownMs - l.lastMs AS silenceMs
+           WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs AND ${column} IS NOT NULL
+           GROUP BY 1 HAVING lastMs <= @knownMs - ${silenceMsMin})
+         SELECT ${connectionName('l.id')} AS name, l.lastMs, @knownMs - l.lastMs AS silenceMs, '${role}' AS role
          FROM document_exports e INDEXED BY document_exports_exported_at_ms CROSS JOIN ended l
-         WHERE EXISTS (SELECT 1 FROM ended) AND ${column} IS l.id AND exported_at_ms >= @fromMs - ${usualMs}
+         WHERE EXISTS (SELECT 1 FROM ended) AND ${column} = l.id AND exported_at_ms >= @fromMs - ${usualMs}
            AND exported_at_ms > l.lastMs - ${usualMs} AND exported_at_ms <= l.lastMs
          GROUP BY l.id, l.lastMs HAVING count(*) >= ${exportsMin}
            AND silenceMs >= ${usualGaps} * (l.lastMs - min(exported_at_ms)) / (count(*) - 1)`,
       )
       .all({ fromMs, toMs: span.toMs, knownMs });
-  const newsFromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
-  const quiet = (['source', 'destination'] as const).flatMap(role =>
-    silent(`${role}_connection_id`, newsFromMs).flatMap(({ id, ...each }) =>
-      id === null ? [] : { ...each, role },
-    ),
-  );
-  return {
-    /** How long nothing was exported at all, if that is longer than usual. */
-    silence: silent('NULL', Number.MIN_SAFE_INTEGER)[0] ?? null,
-    /** The connections that went quiet in the period or shortly before, the latest first. */
-    quiet: quiet.sort((one, other) => other.lastMs - one.lastMs),
-  };
+  });
+  return quiet.sort((one, other) => other.lastMs - one.lastMs);
 }
 
 const changesMax = 6;
