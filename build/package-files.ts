@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, flagsOf, type NamedFlag } from '../src/commands/command.ts';
+import { type Command, flagsOf } from '../src/commands/command.ts';
+import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
 import { settings } from '../src/config/settings.ts';
@@ -63,7 +64,7 @@ function commandLines({
     `.SS "${[`docmirror ${name}`, ...words.map(argumentWord)].join(' ')}"`,
     escaped(description),
     ...words.flatMap(({ valueName = '', help }) => item(valueName, `${help}.`)),
-    ...flagsOf(command).flatMap(flagLines),
+    ...[...flagsOf(command)].flatMap(flagLines),
     ...(command.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
     ...(command.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${command.exitCodes}`)]),
     '.PP',
@@ -72,7 +73,10 @@ function commandLines({
   ];
 }
 
-function flagLines({ name, flag: { valueName, help, choices, default: fallback } }: NamedFlag): string[] {
+function flagLines([name, { valueName, help, choices, default: fallback }]: readonly [
+  string,
+  FlagHelp,
+]): string[] {
   const notes = [
     ...(choices === undefined || help.includes(choices.join(', ')) ? [] : [choices.join(', ')]),
     ...(fallback === undefined ? [] : [`default ${fallback}`]),

@@ -76,12 +76,10 @@ async function commandSection(): Promise<string> {
 /** The arguments of a command, and the flags that are no settings. */
 function usageOf(command: Command): string {
   const elsewhere = ['--json', '--env-file', ...command.settings.map(key => settings[key].flag)];
-  const flags = flagsOf(command).filter(({ name }) => !elsewhere.includes(name));
+  const flags = [...flagsOf(command)].filter(([name]) => !elsewhere.includes(name));
   return [
     ...Object.values(command.arguments ?? {}).map(each => `- \`${argumentWord(each)}\`: ${helpOf(each)}`),
-    ...flags.map(
-      ({ name, flag }) => `- \`${[name, flag.valueName ?? []].flat().join(' ')}\`: ${helpOf(flag)}`,
-    ),
+    ...flags.map(([name, flag]) => `- \`${[name, flag.valueName ?? []].flat().join(' ')}\`: ${helpOf(flag)}`),
   ].join('\n');
 }
 

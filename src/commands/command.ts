@@ -81,36 +81,21 @@ export class Context {
   }
 }
 
-/** A flag under the name that the user types. */
-export interface NamedFlag {
-  readonly name: `--${string}`;
-  readonly flag: FlagHelp;
-}
-
-/** The flag that every command has: a file of settings, which overrides the environment. */
-const envFile: NamedFlag = {
-  name: '--env-file',
-  flag: { valueName: 'FILE', help: 'settings as lines NAME=value; they count more than the environment' },
-};
-
 /** The name that a flag has on the command line: `maxAge` is `--max-age`. */
 export function flagName(key: string): `--${string}` {
   return `--${key.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
-/** All flags of a command: its own, those of its settings, and `--env-file`. */
-export function flagsOf({ flags, settings: names, output }: Command): NamedFlag[] {
-  return [
-    ...Object.entries(flags).map(([key, flag]) => ({ name: flagName(key), flag })),
-    ...(output === undefined ? [] : [{ name: '--json' as const, flag: { help: 'print it as JSON' } }]),
-    ...names.map(settingFlag),
-    envFile,
-  ];
-}
-
-function settingFlag(name: SettingName): NamedFlag {
-  const { flag, valueName, variable, default: fallback, help } = settings[name];
-  const isPlain = !fallback || valueName === null;
-  const note = isPlain ? `[${variable}]` : `[${variable}, default ${fallback}]`;
-  return { name: flag, flag: { help: `${help} ${note}`, ...(valueName !== null && { valueName }) } };
+/** All flags of a command, by the names that the user types: its own, those of its settings, and `--env-file`. */
+export function flagsOf({ flags, settings: names, output }: Command): Map<string, FlagHelp> {
+  const all = new Map<string, FlagHelp>(Object.entries(flags).map(([key, flag]) => [flagName(key), flag]));
+  if (output !== undefined) all.set('--json', { help: 'print it as JSON' });
+  for (const name of names) {
+    const { flag, valueName, variable, default: fallback, help } = settings[name];
+    const isPlain = !fallback || valueName === null;
+    const note = isPlain ? `[${variable}]` : `[${variable}, default ${fallback}]`;
+    all.set(flag, { help: `${help} ${note}`, ...(valueName !== null && { valueName }) });
+  }
+  const help = 'settings as lines NAME=value; they count more than the environment';
+  return all.set('--env-file', { valueName: 'FILE', help });
 }

@@ -29,7 +29,7 @@ function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
   return [
     ...all.map(({ name, command }): Level => {
       const choices = Object.values(command.arguments ?? {}).flatMap(each => each.choices ?? []);
-      return [name, [...choices, ...flagsOf(command).map(flag => flag.name), '--help']];
+      return [name, [...choices, ...flagsOf(command).keys(), '--help']];
     }),
     ...heads.map(
       (head): Level => [head, names.flatMap(([group, inner = []]) => (group === head ? inner : []))],

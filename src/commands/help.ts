@@ -68,7 +68,7 @@ export function commandHelp(
   width: number,
 ): string {
   const { arguments: args = {}, examples, notes = [], exitCodes } = command;
-  const flags = flagsOf(command).map(({ name: flag, flag: { valueName, ...about } }): Row => {
+  const flags = [...flagsOf(command)].map(([flag, { valueName, ...about }]): Row => {
     // The help of a repeatable flag already names its choices.
     const choices = about.isRepeatable ? undefined : about.choices;
     const words = choices === undefined ? about.help : `${about.help} (${choices.join(', ')})`;

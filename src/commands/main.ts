@@ -65,25 +65,26 @@ async function commandIn(words: readonly string[]) {
 /** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
 type Typed = ReturnType<typeof parse>;
 
-/** Flags that name the object of a command. Of others, the last one counts. */
-const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
-
-/** @throws UsageError if a flag is unknown, lacks its value, or does not fit the others. */
-function parse(command: Command, given: readonly string[]) {
-  const known = new Map(flagsOf(command).map(({ name, flag }) => [name as string, flag]));
+/**
+ * Of a flag that is there several times, the last one counts, unless it can be repeated.
+ *
+ * @throws UsageError if a flag is unknown, lacks its value, or does not fit the others.
+ */
+function parse(command: Command, args: readonly string[]) {
+  const known = flagsOf(command);
   const options = [...known].map(
     ([name, { valueName }]) => [name.slice(2), { type: valueName ? 'string' : 'boolean' }] as const,
   );
   const { tokens } = parseArgs({
-    args: given,
+    args,
     options: Object.fromEntries(options),
     strict: false,
     tokens: true,
   });
   const flags = new Map<string, readonly string[]>();
-  const words = tokens.flatMap(token => (token.kind === 'positional' ? [token.value] : []));
-  const places = Object.values(command.arguments ?? {});
+  const words: string[] = [];
   for (const token of tokens) {
+    if (token.kind === 'positional') words.push(token.value);
     if (token.kind !== 'option') continue;
     const { rawName: name, value, inlineValue } = token;
     const flag = known.get(name);
@@ -94,21 +95,18 @@ function parse(command: Command, given: readonly string[]) {
       );
     if (flag.valueName !== undefined && value === undefined)
       throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
-    const before = flags.get(name) ?? [];
-    if (before.length > 0 && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
-      throw new UsageError(
-        `option ${name} is there twice. It can be given once; the other value would be ignored.`,
-      );
-    flags.set(name, [...(flag.isRepeatable ? before : []), value ?? '']);
+    const before = flag.isRepeatable ? (flags.get(name) ?? []) : [];
+    flags.set(name, [...before, value ?? '']);
   }
-  if (words.length > places.length && !places.at(-1)?.isRepeatable)
-    throw new UsageError(
-      `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
-    );
   for (const name of flags.keys()) {
     const other = known.get(name)?.conflicts?.find(each => flags.has(each));
     if (other !== undefined) throw new UsageError(`${name} cannot be used with ${other}.`);
   }
+  const places = Object.values(command.arguments ?? {});
+  if (words.length > places.length && !places.at(-1)?.isRepeatable)
+    throw new UsageError(
+      `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
+    );
   return { flags, words };
 }
 

@@ -12,9 +12,7 @@ afterAll(() => folder[Symbol.asyncDispose]());
 
 const codes: string[] = Object.keys(advice);
 
-const withJson = (await loadCommands()).filter(({ command }) =>
-  flagsOf(command).some(({ name }) => name === '--json'),
-);
+const withJson = (await loadCommands()).filter(({ command }) => flagsOf(command).has('--json'));
 const words: Readonly<Record<string, string[]>> = {
   show: ['webhooks', '1'],
   erase: ['webhooks', '1'],

@@ -37,9 +37,7 @@ const rename = (scene: Scene, name: string) =>
   Object.assign(scene.service.lists.collections[0] as object, { name });
 
 test('an output is declared for each command that has --json', async () => {
-  const withJson = (await loadCommands()).filter(({ command }) =>
-    flagsOf(command).some(({ name }) => name === '--json'),
-  );
+  const withJson = (await loadCommands()).filter(({ command }) => flagsOf(command).has('--json'));
   const declared = Object.keys(outputs).filter(name => outputFlags(name) === '--json');
   expect(declared.sort()).toEqual(withJson.map(({ name }) => name).sort());
 });

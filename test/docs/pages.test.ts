@@ -61,7 +61,7 @@ test.each([...pages, ...deployed])('%s has only commands, flags and scripts that
     if (first === 'help') continue;
     const command = commands.get(`${first} ${second}`) ?? commands.get(first);
     expect(command, line).toBeDefined();
-    const flags = command === undefined ? [] : flagsOf(command).map(({ name }): string => name);
+    const flags = command === undefined ? [] : [...flagsOf(command).keys()];
     expect(
       (words.match(/--[a-z][\w-]*/g) ?? []).filter(flag => !flags.includes(flag)),
       line,
