@@ -149,7 +149,7 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     await check(list.resource, () => {
       const records = counted(page.pagination.totalRecordCount, 'record');
       const found = `first page ${firstPageNo}, ${size} a page, ${records}`;
-      const [rejected] = page.content === null ? [] : readRecords(list, page.content).rejections;
+      const [rejected] = readRecords(list, page.items ?? []).rejections;
       if (rejected === undefined) return found;
       return {
         status: 'failed',

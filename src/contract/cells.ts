@@ -36,7 +36,7 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
     if (!isMany) return scalarIn(value);
     return Array.isArray(value) ? value.map(scalarIn) : scalarOf(value);
   };
-  if (kind === 'text' || kind === 'integer' || kind === 'texts') {
+  if (kind === 'text' || kind === 'texts') {
     const as = filter === 'time' ? 'time' : kind;
     return [{ name: isMany ? name : column, kind: as, label, isName: false, of: reader(scalarOf) }];
   }

@@ -25,7 +25,7 @@ interface Named extends Uses {
 
 /** A field in one column of the list's own table. */
 export interface ScalarField extends Named {
-  readonly kind: 'text' | 'integer' | 'connection';
+  readonly kind: 'text' | 'connection';
 }
 
 /** A field in a table of its own, one row for each element. */
@@ -46,9 +46,7 @@ export interface ListDefinition {
   /** The column by which the child tables point back here. */
   readonly ownerColumn: string;
   /** The identity of a record: the service's `id`, or its content if the service gives no id. */
-  readonly identity:
-    | { readonly by: 'id' }
-    | { readonly by: 'content'; readonly fields: readonly string[]; readonly timeField: string };
+  readonly identity: { readonly by: 'id' } | { readonly by: 'content'; readonly fields: readonly string[] };
   /** If lists give a connection different names, docmirror keeps the name from the list with the greatest rank. */
   readonly connectionNameRank: number;
   readonly fields: readonly Field[];
@@ -83,7 +81,6 @@ const documentExports: ListDefinition = {
       'destinationReference',
       'exportedAt',
     ],
-    timeField: 'exportedAt',
   },
   connectionNameRank: 1,
   fields: [
@@ -171,15 +168,14 @@ export function arrayFields(list: ListDefinition): ArrayField[] {
   return list.fields.filter((field): field is ArrayField => 'table' in field);
 }
 
-/** The place of the scalar field that says when a record was written; -1 in a list with ids. */
-export function timeIndexOf(list: ListDefinition): number {
-  const { identity } = list;
-  return identity.by === 'id' ? -1 : scalarFields(list).findIndex(({ name }) => name === identity.timeField);
+/** The field that says when a record was written, by which records sort; undefined in a list with ids. */
+export function timeFieldOf(list: ListDefinition): ScalarField | undefined {
+  return scalarFields(list).find(({ filter }) => filter === 'time');
 }
 
-/** The column with that time in milliseconds since 1970, by which records sort; null in a list with ids. */
+/** The column with that time in milliseconds since 1970; null in a list with ids. */
 export function timeColumnOf(list: ListDefinition): string | null {
-  const field = scalarFields(list)[timeIndexOf(list)];
+  const field = timeFieldOf(list);
   return field === undefined ? null : `${field.column}_ms`;
 }
 
@@ -199,7 +195,6 @@ export const connectionSchema: JsonSchema = { type: 'object', ...connectionPrope
 
 const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   text: textOrNull,
-  integer: integerOrNull,
   connection: connectionOrNull,
   texts: { type: ['array', 'null'], items: textOrNull },
   connections: { type: ['array', 'null'], items: connectionOrNull },

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type Connection,
   canonicalRecord,
   connectionContent,
-  type NameAndExtra,
   type RecordValues,
   readWireConnection,
   wireWriter,
 } from './content.ts';
-import { isDeeper, isObject } from './json.ts';
+import { isDeeper, isObject, parseExact } from './json.ts';
 import {
   type ArrayField,
   arrayFields,
@@ -16,20 +16,21 @@ import {
   type Scalar,
   type ScalarField,
   scalarFields,
+  timeFieldOf,
 } from './lists.ts';
-import { type PageContent, readContent } from './page.ts';
 import { contentBytes, writeHash16 } from './sum.ts';
-
-/** What a record says of a connection. */
-export interface ConnectionMention extends NameAndExtra {
-  readonly id: number;
-}
+import { instantMs } from './time.ts';
 
 /** An item of a list as the mirror keeps it. */
 export interface MirrorRecord extends RecordValues {
+  /** Its place on the page, from 0. */
+  readonly position: number;
+  /** What lists are ordered by: its id, or its time in milliseconds since 1970; NaN if it has none. */
+  readonly key: number;
   /** 16 bytes: the hash of all its fields, but of no connection's name. */
   readonly content: Buffer;
-  readonly mentions: readonly ConnectionMention[];
+  /** What it says of connections. */
+  readonly mentions: readonly Connection[];
 }
 
 /** An item that can't be read. */
@@ -44,8 +45,6 @@ export interface Rejection {
 /** A page's items, each read or rejected. */
 export interface PageRecords {
   readonly records: readonly MirrorRecord[];
-  /** The records' places on the page, from 0. */
-  readonly positions: readonly number[];
   readonly rejections: readonly Rejection[];
   /** 16 bytes for each item, in their order: the content of a record, anything for a rejected one. */
   readonly contents: Buffer;
@@ -58,34 +57,31 @@ const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 /** The message says why an item can't be read. */
 class Unreadable extends Error {}
 
-type Exact = PageContent['exact'];
-type Item = { readonly [name: string]: unknown };
-
 /** Reads the items of a page of a list: unknown in, typed records out. */
-export function readRecords(list: ListDefinition, { items, exact }: PageContent): PageRecords {
+export function readRecords(list: ListDefinition, items: readonly unknown[]): PageRecords {
   const shape = shapes.get(list) ?? shapeOf(list);
   const records: MirrorRecord[] = [];
-  const positions: number[] = [];
   const rejections: Rejection[] = [];
   // One buffer for each page: a buffer for each record would cost as much as its hash.
   const contents = Buffer.allocUnsafe(items.length * contentBytes);
   for (let position = 0; position < items.length; position++) {
+    const item = items[position];
     try {
-      records.push(readItem(shape, items[position], exact, position, contents));
-      positions.push(position);
+      const offset = position * contentBytes;
+      const record = readItem(shape, item, position, contents.subarray(offset, offset + contentBytes));
+      writeHash16(shape.canonical(record), contents, offset);
+      records.push(record);
     } catch (error) {
-      // A page can be nested too deep to be parsed again.
-      if (!(error instanceof Unreadable || error instanceof RangeError)) throw error;
-      const reason = error instanceof Unreadable ? error.message : tooDeep;
-      rejections.push({ position, reason, record: textOf(exact, position) });
+      if (!(error instanceof Unreadable)) throw error;
+      rejections.push({ position, reason: error.message, record: textOf(item) });
     }
   }
-  return { records, positions, rejections, contents };
+  return { records, rejections, contents };
 }
 
-function textOf(exact: Exact, position: number): string {
+function textOf(item: unknown): string {
   try {
-    return JSON.stringify(exact()[position]);
+    return JSON.stringify(item);
   } catch {
     return JSON.stringify(tooDeep);
   }
@@ -96,11 +92,13 @@ const shapes = new WeakMap<ListDefinition, ReturnType<typeof shapeOf>>();
 /** The parts of a list's definition that `readRecords` needs, computed once. */
 function shapeOf(list: ListDefinition) {
   const byId = list.identity.by === 'id';
+  const scalars = scalarFields(list);
   const shape = {
-    scalars: scalarFields(list),
+    scalars,
     arrays: arrayFields(list),
     known: new Set([...(byId ? ['id'] : []), ...list.fields.map(field => field.name)]),
     byId,
+    timeAt: scalars.indexOf(timeFieldOf(list) as ScalarField),
     canonical: canonicalRecord(list),
   };
   shapes.set(list, shape);
@@ -109,96 +107,74 @@ function shapeOf(list: ListDefinition) {
 
 /** @throws Unreadable if the item is not a record of the list. */
 function readItem(
-  shape: ReturnType<typeof shapeOf>,
+  { byId, scalars: fields, arrays, timeAt, known }: ReturnType<typeof shapeOf>,
   item: unknown,
-  exact: Exact,
   position: number,
-  contents: Buffer,
+  content: Buffer,
 ): MirrorRecord {
   if (!isObject(item)) throw new Unreadable('the item is not an object');
-  if (shape.byId && item.id === undefined) throw new Unreadable("the item: must have required property 'id'");
-  const id = shape.byId ? readInteger('id', item.id) : null;
-  if (shape.byId && id === null) throw mismatch('id', 'integer');
-  const reading = new ItemReading(item, exact, position);
-  const scalars = shape.scalars.map(field => reading.scalar(field));
-  const arrays = shape.arrays.map(field => reading.array(field));
-  const extra = reading.extra(shape.known);
-  const offset = position * contentBytes;
-  writeHash16(shape.canonical({ id, scalars, arrays, extra }), contents, offset);
-  const content = contents.subarray(offset, offset + contentBytes);
-  return { id, scalars, arrays, extra, content, mentions: reading.mentions };
+  const id = byId ? readInteger('id', item.id) : null;
+  if (byId && id === null) throw mismatch('id', 'integer');
+  const reading = new ItemReading(item);
+  const scalars = fields.map(field => reading.scalar(field));
+  const time = scalars[timeAt];
+  return {
+    position,
+    content,
+    id,
+    key: id ?? (typeof time === 'string' ? instantMs(time) : null) ?? Number.NaN,
+    scalars,
+    arrays: arrays.map(field => reading.array(field)),
+    extra: membersBeside(known, item, reading.unheld),
+    mentions: reading.mentions,
+  };
 }
 
 /** Reads the fields of one item, and collects the connections that it mentions and what fits no column. */
 class ItemReading {
-  readonly mentions: ConnectionMention[] = [];
-  readonly #item: Item;
-  readonly #exact: Exact;
-  readonly #position: number;
+  readonly mentions: Connection[] = [];
   /** Fields of the contract that do not fit their columns; they are kept complete in `extra`. */
-  readonly #unheld: string[] = [];
+  readonly unheld: string[] = [];
+  readonly #item: { readonly [name: string]: unknown };
 
-  constructor(item: Item, exact: Exact, position: number) {
+  constructor(item: { readonly [name: string]: unknown }) {
     this.#item = item;
-    this.#exact = exact;
-    this.#position = position;
   }
 
   scalar({ kind, name }: ScalarField): Scalar {
     const value = this.#item[name];
-    if (kind === 'integer') return readInteger(name, value);
     if (kind === 'connection') return this.#connection(name, name, value);
     const text = readText(name, value);
-    if (text === null || text.isWellFormed()) return text;
-    this.#unheld.push(name);
-    return null;
+    return text === null || text.isWellFormed() ? text : this.#leave(name, null);
   }
 
   array({ kind, name }: ArrayField): Scalar[] {
     const values = this.#item[name] ?? null;
-    if (values === null) {
-      // No rows can mean an empty array, so a missing one is recorded in `extra`.
-      this.#unheld.push(name);
-      return [];
-    }
+    // No rows can mean an empty array, so a missing one is recorded in `extra`.
+    if (values === null) return this.#leave(name, []);
     if (!Array.isArray(values)) throw mismatch(name, 'array');
     if (kind === 'connections')
-      return values.map((value, at) => this.#connection(`${name}.${at}`, name, value, at));
+      return values.map((value, at) => this.#connection(`${name}.${at}`, name, value));
     const texts = values.map((value, at) => readText(`${name}.${at}`, value));
-    if (texts.every(text => text?.isWellFormed())) return texts;
-    this.#unheld.push(name);
-    return [];
+    return texts.every(text => text?.isWellFormed()) ? texts : this.#leave(name, []);
   }
 
-  /** Compact JSON of the members without a column; null if there are none. */
-  extra(known: ReadonlySet<string>): string | null {
-    const further = namesBeside(known, this.#item);
-    const names = this.#unheld.length === 0 ? further : [...further, ...this.#unheld];
-    return this.#membersOf(names);
-  }
-
-  /** @param at its place in an array of connections. */
-  #connection(path: string, field: string, value: unknown, at?: number): number | null {
+  #connection(path: string, field: string, value: unknown): number | null {
     if (value === null || value === undefined) return null;
     if (!isObject(value)) throw mismatch(path, 'object');
     const id = readInteger(`${path}.id`, value.id);
     const name = readText(`${path}.name`, value.name);
-    const extra = this.#membersOf(namesBeside(inConnection, value), field, at);
+    const extra = membersBeside(inConnection, value);
     // Half a surrogate pair has no UTF-8 form.
     if (id !== null) this.mentions.push({ id, name: name?.toWellFormed() ?? null, extra });
-    // A connection without an id has no row, so the field is kept complete in `extra`, besides the null.
-    else if (extra !== null || name !== null) this.#unheld.push(field);
+    // A connection without an id has no row.
+    else if (extra !== null || name !== null) this.unheld.push(field);
     return id;
   }
 
-  /** Members of the item, or of a connection in it, with all digits of their numbers. */
-  #membersOf(names: readonly string[], field?: string, at?: number): string | null {
-    if (names.length === 0) return null;
-    if (isDeeper(this.#item, nestingMax)) throw new Unreadable(tooDeep);
-    const item = this.#exact()[this.#position] as Item;
-    const value = field === undefined ? item : item[field];
-    const object = (at === undefined ? value : (value as unknown[])[at]) as Item;
-    return JSON.stringify(Object.fromEntries(names.map(name => [name, object[name] ?? null])));
+  #leave<T>(field: string, value: T): T {
+    this.unheld.push(field);
+    return value;
   }
 }
 
@@ -211,7 +187,7 @@ function readText(path: string, value: unknown): string | null {
 function readInteger(path: string, value: unknown): number | null {
   if (Number.isSafeInteger(value)) return value as number;
   if (value === null || value === undefined) return null;
-  if (!Number.isInteger(value)) throw mismatch(path, 'integer');
+  if (!Number.isInteger(value) && !JSON.isRawJSON(value)) throw mismatch(path, 'integer');
   throw new Unreadable(`${path}: the number is beyond 2^53, so it can't be held exactly`);
 }
 
@@ -221,22 +197,35 @@ function mismatch(path: string, type: string): Unreadable {
 
 /** The members of a connection that have columns. */
 const inConnection: ReadonlySet<string> = new Set(['id', 'name']);
-const none: readonly string[] = [];
 
-/** The members of an object that have no column. Usually there are none, so it makes no array first. */
-function namesBeside(known: ReadonlySet<string>, object: object): readonly string[] {
-  let names: string[] | undefined;
-  for (const name in object)
-    if (!known.has(name)) {
-      names ??= [];
-      names.push(name);
-    }
-  return names ?? none;
+/** Compact JSON of the members that have no column, and of those that do not fit it; null if there are none, as usual. */
+function membersBeside(
+  known: ReadonlySet<string>,
+  object: { readonly [name: string]: unknown },
+  unheld: readonly string[] = [],
+): string | null {
+  let names = unheld;
+  for (const name in object) if (!known.has(name)) names = [...names, name];
+  if (names.length === 0) return null;
+  const members = Object.fromEntries(names.map(name => [name, object[name] ?? null]));
+  if (isDeeper(members, nestingMax)) throw new Unreadable(tooDeep);
+  return JSON.stringify(members);
 }
 
 /** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
 export function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
-  return readRecords(list, readContent(Buffer.from(`[${json}]`))).records[0];
+  return readRecords(list, [parseExact(json)]).records[0];
+}
+
+/**
+ * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
+ * identify it.
+ */
+export function identityOf(list: ListDefinition, { id, scalars }: RecordValues): string {
+  const { identity } = list;
+  if (identity.by === 'id') return String(id);
+  const fields = scalarFields(list);
+  return JSON.stringify(identity.fields.map(name => scalars[fields.findIndex(field => field.name === name)]));
 }
 
 /**

@@ -165,6 +165,8 @@ export interface PageRequest {
   readonly isBeyond?: boolean;
   /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
   readonly triesMax?: number;
+  /** Tells whether items with that digest need no parsing. */
+  readonly isKnown?: (digest: string) => boolean;
 }
 
 /** The service, as a run sees it: pages of lists, and what they cost. `service/` implements it. */
@@ -173,16 +175,6 @@ export interface PageSource {
   readonly traffic: Traffic;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;
-  /**
-   * Gets one page, with all its retries.
-   *
-   * @param isKnown tells whether items with that digest need no parsing.
-   * @throws ServiceError if all retries failed or another try can't help.
-   */
-  getPage(
-    list: ListDefinition,
-    request: PageRequest,
-    signal: AbortSignal,
-    isKnown?: (itemsDigest: string) => boolean,
-  ): Promise<Page>;
+  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help. */
+  getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
 }

@@ -1,10 +1,11 @@
 import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
-import { type Page, PageError, readPage } from '../contract/page.ts';
+import type { Page } from '../contract/page.ts';
 import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
 import { ServiceError } from '../errors.ts';
 import { HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
+import { readPage } from './page.ts';
 
 /** How to reach the service, and how long to keep trying. */
 export interface ServiceOptions extends HttpOptions {
@@ -29,9 +30,8 @@ export interface ServiceOptions extends HttpOptions {
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
-/** How often a page is asked for that comes in a wrong form, and one whose answer says of itself that it failed or is partial. */
-const formTriesMax = 3;
-const faultTriesMax = 6;
+/** How often a page is asked for that comes in a wrong form, or whose answer says of itself that it failed or is partial. */
+const formTriesMax = 6;
 
 /** The time for the one try of a list after the others were given up, in milliseconds. */
 const lastTryMsMax = 5_000;
@@ -72,15 +72,10 @@ export class Service implements PageSource {
     return this.#pacer.concurrency;
   }
 
-  async getPage(
-    list: ListDefinition,
-    request: PageRequest,
-    signal: AbortSignal,
-    isKnown?: (itemsDigest: string) => boolean,
-  ): Promise<Page> {
+  async getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
     const outage = this.#outage;
     const patient = AbortSignal.any([signal, outage.signal]);
-    return pRetry(() => this.#try(list, request, patient, isKnown), {
+    return pRetry(() => this.#try(list, request, patient), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
       maxTimeout: retryDelayMsMax,
@@ -101,18 +96,13 @@ export class Service implements PageSource {
     await this.#client.close();
   }
 
-  async #try(
-    list: ListDefinition,
-    request: PageRequest,
-    signal: AbortSignal,
-    isKnown?: (itemsDigest: string) => boolean,
-  ): Promise<Page> {
+  async #try(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
     const { isOver, error: lastError } = this.#outage;
     if (isOver && lastError !== null && this.#pacer.heldMs > lastTryMsMax) throw lastError;
     await this.#pacer.ready(signal);
     const begunAtMs = performance.now();
     try {
-      const page = this.#read(await this.#get(list, request, signal), list, isKnown);
+      const page = this.#read(await this.#get(list, request, signal), list, request);
       this.#pacer.noteAnswer();
       this.#outage.noteAnswer();
       return page;
@@ -153,21 +143,14 @@ export class Service implements PageSource {
     return Math.min(timeoutMs, giveUpAfterMs, this.#outage.isOver ? lastTryMsMax : timeoutMs);
   }
 
-  #read(bytes: Buffer, list: ListDefinition, isKnown?: (itemsDigest: string) => boolean): Page {
+  #read(bytes: Buffer, list: ListDefinition, { isKnown }: PageRequest): Page {
     const asked = `GET ${this.baseUrl}${list.path}`;
-    try {
-      const page = readPage(bytes, isKnown);
-      // Nothing of a known page is stored or shown, so no secret needs to be looked for.
-      if (page.content === null || !this.#options.secrets.areIn(page.items)) return page;
-      // Records without the secret would not be what the service lists.
-      const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
-      throw new ServiceError('token_echoed', message, { retryable: false });
-    } catch (error) {
-      if (!(error instanceof PageError)) throw error;
-      const message = `${asked} did not answer with a page: ${error.message}`;
-      const { isBare } = error;
-      throw new ServiceError('invalid_response', message, { retryable: true, isBare, cause: error });
-    }
+    const page = readPage(bytes, asked, isKnown);
+    // Nothing of a known page is stored or shown, so no secret needs to be looked for.
+    if (page.items === null || !this.#options.secrets.areIn(page.bytes)) return page;
+    // Records without the secret would not be what the service lists.
+    const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
+    throw new ServiceError('token_echoed', message, { retryable: false });
   }
 }
 
@@ -182,9 +165,7 @@ function mayPass(
 ): error is ServiceError {
   if (!(error instanceof ServiceError) || !error.retryable) return false;
   if (error.code === 'server_error' && tryNumber >= triesMax) return false;
-  const isFault = error.cause instanceof PageError && error.cause.isFault;
-  if (error.code === 'invalid_response' && tryNumber >= (isFault ? faultTriesMax : formTriesMax))
-    return false;
+  if (error.code === 'invalid_response' && tryNumber >= formTriesMax) return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
 }
 

@@ -62,8 +62,8 @@ export function pagesStated({ page, pageSize, pageCount }: FirstPage): number {
 }
 
 /** How many records a full page has, at least one, by the first page's own statement and by its items. */
-function sizeOf({ content, pagination }: Page): number {
-  const count = content?.items.length ?? 0;
+function sizeOf({ items, pagination }: Page): number {
+  const count = items?.length ?? 0;
   const { pageSize, totalRecordCount } = pagination;
   if (count > pageSize) return count;
   const isWholeList = count >= totalRecordCount;
@@ -97,7 +97,7 @@ export function pageGetter(
   source: PageSource,
   list: ListDefinition,
   { firstPageNo, pageSize, sendsServedSize }: Paging,
-  isKnown: (itemsDigest: string) => boolean,
+  isKnown: (digest: string) => boolean,
 ): (ask: Ask, signal: AbortSignal) => Promise<Fetched> {
   /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
   let ahead = 0;
@@ -108,8 +108,8 @@ export function pageGetter(
     const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
     const tries = triesMax === undefined ? {} : { triesMax };
     const get = (by: number) => {
-      const asked = { pageNo: pageNo - by, pageSize: sentSize, isBeyond, ...tries };
-      return source.getPage(list, asked, signal, isKnown);
+      const asked = { pageNo: pageNo - by, pageSize: sentSize, isBeyond, isKnown, ...tries };
+      return source.getPage(list, asked, signal);
     };
     const before = ahead;
     const page = await get(before);
@@ -160,9 +160,9 @@ export function pageGetter(
 }
 
 /** Whether a page of another number is the last one, which some services repeat past the end. */
-function isLastAgain({ pagination, content }: Page, ask: Ask, other: number): boolean {
+function isLastAgain({ pagination, items }: Page, ask: Ask, other: number): boolean {
   const isPast = beginOf(ask) >= pagination.totalRecordCount;
-  return isPast || (other < 0 && content !== null && content.items.length < ask.size);
+  return isPast || (other < 0 && items !== null && items.length < ask.size);
 }
 
 /** Whether the service answers, but not with a page at this address or of this size. */

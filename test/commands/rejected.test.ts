@@ -48,7 +48,7 @@ describe('rejected', () => {
       },
       {
         resource: 'collections',
-        reason: "the item: must have required property 'id'",
+        reason: 'id: must be integer',
         count: 1,
         firstRunId: 1,
         lastRunId: 1,

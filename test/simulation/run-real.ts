@@ -1,7 +1,7 @@
 import { listOf } from '../../src/contract/lists.ts';
-import { readPage } from '../../src/contract/page.ts';
 import type { PageSource, RunSummary } from '../../src/contract/run.ts';
 import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/errors.ts';
+import { readPage } from '../../src/service/page.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import type { ListObserver } from '../../src/sync/read.ts';
@@ -144,13 +144,13 @@ function sourceOf({ ask, concurrency }: RunWish): PageSource {
     baseUrl: 'https://simulated.example',
     concurrency,
     traffic,
-    async getPage({ resource }, request, signal, isKnown) {
+    async getPage({ resource }, { isKnown, ...request }, signal) {
       traffic.requests++;
       const answer = await ask({ list: resource, ...request }, signal);
       if (answer.kind !== 'page') throw errorOf(answer.kind);
       const bytes = Buffer.from(answer.body);
       traffic.bytes += bytes.length;
-      return readPage(bytes, isKnown);
+      return readPage(bytes, '', isKnown);
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
-import { type Page, readPage } from '../../src/contract/page.ts';
+import type { Page } from '../../src/contract/page.ts';
 import type { PageRequest, PageSource, Traffic } from '../../src/contract/run.ts';
 import { ServiceError } from '../../src/errors.ts';
+import { readPage } from '../../src/service/page.ts';
 
 /** A document export in a list that moves. Only the test sees its `uid`. */
 export interface Entry {
@@ -96,7 +97,7 @@ export class MovingList implements PageSource {
 export function answer(items: object[], totalRecordCount: number, pageNo: number, pageSize: number): Page {
   const pageCount = Math.ceil(totalRecordCount / pageSize);
   const pagination = { pageCount, pageNo, pageSize, totalRecordCount };
-  return readPage(Buffer.from(JSON.stringify({ items, pagination })));
+  return readPage(Buffer.from(JSON.stringify({ items, pagination })), '');
 }
 
 export function toItem({ reference, title, exported = reference }: Entry & { exported?: number }) {

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
-import { type Page, readPage } from '../../src/contract/page.ts';
+import type { Page } from '../../src/contract/page.ts';
 import type { PageRequest, PageSource } from '../../src/contract/run.ts';
+import { readPage } from '../../src/service/page.ts';
 import { memoryFolder, run, stored } from '../support/in-process.ts';
 import { toItem } from '../support/moving-list.ts';
 
@@ -55,7 +56,7 @@ class TimedList implements PageSource {
     const items = some.map(({ reference, time }) =>
       toItem({ uid: reference, reference, title: 0, exported: time }),
     );
-    return readPage(Buffer.from(JSON.stringify({ items, pagination })));
+    return readPage(Buffer.from(JSON.stringify({ items, pagination })), '');
   }
 
   listed() {

@@ -9,7 +9,6 @@ import {
   lists,
   scalarFields,
   timeColumnOf,
-  timeIndexOf,
 } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { DocmirrorError, MirrorFileError, UsageError } from '../../errors.ts';
@@ -167,11 +166,11 @@ function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
     list === webhooks
       ? ['endpoint = cut_endpoint(endpoint)', '_extra = NULL']
       : [`_extra = nullif(json_remove(_extra, ${paths(fields)}), '{}')`];
-  for (const [at, { name, column }] of scalarFields(list).entries()) {
+  for (const { name, column, filter } of scalarFields(list)) {
     if (!fields.includes(name)) continue;
     // SQLite takes the last one if a column is set twice.
     set.push(`${column} = NULL`);
-    if (at === timeIndexOf(list)) set.push(`${timeColumnOf(list)} = NULL`);
+    if (filter === 'time') set.push(`${timeColumnOf(list)} = NULL`);
   }
   return set.join(', ');
 }

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import {
+  type Connection,
   type RecordValues,
   readWireConnection,
-  type StoredConnection,
   wireConnection,
   wireWriter,
 } from '../../contract/content.ts';
@@ -76,7 +76,7 @@ const stoodAfter = 'h.resource = @resource AND h.valid_from_run_id <= @run AND h
 export class MirrorState {
   readonly #sqlite: Database.Database;
   readonly #runId: number | null;
-  #connections: ReadonlyMap<number, StoredConnection> | undefined;
+  #connections: ReadonlyMap<number, Connection> | undefined;
 
   /** @param runId null for the present state. */
   constructor(sqlite: Database.Database, runId: number | null) {
@@ -101,7 +101,7 @@ export class MirrorState {
   }
 
   /** A connection as it was then; undefined if there was none. */
-  connection(id: number): StoredConnection | undefined {
+  connection(id: number): Connection | undefined {
     this.#connections ??= new Map(
       this.records('connections').map(each => [each.id, connectionOf(each.id, each.values)]),
     );
@@ -109,7 +109,7 @@ export class MirrorState {
   }
 }
 
-function connectionOf(id: number, { scalars: [name], extra }: RecordValues): StoredConnection {
+function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Connection {
   return { id, name: name as string | null, extra };
 }
 

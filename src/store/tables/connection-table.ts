@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
-import { readWireConnection, type StoredConnection, wireConnection } from '../../contract/content.ts';
+import { type Connection, readWireConnection, wireConnection } from '../../contract/content.ts';
 import { lists } from '../../contract/lists.ts';
 import { tryToRead } from './readable.ts';
 
 /** A connection's row. */
-export interface ConnectionRow extends StoredConnection {
+export interface ConnectionRow extends Connection {
   /** 16 bytes, as they are in the row; null if another program removed them. */
   readonly content: Buffer | null;
 }
@@ -23,7 +23,7 @@ export function connectionRows(sqlite: Database.Database): IterableIterator<Conn
 }
 
 /** Whether the further fields of a row are as docmirror writes them: a content is the same if its name is among them. */
-export function isExtraAsWritten(row: StoredConnection): boolean {
+export function isExtraAsWritten(row: Connection): boolean {
   const read = tryToRead(() => readWireConnection(wireConnection(row)));
   return 'value' in read && read.value.name === row.name && read.value.extra?.length === row.extra?.length;
 }

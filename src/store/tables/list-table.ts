@@ -6,9 +6,10 @@ import {
   type Scalar,
   scalarFields,
   timeColumnOf,
-  timeIndexOf,
+  timeFieldOf,
 } from '../../contract/lists.ts';
-import { keyOfTime } from '../../contract/record-key.ts';
+import type { MirrorRecord } from '../../contract/record.ts';
+import { instantMs } from '../../contract/time.ts';
 import { MirrorFileError } from '../../errors.ts';
 
 /** A record's row. */
@@ -20,10 +21,8 @@ export interface StoredRow {
   readonly content: string;
 }
 
-/** A record that was read. */
-export interface NewRecord extends RecordValues {
-  readonly content: Buffer;
-}
+/** By what rows are found. A key that is no number is bound as null. */
+type Sought = Pick<MirrorRecord, 'key' | 'content'>;
 
 /** A row that docmirror can't have written, though its content does not show it, by the id of its record. */
 type Malformed = { readonly table: string; readonly id: number; readonly what: string };
@@ -47,11 +46,10 @@ export class ListTable {
   readonly #sqlite: Database.Database;
   /** The column that leads the index for finding a content: the time, or the id. */
   readonly #lead: string;
-  readonly #timeAt: number;
   readonly #rows: string;
-  readonly #find: Database.Statement<[Scalar, Buffer], number>;
-  readonly #findMany: Database.Statement<[(Scalar | Buffer)[]], (number | null)[]>;
-  readonly #others: Database.Statement<[Scalar, Buffer, number, number], number>;
+  readonly #find: Database.Statement<[number, Buffer], number>;
+  readonly #findMany: Database.Statement<[(number | Buffer)[]], (number | null)[]>;
+  readonly #others: Database.Statement<[number, Buffer, number, number], number>;
   readonly #read: Database.Statement<[number], RawRow>;
   readonly #items: readonly Database.Statement<[number], Scalar>[];
 
@@ -60,17 +58,16 @@ export class ListTable {
     this.list = list;
     this.#sqlite = sqlite;
     this.#lead = timeColumnOf(list) ?? 'id';
-    this.#timeAt = timeIndexOf(list);
     const columns = scalarFields(list).map(({ column }) => column);
     const all = ['id', '_first_seen_run_id', 'lower(hex(_content))', '_extra', ...columns];
     this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
     const find = `SELECT id FROM ${table} WHERE ${this.#lead} IS ? AND _content = ?`;
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
-    this.#find = sqlite.prepare<[Scalar, Buffer], number>(find).pluck();
-    this.#findMany = sqlite.prepare<[(Scalar | Buffer)[]], (number | null)[]>(looks).raw();
+    this.#find = sqlite.prepare<[number, Buffer], number>(find).pluck();
+    this.#findMany = sqlite.prepare<[(number | Buffer)[]], (number | null)[]>(looks).raw();
     // Identical rows are in the order of the index already. To sort them for each page would take hours for many.
     this.#others = sqlite
-      .prepare<[Scalar, Buffer, number, number], number>(`${find} AND id <> ? LIMIT ?`)
+      .prepare<[number, Buffer, number, number], number>(`${find} AND id <> ? LIMIT ?`)
       .pluck();
     this.#read = sqlite.prepare<[number], RawRow>(`${this.#rows} WHERE id = ?`).raw();
     this.#items = arrayFields(list).map(items =>
@@ -88,27 +85,23 @@ export class ListTable {
   }
 
   /** For each record the first row with its content; undefined if there is none. */
-  findAll(records: readonly NewRecord[]): (number | undefined)[] {
+  findAll(records: readonly Sought[]): (number | undefined)[] {
     const found: (number | undefined)[] = [];
     let at = 0;
     for (; at + looksPerFind <= records.length; at += looksPerFind) {
-      const values: (Scalar | Buffer)[] = [];
-      for (let look = at; look < at + looksPerFind; look++) {
-        const record = records[look] as NewRecord;
-        values.push(this.#leadOf(record), record.content);
-      }
+      const values = records.slice(at, at + looksPerFind).flatMap(({ key, content }) => [key, content]);
       for (const id of this.#findMany.get(values) ?? []) found.push(id ?? undefined);
     }
     for (; at < records.length; at++) {
-      const record = records[at] as NewRecord;
-      found.push(this.#find.get(this.#leadOf(record), record.content));
+      const { key, content } = records[at] as Sought;
+      found.push(this.#find.get(key, content));
     }
     return found;
   }
 
   /** Other rows with the content of a record, always in one order. */
-  othersOf(record: NewRecord, row: number, limit: number): number[] {
-    return this.#others.all(this.#leadOf(record), record.content, row, limit);
+  othersOf({ key, content }: Sought, row: number, limit: number): number[] {
+    return this.#others.all(key, content, row, limit);
   }
 
   read(id: number): StoredRow {
@@ -144,13 +137,6 @@ export class ListTable {
       .map(([id, lead]) => ({ id, key: lead ?? Number.NaN }));
   }
 
-  /** The time of a record as a number, or nothing in a list with ids. */
-  timesOf({ scalars }: RecordValues): Scalar[] {
-    if (this.#timeAt < 0) return [];
-    const ms = keyOfTime(scalars[this.#timeAt]);
-    return [Number.isNaN(ms) ? null : ms];
-  }
-
   /** Finds the rows whose items are not at 0, 1, 2 and so on or belong to no record, and those whose time as a number is another one. */
   malformed(): Malformed[] {
     const { table, ownerColumn } = this.list;
@@ -159,7 +145,7 @@ export class ListTable {
         FROM ${items.table} GROUP BY 2
         HAVING min(position) <> 0 OR max(position) <> count(*) - 1 OR ${ownerColumn} NOT IN (SELECT id FROM ${table})`,
     );
-    const text = scalarFields(this.list)[this.#timeAt]?.column;
+    const text = timeFieldOf(this.list)?.column;
     registerInstant(this.#sqlite);
     if (text !== undefined)
       queries.push(`SELECT '${table}' AS "table", id, '${this.#lead} is not the time of the record' AS what
@@ -174,10 +160,6 @@ export class ListTable {
     this.#sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
   }
 
-  #leadOf(record: RecordValues): Scalar {
-    return this.#timeAt < 0 ? record.id : (this.timesOf(record)[0] as Scalar);
-  }
-
   #toStoredRow([id, firstSeenRunId, content, extra, ...scalars]: RawRow): StoredRow {
     const arrays = this.#items.map(items => items.all(id));
     const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
@@ -187,8 +169,6 @@ export class ListTable {
 
 /** Lets statements read a time as a number: `instant_ms(text)`, null if the text is none. */
 export function registerInstant(sqlite: Database.Database): void {
-  sqlite.function('instant_ms', { deterministic: true }, text => {
-    const ms = keyOfTime(text);
-    return Number.isNaN(ms) ? null : ms;
-  });
+  const read = (text: unknown) => (typeof text === 'string' ? instantMs(text) : null);
+  sqlite.function('instant_ms', { deterministic: true }, read);
 }

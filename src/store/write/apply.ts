@@ -101,10 +101,9 @@ async function writeRows(
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
   const { sqlite, sql, shown } = stage;
-  const read = stage.shownSum.plus(stage.stagedSum);
+  let read = stage.shownSum.plus(stage.stagedSum);
   for (const n of dropped) read.subtract(stage.contentOf(n));
-  const rows = new Sum();
-  rows.addSum(sum);
+  let rows = sum.plus(new Sum());
   /** What ends of the rows that no answer has shown. */
   const unshown = new Sum();
   sqlite.exec('DELETE FROM temp.ends');
@@ -129,13 +128,13 @@ async function writeRows(
   const next = sqlite.prepare<[number, number], [number | null, string | null]>(sql.writtenAfter).raw();
   for (let after: number | null = Number.MIN_SAFE_INTEGER; after !== null; ) {
     const [last, contents] = next.get(run.id, after) as [number | null, string | null];
-    rows.addSum(Sum.of(Buffer.from(contents ?? '', 'hex')));
+    rows = rows.plus(Sum.of(Buffer.from(contents ?? '', 'hex')));
     after = last;
     if (slice.isOver) await slice.next();
   }
   for (const index of indexes) sqlite.exec(index.sql);
   // Of a growing list only the end was read: all other rows stay.
-  if (result.proof === null) read.addSum(sum.minus(stage.shownSum).minus(unshown));
+  if (result.proof === null) read = read.plus(sum).minus(stage.shownSum).minus(unshown);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
   for (const id of stays) {
     read.add(contentOf.get(id) as Buffer);

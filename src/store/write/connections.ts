@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, type StoredConnection } from '../../contract/content.ts';
+import { type Connection, connectionContent } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
-import type { ConnectionMention, MirrorRecord } from '../../contract/record.ts';
+import type { MirrorRecord } from '../../contract/record.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
 import { type ConnectionRow, isUnreferenced, missingConnections } from '../tables/connection-table.ts';
 import { connectionJson } from '../tables/view-sql.ts';
@@ -31,7 +31,7 @@ export class SaidNames {
   }
 
   /** The number of an entry; a new one gets the next number. */
-  #numberOf({ id, name, extra }: ConnectionMention): number {
+  #numberOf({ id, name, extra }: Connection): number {
     const known = this.#numbers.get(id) ?? [];
     for (const number of known) {
       const entry = this.entries[number] as NameEntry;
@@ -43,14 +43,9 @@ export class SaidNames {
   }
 
   /** Enters what a page's records say, and returns it, as `enter` takes it. */
-  read(
-    records: readonly MirrorRecord[],
-    places: readonly number[],
-    timeAt: (place: number) => number,
-  ): Int32Array {
+  read(records: readonly MirrorRecord[], timeAt: (place: number) => number): Int32Array {
     const newest = new Map<number, number>();
-    for (const [at, { mentions }] of records.entries()) {
-      const place = places[at] as number;
+    for (const { mentions, position: place } of records) {
       for (const mention of mentions) {
         const number = this.#numberOf(mention);
         const known = newest.get(number);
@@ -88,7 +83,7 @@ export class SaidNames {
       const texts = { name: name?.text ?? null, extra: extra?.text ?? null };
       write.run({ resource, id, ...texts, namedAt: dateOf(name), extraAt: dateOf(extra) });
     }
-    const added = sqlite.prepare<[string], StoredConnection>(
+    const added = sqlite.prepare<[string], Connection>(
       `SELECT id, ${givenTo('name')} AS name, ${givenTo('_extra')} AS extra
        FROM (SELECT connection_id AS id, NULL AS name, NULL AS _extra FROM _connection_names WHERE resource = ?) c
        WHERE id NOT IN (SELECT id FROM connections)`,
@@ -123,7 +118,7 @@ function givenTo(column: 'name' | '_extra'): string {
   return `coalesce(${given.join(', ')}, c.${column})`;
 }
 
-function insertConnection(sqlite: Database.Database, connection: StoredConnection, runId: number): void {
+function insertConnection(sqlite: Database.Database, connection: Connection, runId: number): void {
   const { id, name, extra } = connection;
   sqlite
     .prepare(

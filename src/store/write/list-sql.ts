@@ -21,8 +21,7 @@ export function listSql(list: ListDefinition) {
   const written = time === null ? columns : [...columns, time];
   const arrays = arrayFields(list);
   const values = ['n', ...written, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
-  const type = { text: 'TEXT', integer: 'INTEGER', connection: 'INTEGER' } as const;
-  const typed = scalars.map(({ column, kind }) => `${column} ${type[kind]}`);
+  const typed = scalars.map(({ column, kind }) => `${column} ${kind === 'text' ? 'TEXT' : 'INTEGER'}`);
   if (time !== null) typed.push(`${time} INTEGER`);
   const row = `(${values.map(() => '?').join(', ')})`;
   const insert = `INSERT OR REPLACE INTO temp.incoming (${values.join(', ')}) VALUES `;
@@ -73,7 +72,7 @@ export function listSql(list: ListDefinition) {
     /** The first identity field in which the unshown rows differ from as many newer records; the service seems to write it otherwise. */
     changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {
       const field = scalars.find(each => each.name === name);
-      const isTime = !isOfIds && name === identity.timeField;
+      const isTime = field?.filter === 'time';
       const others = isOfIds
         ? [...columns, '_extra']
         : identifying.filter(each => each !== field?.column && !(isTime && each === time));

@@ -1,4 +1,4 @@
-import { identityOf } from '../../contract/record-key.ts';
+import { identityOf } from '../../contract/record.ts';
 import { contentBytes } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';

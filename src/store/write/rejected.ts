@@ -1,13 +1,17 @@
 import type Database from 'better-sqlite3';
-import type { ListDefinition } from '../../contract/lists.ts';
-import type { Rejection } from '../../contract/record.ts';
-import { keyOfRejected, type RejectedKey } from '../../contract/record-key.ts';
+import { isObject } from '../../contract/json.ts';
+import { type ListDefinition, timeFieldOf } from '../../contract/lists.ts';
+import { identityOf, type Rejection, readOne } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import type { ReadList } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 
 /** A record that can't be read. */
-interface RejectedRecord extends RejectedKey, Rejection {
+interface RejectedRecord extends Rejection {
+  /** Its id, or its time in milliseconds; NaN if it can't be read. */
+  readonly key: number;
+  /** Its identity, as `identityOf` returns it; null if that can't be read. */
+  readonly identity: string | null;
   readonly content: Buffer;
   /** The place in the list where it was seen first, from 0. */
   readonly place: number;
@@ -33,7 +37,7 @@ export class RejectedRecords {
       onPage.set(record, count);
       const known = this.#records.get(record) ?? {
         ...rejection,
-        ...keyOfRejected(this.#list, record),
+        ...identify(this.#list, record),
         content: hash16(record),
         place: begin + position,
         count,
@@ -63,6 +67,22 @@ export class RejectedRecords {
       .filter(({ identity }) => identity === null)
       .some(each => (known.get(this.#list.resource, each.content, settledRunId) as number) < each.count); // guard: unreadable records
   }
+}
+
+/** The key and the identity of a rejected record: what is wrong with its other fields, or with a connection's name, does not matter here. */
+function identify(list: ListDefinition, json: string): Pick<RejectedRecord, 'key' | 'identity'> {
+  const item: unknown = JSON.parse(json);
+  const read = (names: readonly string[]) => {
+    const parts = names.map(name => {
+      const value = isObject(item) ? item[name] : null;
+      return [name, isObject(value) ? { id: value.id ?? null } : value];
+    });
+    return readOne(list, JSON.stringify(Object.fromEntries(parts)));
+  };
+  const { identity } = list;
+  const whole = read(identity.by === 'id' ? ['id'] : identity.fields);
+  const { key = Number.NaN } = whole ?? read([timeFieldOf(list)?.name ?? 'id']) ?? {};
+  return { key, identity: whole === undefined || !isObject(item) ? null : identityOf(list, whole) };
 }
 
 /** Writes the records that this run could not read. Of a text that an earlier run rejected, only `last_run_id` changes. */

@@ -1,14 +1,13 @@
 import type Database from 'better-sqlite3';
-import { type ListDefinition, type Scalar, timeIndexOf } from '../../contract/lists.ts';
-import { type Page, readContent, type UnknownField } from '../../contract/page.ts';
+import type { ListDefinition, Scalar } from '../../contract/lists.ts';
+import { type Page, parseItems, type UnknownField } from '../../contract/page.ts';
 import { type MirrorRecord, readRecords } from '../../contract/record.ts';
-import { keyOf } from '../../contract/record-key.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { ContentNumbers } from '../../proof/numbers.ts';
 import { straysMax } from '../../proof/order.ts';
 import type { RepeatedRecord } from '../../proof/reading.ts';
 import { type Answer, type PageAddress, PageItems } from '../../proof/window.ts';
-import type { ListTable, NewRecord } from '../tables/list-table.ts';
+import type { ListTable } from '../tables/list-table.ts';
 import { comparable, SaidNames } from './connections.ts';
 import { IdSet } from './id-set.ts';
 import { type ListSql, listSql, rowsPerInsert } from './list-sql.ts';
@@ -41,7 +40,6 @@ export class Stage {
   /** The pages that are remembered; null if none counts. */
   readonly #memory: ListMemory | null;
   readonly #numbers = new ContentNumbers();
-  readonly #timeAt: number;
   readonly #insert: Database.Statement<unknown[]>;
   readonly #insertMany: Database.Statement<unknown[]>;
   readonly #unstage: Database.Statement<[n: number]>;
@@ -58,7 +56,6 @@ export class Stage {
     this.rejected = new RejectedRecords(list);
     this.names = new SaidNames(state.names);
     this.#memory = state === nothingLearnt ? null : memory;
-    this.#timeAt = timeIndexOf(list);
     this.sql = listSql(list);
     sqlite.exec(this.sql.create);
     this.#insert = sqlite.prepare(this.sql.insert);
@@ -85,7 +82,7 @@ export class Stage {
 
   /** Reads a page, and returns what the proof needs of it. */
   read(page: Page, address: PageAddress): Pick<Answer, 'page' | 'oldestNewKeys'> {
-    const digest = page.itemsDigest;
+    const { digest } = page;
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
     this.#newKeys = [];
@@ -97,27 +94,23 @@ export class Stage {
   }
 
   #parse(page: Page, { index, size }: PageAddress): ParsedPage {
-    const content = page.content ?? readContent(page.items);
-    const { records, positions, rejections, contents } = readRecords(this.list, content);
+    const all = page.items ?? parseItems(page.bytes);
+    const { records, rejections, contents } = readRecords(this.list, all);
     const rejected = this.rejected.add(rejections, index * size);
-    const keys = new Float64Array(content.items.length);
-    for (const [at, record] of records.entries()) {
-      const position = positions[at] as number;
-      keys[position] = keyOf(this.list, record, this.#timeAt);
-    }
+    const keys = new Float64Array(all.length);
+    for (const { position, key } of records) keys[position] = key;
     for (const [at, { key, content: hash }] of rejected.entries()) {
       const position = rejections[at]?.position as number;
       keys[position] = key;
       contents.set(hash, position * contentBytes);
     }
-    const rows = new Float64Array(content.items.length).fill(Number.NaN);
+    const rows = new Float64Array(all.length).fill(Number.NaN);
     const found = this.isEmpty ? [] : this.table.findAll(records);
-    const places = { rows, positions, keys };
     this.sqlite.transaction(() =>
-      this.isOfIds ? this.#stageIds(records, found, places) : this.#stageContents(records, found, places),
+      this.isOfIds ? this.#stageIds(records, found, rows) : this.#stageContents(records, found, rows),
     )();
-    const names = this.names.read(records, positions, this.#timesOf(keys));
-    const items = new PageItems(page.itemsDigest, keys, contents, this.list.identity.by);
+    const names = this.names.read(records, this.#timesOf(keys));
+    const items = new PageItems(page.digest, keys, contents, this.list.identity.by);
     return { items, rows, names, first: 0, last: 0 };
   }
 
@@ -130,14 +123,14 @@ export class Stage {
   #stageIds(
     records: readonly MirrorRecord[],
     found: readonly (number | undefined)[],
-    { rows, positions }: Places,
+    rows: Float64Array,
   ): void {
     const seen = new Set<number>();
     for (const [at, record] of records.entries()) {
       const id = record.id as number;
       if (seen.has(id)) continue;
       seen.add(id);
-      rows[positions[at] as number] = id;
+      rows[record.position] = id;
       if (this.ids.delete(id)) {
         this.stagedSum.subtract(this.contentOf(id));
         this.#unstage.run(id);
@@ -158,14 +151,14 @@ export class Stage {
   #stageContents(
     records: readonly MirrorRecord[],
     found: readonly (number | undefined)[],
-    { rows, positions, keys }: Places,
+    rows: Float64Array,
   ): void {
     const onPage = new Set<number>();
     const others = new Map<number, number[]>();
     const more = new Map<number, number>();
     const values: (Scalar | Buffer)[] = [];
     for (const [at, record] of records.entries()) {
-      const position = positions[at] as number;
+      const { position } = record;
       let row = found[at];
       if (row !== undefined && onPage.has(row)) {
         const first = row;
@@ -178,7 +171,7 @@ export class Stage {
         rows[position] = row;
         continue;
       }
-      this.#newKeys.push(keys[position] as number);
+      this.#newKeys.push(record.key);
       const before = this.#numbers.count;
       const n = this.#numbers.numberOf(record.content) + 1;
       if (n > before) values.push(...this.#valuesOf(n, record));
@@ -199,9 +192,11 @@ export class Stage {
     if (copies > Math.max(1, this.copies.get(n) ?? 1)) this.copies.set(n, copies);
   }
 
-  #valuesOf(n: number, record: NewRecord): (Scalar | Buffer)[] {
-    const { scalars, extra, content, arrays } = record;
-    const values = [n, ...scalars, ...this.table.timesOf(record), extra, content];
+  #valuesOf(
+    n: number,
+    { scalars, key, extra, content, arrays }: Omit<MirrorRecord, 'position' | 'mentions'>,
+  ): (Scalar | Buffer)[] {
+    const values = [n, ...scalars, ...(this.isOfIds ? [] : [key]), extra, content];
     if (this.sql.hasArrays) values.push(JSON.stringify(arrays));
     return values;
   }
@@ -243,8 +238,10 @@ export class Stage {
       if (more === 0 || !(isStaged || first !== undefined)) continue;
       const n = this.#numbers.numberOf(content) + 1;
       if (!isStaged) {
-        const { record } = this.table.read(first as number);
-        this.#insert.run(this.#valuesOf(n, { ...record, content: Buffer.from(content) }));
+        const row = first as number;
+        const { record } = this.table.read(row);
+        const key = this.table.keys(row, row)[0]?.key as number;
+        this.#insert.run(this.#valuesOf(n, { ...record, key, content: Buffer.from(content) }));
       }
       this.#noteCopies(n, more, isStaged ? 1 : 0, content);
     }
@@ -272,10 +269,4 @@ function oldestOf(keys: readonly number[]): number[] {
     .map(comparable)
     .sort((a, b) => a - b)
     .slice(0, straysMax + 1);
-}
-
-interface Places {
-  readonly rows: Float64Array;
-  readonly positions: readonly number[];
-  readonly keys: Float64Array;
 }

@@ -1,0 +1,137 @@
+import { isUtf8 } from 'node:buffer';
+import { isObject, parseExact } from '../contract/json.ts';
+import { type Page, type Pagination, parseItems } from '../contract/page.ts';
+import { hash16Hex } from '../contract/sum.ts';
+import { ServiceError } from '../errors.ts';
+
+/** The parts of an answer: the bytes of its items, and its members beside them. */
+interface Answer {
+  /** JSON: an array. */
+  readonly bytes: Buffer;
+  readonly beside: { readonly [name: string]: unknown };
+}
+
+/**
+ * The members beside the items by which an answer says that it failed or is partial, and the values that say so. Its items
+ * are then not those of the list, even if there are some.
+ */
+const faults: readonly [name: RegExp, isFault: (value: unknown) => boolean][] = [
+  [/^(success|ok|isSuccess)$/, value => value === false],
+  [/^status(Code)?$/, value => value === false || /^([45]\d\d\b|err|fail|exception)/i.test(String(value))],
+  // A 0 is a count of errors.
+  [
+    /^(errors?|fault)$/,
+    value => (typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)),
+  ],
+  [
+    /^(timed_out|timedOut|partial|isPartial|incomplete|incomplete_results|truncated|hasErrors)$/,
+    value => value === true,
+  ],
+];
+
+/**
+ * Reads an answer's envelope, `{items, pagination}`.
+ *
+ * @param asked what was asked for, for messages.
+ * @param isKnown tells whether items with that digest need no parsing. Items that are known were JSON when they were parsed.
+ * @throws ServiceError if the bytes are not UTF-8, not JSON, not this envelope, or say that the answer failed or is partial.
+ */
+export function readPage(
+  received: Buffer,
+  asked: string,
+  isKnown: (digest: string) => boolean = () => false,
+): Page {
+  const problem = (why: string, isBare = false) => {
+    const message = `${asked} did not answer with a page: the body is ${why}`;
+    return new ServiceError('invalid_response', message, { retryable: true, isBare });
+  };
+  const noPage = (why: string, isBare = false) => problem(`not a page of items: ${why}`, isBare);
+  const read = ({ bytes, beside }: Answer) => {
+    const digest = hash16Hex(bytes);
+    return { bytes, beside, digest, items: isKnown(digest) ? null : parseItems(bytes) };
+  };
+  if (!isUtf8(received)) throw problem('not valid UTF-8');
+  // Without a byte order mark.
+  const body = received[0] === 0xef ? received.subarray(3) : received;
+  const answer = split();
+  const { beside, ...content } = (answer && tryTo(() => read(answer))) ?? read(whole());
+
+  const { pagination, ...others } = beside;
+  const isEmpty = /^\[\s*\]$/.test(content.bytes.toString('latin1', 0, 100));
+  for (const [name, value] of Object.entries(others))
+    if (faults.some(([names, isFault]) => names.test(name) && isFault(value)))
+      throw problem(
+        `not a page, because its member "${name}" says that the answer failed or is partial`,
+        isEmpty,
+      );
+  if (!isObject(pagination)) throw noPage('it has no "pagination"', isEmpty && (pagination ?? null) === null);
+  for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {
+    const number = pagination[name] as number;
+    if (!Number.isSafeInteger(number) || (number < 0 && name !== 'pageNo'))
+      throw noPage(`pagination.${name} is not a whole number`);
+  }
+  const otherMembers = Object.entries(others).map(([field, value]) => {
+    const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+    return { field, jsonType, isInAnswer: true };
+  });
+  return { ...content, pagination: pagination as unknown as Pagination, otherMembers };
+
+  /**
+   * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,
+   * because a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
+   */
+  function split(): Answer | null {
+    const match = itemsName.exec(body.toString('latin1', 0, headBytesMax));
+    if (match === null) return null;
+    const start = match.index + match[0].length - 1;
+    const head = body.toString('utf8', 0, start);
+    const tailFrom = Math.max(start, body.length - tailBytesMax);
+    let end = body.lastIndexOf(']');
+    for (let tries = 0; tries < tailTriesMax && end >= tailFrom; tries++) {
+      const { items, ...beside } =
+        tryTo(() => JSON.parse(`${head}[]${body.toString('utf8', end + 1)}`)) ?? {};
+      if (items?.length === 0 && isObject(beside.pagination))
+        return { beside, bytes: body.subarray(start, end + 1) };
+      end = body.lastIndexOf(']', end - 1);
+    }
+    return null;
+  }
+
+  function whole(): Answer {
+    const text = body.toString('utf8');
+    try {
+      const object = parseExact(text);
+      if (!isObject(object)) throw noPage('it is not an object');
+      const { items, ...beside } = object;
+      // Some services send `null` instead of no items.
+      if (items !== null && !Array.isArray(items)) throw noPage('it has no array "items"');
+      return { beside, bytes: Buffer.from(JSON.stringify(items ?? [])) };
+    } catch (error) {
+      if (error instanceof RangeError) throw problem('nested too deep');
+      if (!(error instanceof SyntaxError)) throw error;
+      throw problem(text.trim() === '' ? 'empty' : `not complete JSON, but ${kindOf(text)}`);
+    }
+  }
+}
+
+/** The bytes at an answer's start and end in which its items are searched for, before the answer is parsed completely. */
+const headBytesMax = 4 * 1024;
+const tailBytesMax = 64 * 1024;
+/** The number of brackets that are tried as the end of the items before the answer is parsed completely. */
+const tailTriesMax = 16;
+
+const itemsName = /"items"\s*:\s*\[/;
+
+function tryTo<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
+/** The kind of a body that is not JSON. It quotes nothing: a part of a secret would be a leak, and redaction can't recognise a part. */
+function kindOf(text: string): string {
+  if (/^\s*[[{]/.test(text)) return `cut short or broken (${text.length} characters came)`;
+  return /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
+}
