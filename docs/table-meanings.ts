@@ -339,21 +339,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
     },
   },
-  _pages: {
-    about:
-      'Pages that runs of the last days asked for. A page with the same items as in the last proven full sync is not parsed again.',
-    columns: {
-      resource: resource('the page belongs to'),
-      page_size: ['the size in which it was asked for', '500'],
-      page_index: ['its place among pages of that size, from 0', '2'],
-      used_at: ['the start of the last run that asked for this page', '2026-11-20T23:15:07.502Z'],
-      digest: ["16 bytes over the page's items as received; null if the page is not known", "x'1be7…'"],
-      summary: ['JSON of the keys and contents at its edges and the sum of its contents, or null', '{…}'],
-      check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'90d1…'"],
-    },
-  },
   _list_states: {
-    about: 'Facts that a run found out about each list, to save the next run work.',
+    about: 'Facts that a run found out about each list, to save the next run work. Pages with the same items as in the last proven full sync are not parsed again.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],

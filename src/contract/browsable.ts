@@ -1,47 +1,34 @@
-import { type Field, fieldsOf, keptResources, lists } from './lists.ts';
+import { type Field, kept } from './lists.ts';
 
-/** A list, or the connections, as people and programs search it. */
-export interface Browsable {
-  readonly resource: (typeof keptResources)[number];
-  readonly title: string;
-  readonly table: string;
-  readonly fields: readonly Field[];
-  /** The field of each filter that this list has. */
-  readonly filters: { readonly [Name in NonNullable<Field['filter']>]?: Field };
-  /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
-  readonly texts: readonly Field[];
-  /** The fields whose text is a reference: an exact match comes first. */
-  readonly references: readonly Field[];
-  /** The fields by which it can be sorted, besides its id. */
-  readonly sorts: readonly Field[];
-  /** The member that contains an item's id. */
-  readonly idName: 'id' | '_id';
-}
-
-/** The lists in their order, then the connections. */
-export const browsables: readonly Browsable[] = keptResources.map(resource => {
-  const list = lists.find(each => each.resource === resource);
-  const fields = fieldsOf(resource);
+/** The lists in their order, then the connections, as people and programs search them. */
+export const browsables = kept.map(each => {
+  const { fields, identity } = each;
   const texts = fields.filter(({ isSearched }) => isSearched);
   const isTime = (field: Field) => Number(field.filter === 'time');
+  const filters: { readonly [Name in NonNullable<Field['filter']>]?: Field } = Object.fromEntries(
+    fields.flatMap(field => (field.filter ? [[field.filter, field]] : [])),
+  );
   return {
-    resource,
-    title: list?.title ?? 'Connections',
-    table: list?.table ?? 'connections',
-    fields,
-    filters: Object.fromEntries(fields.flatMap(each => (each.filter ? [[each.filter, each]] : []))),
+    ...each,
+    /** The field of each filter that it has. */
+    filters,
+    /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
     texts,
+    /** The fields whose text is a reference: an exact match comes first. */
     references: texts.filter(({ isReference }) => isReference),
+    /** The fields by which it can be sorted, besides its id. */
     sorts: fields.filter(({ isSorted }) => isSorted).sort((a, b) => isTime(b) - isTime(a)),
-    idName: list?.identity.by === 'content' ? '_id' : 'id',
+    /** The member that contains an item's id. */
+    idName: identity.by === 'content' ? '_id' : 'id',
   };
 });
 
-/** The list of that name, or the connections. Throws if there is none: the caller checks names first. */
+/** A list, or the connections, as people and programs search it. */
+export type Browsable = (typeof browsables)[number];
+
+/** The list of that name, or the connections; the caller checks names first. */
 export function browsableOf(resource: string): Browsable {
-  const found = browsables.find(each => each.resource === resource);
-  if (found === undefined) throw new TypeError(`There is no list named ${resource}.`);
-  return found;
+  return browsables.find(each => each.resource === resource) as Browsable;
 }
 
 /** Parameters by which a list, or the connections, can be filtered and sorted. */
@@ -69,9 +56,8 @@ export interface RecordFilter {
   readonly q: string;
 }
 
-const none = { source: null, destination: null, kind: null, from: null, to: null };
 /** No condition at all. */
-export const noFilter: RecordFilter = { ...none, q: '' };
+export const noFilter = { source: null, destination: null, kind: null, from: null, to: null, q: '' };
 
 /** The changes that are wanted. */
 export interface ChangeFilter extends RecordFilter {

@@ -33,8 +33,7 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
   const isMany = kind === 'texts' || kind === 'connections';
   const reader = (scalarIn: (value: unknown) => Scalar) => (item: Item) => {
     const value = item[name];
-    if (!isMany) return scalarIn(value);
-    return Array.isArray(value) ? value.map(scalarIn) : scalarOf(value);
+    return isMany && Array.isArray(value) ? value.map(scalarIn) : scalarIn(value);
   };
   if (kind === 'text' || kind === 'texts') {
     const as = filter === 'time' ? 'time' : kind;
@@ -44,10 +43,9 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
     reader(reference => (isObject(reference) ? scalarOf(reference[which]) : null));
   const s = isMany ? 's' : '';
   const named = `${column.replace(/_id$/, '_name')}${s}`;
-  const [ids, names] = isMany ? (['integers', 'texts'] as const) : (['integer', 'text'] as const);
   return [
-    { name: `${column}${s}`, kind: ids, label: `${label} id${s}`, isName: false, of: member('id') },
-    { name: named, kind: names, label, isName: true, of: member('name') },
+    { name: `${column}${s}`, kind: `integer${s}`, label: `${label} id${s}`, isName: false, of: member('id') },
+    { name: named, kind: `text${s}`, label, isName: true, of: member('name') },
   ];
 }
 
@@ -68,15 +66,15 @@ export function furtherFields(resource: string, item: Item): string | null {
  * is only called otherwise, the record did not change.
  */
 export function changedFields(resource: string, before: Item, after: Item): string[] {
-  const isReference = (name: string) =>
-    fieldsOf(resource).some(field => field.name === name && field.kind.startsWith('connection'));
-  const idOf = (value: unknown) => (isObject(value) ? (value.id ?? null) : value);
+  const references = fieldsOf(resource).filter(({ kind }) => kind.startsWith('connection'));
+  const idsIn = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(idsIn);
+    return isObject(value) ? (value.id ?? null) : value;
+  };
   const textOf = (item: Item, name: string) => {
     const value = item[name] ?? null;
-    if (!isReference(name)) return JSON.stringify(value);
-    return JSON.stringify(Array.isArray(value) ? value.map(idOf) : idOf(value));
+    return JSON.stringify(references.some(field => field.name === name) ? idsIn(value) : value);
   };
-  return [...new Set([...Object.keys(after), ...Object.keys(before)])].filter(
-    name => textOf(before, name) !== textOf(after, name),
-  );
+  const names = new Set([...Object.keys(after), ...Object.keys(before)]);
+  return [...names].filter(name => textOf(before, name) !== textOf(after, name));
 }

@@ -37,19 +37,24 @@ export interface ArrayField extends Named {
 /** A field of an item, its place in the mirror, and what it is used for. */
 export type Field = ScalarField | ArrayField;
 
-/** One list of the service: its path, the shape and identity of its items, and its tables. */
-export interface ListDefinition {
-  readonly resource: ResourceName;
-  readonly path: string;
+/** What versions are kept of: a list, or the connections. */
+export interface Kept {
+  readonly resource: ResourceName | 'connections';
   readonly title: string;
   readonly table: string;
-  /** The column by which the child tables point back here. */
-  readonly ownerColumn: string;
   /** The identity of a record: the service's `id`, or its content if the service gives no id. */
   readonly identity: { readonly by: 'id' } | { readonly by: 'content'; readonly fields: readonly string[] };
+  readonly fields: readonly Field[];
+}
+
+/** One list of the service: its path, the shape and identity of its items, and its tables. */
+export interface ListDefinition extends Kept {
+  readonly resource: ResourceName;
+  readonly path: string;
+  /** The column by which the child tables point back here. */
+  readonly ownerColumn: string;
   /** If lists give a connection different names, docmirror keeps the name from the list with the greatest rank. */
   readonly connectionNameRank: number;
-  readonly fields: readonly Field[];
   /** True if fields that the service adds can be secret, so that people see their names alone. */
   readonly hasSecrets?: true;
 }
@@ -132,27 +137,36 @@ const webhooks: ListDefinition = {
 /** The lists that docmirror mirrors, in the order in which they are reported. CONTRIBUTING.md tells how to add one. */
 export const lists: readonly ListDefinition[] = [documentExports, collections, webhooks];
 
+const connections: Kept = {
+  resource: 'connections',
+  title: 'Connections',
+  table: 'connections',
+  identity: { by: 'id' },
+  fields: [nameField],
+};
+
+/** Everything of which versions are kept: the lists in that order, then the connections. */
+export const kept: readonly Kept[] = [...lists, connections];
+
+const keptOf = (resource: string) => kept.find(each => each.resource === resource) ?? connections;
+
 /** The fields of a list or, for any other name, of the connections. */
-export function fieldsOf(resource: string): readonly Field[] {
-  return lists.find(list => list.resource === resource)?.fields ?? [nameField];
-}
+export const fieldsOf = (resource: string) => keptOf(resource).fields;
+
+/** The table of a list's rows; that of the connections for any other name. */
+export const tableOf = (resource: string) => keptOf(resource).table;
 
 /** The service's own words for the lists, in the order in which they are reported. */
 export const resourceNames: readonly ResourceName[] = lists.map(list => list.resource);
 
-/** Everything of which versions are kept: the lists in that order, then the connections. */
-export const keptResources: readonly (ResourceName | 'connections')[] = [...resourceNames, 'connections'];
+/** The same, and `connections`. */
+export const keptResources = kept.map(({ resource }) => resource);
 
 /** The list of that name. Throws if there is none: the caller checks names first. */
 export function listOf(resource: string): ListDefinition {
   const list = lists.find(candidate => candidate.resource === resource);
   if (list === undefined) throw new TypeError(`There is no list named ${resource}.`);
   return list;
-}
-
-/** The table of a list's rows; that of the connections for any other name. */
-export function tableOf(resource: string): string {
-  return lists.find(list => list.resource === resource)?.table ?? 'connections';
 }
 
 /** The value of a column. */

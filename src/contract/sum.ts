@@ -83,7 +83,9 @@ export class Sum {
 
   /** 32 hexadecimal digits, big-endian, without the count. */
   toString(): string {
-    return this.#carry().toString(16).padStart(2 * contentBytes, '0');
+    return this.#carry()
+      .toString(16)
+      .padStart(2 * contentBytes, '0');
   }
 
   #with(other: Sum, sign: 1 | -1): Sum {

@@ -7,7 +7,7 @@ import { otherWriters } from '../store/file/lock-file.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';
-import { type ListState, nothingLearnt } from '../store/write/memory.ts';
+import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
@@ -71,10 +71,10 @@ interface ListRun extends ListTask {
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: ListRun): Promise<ListOutcome> {
   const { list, context, progress, observer, removals, signal } = run;
-  const { file, sum, memory } = context;
+  const { file, sum } = context;
   const haveOthersWritten = otherWriters(file.sqlite);
   const isSameService = context.records.last('written', list.resource)?.baseUrl === context.run.baseUrl;
-  let state = isSameService ? memory.readState() : nothingLearnt;
+  let state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
   try {
     for (let tries = 0; ; tries++) {
       if (tries === 2) {
@@ -89,7 +89,7 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
         const conclude = (applied: Applied) => run.conclude(ended(progress.mode, read.unproven, applied));
         const result = { ...read, removals };
         const order = { stage, result, state, haveOthersWritten, signal, conclude };
-        const written = await apply(context, order);
+        const written = await apply(order);
         if (typeof written !== 'string') return written;
         reason = written;
       }

@@ -25,7 +25,7 @@ describe('docmirror share', () => {
   test('prints what it made, as text and as JSON, and writes nothing to the mirror', async () => {
     await using scene = await setScene({}, { exports: 3 });
     await syncScene(scene);
-    alter(scene.database, 'CREATE VIEW pages AS SELECT * FROM _pages');
+    alter(scene.database, 'CREATE VIEW pages AS SELECT * FROM _list_states');
     const before = readFileSync(scene.database);
     const text = await scene.run('share', 'share.sqlite');
     expect(text).toMatchObject({ code: 0, stderr: '' });

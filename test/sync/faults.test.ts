@@ -15,9 +15,10 @@ test('a fault of docmirror itself in one list is that of the run, and the other 
   let opened = 0;
   const onList = (list: ListContext) => {
     if (++opened > 1) return;
-    list.memory.remember = () => {
+    const get = () => {
       throw new TypeError('nobody foresaw this');
     };
+    Object.defineProperty(list, 'table', { get });
   };
   await expect(run(path, source, { pageSize: 3, onList })).rejects.toThrow('nobody foresaw this');
   const error = { error_code: 'internal', error_message: 'nobody foresaw this' };

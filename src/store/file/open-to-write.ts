@@ -112,7 +112,7 @@ function complete(sqlite: Database.Database): void {
 function noteUpgrade(sqlite: Database.Database): void {
   const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
   // An older version remembered other things of the lists. The next sync is a full one.
-  sqlite.exec('DELETE FROM _pages; DELETE FROM _list_states');
+  sqlite.exec('DELETE FROM _list_states');
   sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
   const log = new ReceiptLog(sqlite);
   const mirrorId = log.mirrorId();

@@ -288,30 +288,11 @@ export const recordHistory = sqliteTable(
   ],
 );
 
-/** The pages of the last proven full sync, as they were parsed. All rows can be deleted at any time; the next full sync then parses every page. */
-export const pages = sqliteTable(
-  '_pages',
-  {
-    resource: text('resource').notNull(),
-    pageSize: integer('page_size').notNull(),
-    /** The page's place among pages of that size, from 0. */
-    pageIndex: integer('page_index').notNull(),
-    usedAt: text('used_at').notNull(),
-    /** 16 bytes over the items' bytes. */
-    digest: blob('digest', { mode: 'buffer' }),
-    /** JSON: its rows, a hash over their contents, and the names of connections that it gave. */
-    summary: text('summary'),
-    /** 16-byte hash of the row. A row whose hash does not match is ignored. */
-    check: blob('check', { mode: 'buffer' }).notNull(),
-  },
-  table => [primaryKey({ columns: [table.resource, table.pageSize, table.pageIndex] })],
-);
-
 /** Facts about a list that save the next run work; they can be deleted at any time. */
 export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   runId: integer('run_id').notNull(),
-  /** JSON: its order, its growing end, and the names of connections that remembered pages gave. */
+  /** JSON: its order, its growing end, and the pages of the last proven full sync, with the names that they gave to connections. */
   state: text('state').notNull(),
   /** 16-byte hash of the row. A row whose hash does not match is ignored. */
   check: blob('check', { mode: 'buffer' }).notNull(),

@@ -21,7 +21,7 @@ const ofRuns =
 
 /** How bad a difference in a table is. */
 export function severityOf(table: string | null): Severity {
-  if (table === '_pages' || table === '_list_states') return 'shortcut';
+  if (table === '_list_states') return 'shortcut';
   return ofRuns.test(table ?? '') ? 'record of runs' : 'content';
 }
 

@@ -6,10 +6,8 @@ import { TimeSlice } from '../../time-slice.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { missingConnections } from '../tables/connection-table.ts';
 import { fieldNews } from './field-news.ts';
-import type { ListState } from './memory.ts';
-import type { ListContext } from './mirror.ts';
+import { type ListState, stateAfter, writeState } from './memory.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
-import { writeRejected } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
@@ -32,10 +30,10 @@ interface Order {
  *
  * @returns the outcome; or why the list has to be read again without what earlier runs remember.
  */
-export async function apply(context: ListContext, order: Order): Promise<ListOutcome | string> {
-  const { file, list, sum } = context;
+export async function apply(order: Order): Promise<ListOutcome | string> {
   const { stage, result, state, haveOthersWritten, signal } = order;
-  const plan = planOf(context, stage, result);
+  const { file, list, sum } = stage.context;
+  const plan = planOf(stage, result);
   // An incremental sync rests on the newest records that were known.
   const isKnown = (row: number) => stage.shown.has(row) || plan.edits.has(row);
   if (result.proof === null && state.growth?.newestRows.every(isKnown) !== true)
@@ -43,41 +41,34 @@ export async function apply(context: ListContext, order: Order): Promise<ListOut
   const work = async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(file, list.resource, sum);
-    const written = await write(context, order, plan);
+    const written = await write(order, plan);
     signal.throwIfAborted();
     return written;
   };
   return transact(file, signal, work, written => typeof written !== 'string');
 }
 
-async function write(context: ListContext, order: Order, plan: Plan): Promise<ListOutcome | string> {
-  const { list, run, records, file, memory, sum } = context;
+async function write(order: Order, plan: Plan): Promise<ListOutcome | string> {
   const { stage, result, state, signal } = order;
+  const { list, run, records, file, sqlite, sum } = stage.context;
   const { edits, copies, gone, withheld, base } = plan;
-  const { rows, read } = await writeRows(context, order, plan, new TimeSlice(signal));
+  const { rows, read } = await writeRows(order, plan, new TimeSlice(signal));
   if (!passesGate(read, rows))
     return `the rows of ${list.resource} would differ from what was read of the list`;
   const { proof, unproven, undecided } = result;
-  stage.names.write(file.sqlite, list.resource, run.id, proof?.verdict.isProven === true);
-  const [missing] = missingConnections(file.sqlite);
+  stage.names.write(sqlite, list.resource, run.id, proof?.verdict.isProven === true);
+  const [missing] = missingConnections(sqlite);
   if (missing !== undefined)
     throw new MirrorAlteredError(
       `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
     );
-  writeRejected(context, stage.rejected, result);
+  stage.rejected.write(stage.context, result);
 
   const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
   const edited = new Map([...edits].map(([row, n]) => [n, row]));
   const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
-  const { pages, names } = stage;
-  memory.remember(run, result, {
-    before: state,
-    isSure,
-    pages,
-    names: names.entries,
-    rowCount: rows.count,
-    rowOf,
-  });
+  const seen = { pages: stage.pages, names: stage.names.entries };
+  writeState(sqlite, list, run.id, stateAfter(state, result, seen, isSure, rows.count, rowOf));
   const outcome = order.conclude({
     inserted: rows.count - sum.count + gone.length,
     updated: edits.size,
@@ -88,19 +79,19 @@ async function write(context: ListContext, order: Order, plan: Plan): Promise<Li
     changedIdentity: plan.changedIdentity,
     undecided,
     checksum: rows.toString(),
-    ...fieldNews(context, stage, result),
+    ...fieldNews(stage, result),
   });
   return records.endList(run.id, outcome, rows);
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
-  { run, sum }: ListContext,
   { stage, result }: Order,
   { edits, gone, stays, dropped, base, copies }: Plan,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
-  const { sqlite, sql, shown } = stage;
+  const { context, sql, shown } = stage;
+  const { run, sqlite, sum } = context;
   let read = stage.shownSum.plus(stage.stagedSum);
   for (const n of dropped) read.subtract(stage.contentOf(n));
   let rows = sum.plus(new Sum());

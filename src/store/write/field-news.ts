@@ -9,15 +9,11 @@ import type { Stage } from './stage.ts';
  * Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new. A full sync counts all rows,
  * unless none has or had further fields. An incremental sync reads only the rows that it wrote, and leaves the counts as they are.
  */
-export function fieldNews(
-  context: ListContext,
-  { sql, answerMembers }: Stage,
-  { proof, unproven }: ReadList,
-) {
-  const { file, list, run } = context;
+export function fieldNews({ context, sql, answerMembers }: Stage, { proof, unproven }: ReadList) {
+  const { sqlite, list, run } = context;
   const isFull = proof !== null;
   const all = <Row>(query: string, ...values: unknown[]) =>
-    file.sqlite.prepare<unknown[], Row>(query).all(...values);
+    sqlite.prepare<unknown[], Row>(query).all(...values);
   const known = all<UnknownField & { readonly recordCount: number | null }>(
     'SELECT field, json_type AS jsonType, record_count AS recordCount FROM unknown_fields WHERE resource = ?',
     list.resource,
@@ -42,8 +38,8 @@ export function fieldNews(
   const members = [...answerMembers.values()].filter(isNew);
 
   if (isFull)
-    file.sqlite.prepare('UPDATE unknown_fields SET record_count = 0 WHERE resource = ?').run(list.resource);
-  const note = file.sqlite.prepare(
+    sqlite.prepare('UPDATE unknown_fields SET record_count = 0 WHERE resource = ?').run(list.resource);
+  const note = sqlite.prepare(
     `INSERT INTO unknown_fields (resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count)
      VALUES (@resource, @field, @jsonType, @run, @run, @recordCount) ON CONFLICT DO UPDATE SET
        last_seen_run_id = @run, record_count = coalesce(@recordCount, record_count)`,
@@ -63,7 +59,7 @@ export function fieldNews(
  * The columns in which no row has a value, but each version up to the last full sync had one. One look-up in an index nearly always
  * shows that there is none: it finds a row that is as the last full sync left it.
  */
-function emptiedColumns({ file: { sqlite }, list, run }: ListContext): string[] {
+function emptiedColumns({ sqlite, list, run }: ListContext): string[] {
   const { resource, table } = list;
   const isTrue = (query: string, ...values: unknown[]) =>
     sqlite

@@ -53,7 +53,6 @@ export function listSql(list: ListDefinition) {
     insertMany: insert + new Array(rowsPerInsert).fill(row).join(', '),
     unstage: 'DELETE FROM temp.incoming WHERE n = ?',
     content: 'SELECT lower(hex(_content)) FROM temp.incoming WHERE n = ?',
-    staged: `SELECT n, copies, arrays, _extra, ${columns.join(', ')} FROM temp.incoming ORDER BY n`,
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
     resetCopies: 'UPDATE temp.incoming SET copies = 1 WHERE copies <> 1',
     setCopies: 'UPDATE temp.incoming SET copies = ? WHERE n = ?',
@@ -96,7 +95,7 @@ export function listSql(list: ListDefinition) {
     contents: `SELECT id, lower(hex(_content)) FROM ${table}`,
     /** The contents, keys and ids of the rows of a remembered page, each as one text. */
     known: `SELECT group_concat(hex(r._content), ''), json_group_array(r.${time ?? 'id'}), json_group_array(r.id)
-      FROM json_each(?, '$[0]') j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
+      FROM json_each(?) j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
 
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
     contentsOfEnds: `SELECT e.id, t._content FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,

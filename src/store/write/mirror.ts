@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
@@ -15,7 +16,6 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState } from '../receipts/run-receipt.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { settleConnections } from './connections.ts';
-import { ListMemory } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
 import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
@@ -37,10 +37,10 @@ export type ChangeObserver = (change: RecordChange) => void;
 export interface ListContext {
   readonly list: ListDefinition;
   readonly file: MirrorFile;
+  readonly sqlite: Database.Database;
   readonly records: RunRecords;
   readonly run: CurrentRun;
   readonly table: ListTable;
-  readonly memory: ListMemory;
   /** The sum of the list's rows according to the newest receipt. */
   readonly sum: Sum;
 }
@@ -150,8 +150,8 @@ export class SqliteMirror {
     const [records, run] = [this.#records, this.#run];
     await this.#write(() => records.beginList(run.id, list.resource, startedAt));
     return explaining(file.path, () => {
-      const [table, memory] = [new ListTable(sqlite, list), new ListMemory(sqlite, list)];
-      return { list, file, records, run, table, memory, sum: lastState(sqlite, list.resource) };
+      const table = new ListTable(sqlite, list);
+      return { list, file, sqlite, records, run, table, sum: lastState(sqlite, list.resource) };
     });
   }
 

@@ -4,7 +4,6 @@ import type { UnshownRow } from '../../proof/reading.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
 import type { Answer } from '../../proof/window.ts';
 import type { ReadList } from './memory.ts';
-import type { ListContext } from './mirror.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
@@ -30,9 +29,9 @@ export interface Plan extends Pick<Versions, 'edits' | 'dropped'> {
 }
 
 /** Finds what a run does to a list that was read. */
-export function planOf(context: ListContext, stage: Stage, { proof, answers, removals }: Result): Plan {
-  const { list, records, table, sum } = context;
-  const { sqlite, sql, isOfIds } = stage;
+export function planOf(stage: Stage, { proof, answers, removals }: Result): Plan {
+  const { list, sqlite, records, table, sum } = stage.context;
+  const { sql, isOfIds } = stage;
   const total = answers.reduce((greatest, answer) => Math.max(greatest, answer.total), 0);
   const unshown = proof === null ? [] : unshownRows(stage);
   const { edits, dropped, copies } = versionsOf(stage, unshown, total);
@@ -85,16 +84,17 @@ export function planOf(context: ListContext, stage: Stage, { proof, answers, rem
 export function missingRows(stage: Stage, total: number): UnshownRow[] {
   const unshown = unshownRows(stage);
   const { edits } = versionsOf(stage, unshown, total);
-  const { rejected, list, table } = stage;
+  const { rejected, context } = stage;
   const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>
-    identities.size > 0 && identities.has(identityOf(list, table.read(row).record)); // guard: rejected records keep their rows
+    identities.size > 0 && identities.has(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
   return unshown.filter(({ id }) => !edits.has(id) && !isProtected(id));
 }
 
 /** The rows that no answer has shown and that get no new version by their id, in the order of their ids. */
-function unshownRows({ table, sqlite, sql, isOfIds, isEmpty, shown, ids }: Stage): UnshownRow[] {
-  if (isEmpty || shown.size >= table.count()) return [];
+function unshownRows({ context, sql, isOfIds, shown, ids }: Stage): UnshownRow[] {
+  const { table, sqlite, sum } = context;
+  if (sum.count === 0 || shown.size >= table.count()) return [];
   // Ids of the service can be far apart.
   if (isOfIds || shown.size < 1000) return table.keys().filter(({ id }) => !shown.has(id) && !ids.has(id));
   const unshown: UnshownRow[] = [];
@@ -136,11 +136,11 @@ interface Version {
  * edited while the list was read.
  */
 function versionsOf(stage: Stage, unshown: readonly UnshownRow[], total: number): Versions {
-  const { sqlite, sql, shown, stagedSum } = stage;
+  const { context, sql, shown, stagedSum } = stage;
   const [edits, dropped, copies] = [new Map<number, number>(), [] as number[], new Map(stage.copies)];
   const take = (n: number) => copies.set(n, copiesOf(n) - 1);
   const copiesOf = (n: number) => copies.get(n) ?? 1;
-  const all = <Row>(query: string) => sqlite.prepare<[], Row>(query).all();
+  const all = <Row>(query: string) => context.sqlite.prepare<[], Row>(query).all();
   if (stage.isOfIds)
     for (const { id } of all<{ id: number }>(sql.editsOfIds)) {
       edits.set(id, id);

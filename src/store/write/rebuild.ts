@@ -7,7 +7,7 @@ import { acceptedNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { dropAlteredConnections } from './connections.ts';
-import { ListMemory } from './memory.ts';
+import { nothingLearnt, writeState } from './memory.ts';
 
 /**
  * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
@@ -24,7 +24,7 @@ export function rebuild(sqlite: Database.Database, runId: number, start: RunStar
     for (const { id, isAsWritten } of checkRows(sqlite, list.resource)) if (!isAsWritten) altered.add(id);
     for (const id of altered) table.remove(id);
     dropped += altered.size;
-    new ListMemory(sqlite, list).forget(runId);
+    writeState(sqlite, list, runId, nothingLearnt);
   }
   dropped += dropAlteredConnections(sqlite, runId);
   const log = new ReceiptLog(sqlite);

@@ -248,7 +248,7 @@ describe('a share', () => {
       CREATE TABLE _hidden (a);
       CREATE VIRTUAL TABLE words USING fts5 (text);
       CREATE VIEW mine AS SELECT count(*) AS n FROM document_exports_named;
-      CREATE VIEW inner_pages AS SELECT * FROM _pages;
+      CREATE VIEW inner_pages AS SELECT * FROM _list_states;
       CREATE VIEW outer_pages AS SELECT * FROM inner_pages`);
     database.close();
     const shared = await shareOf(scene);

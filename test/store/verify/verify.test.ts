@@ -139,9 +139,9 @@ describe('what others changed is found and named', () => {
       "INSERT INTO docmirror_upgrades VALUES ('9.9.9', '2026-01-01T00:00:00.000Z')",
       'docmirror_upgrades null: the upgrade to 9.9.9 at 2026',
     ],
-    'a page that was asked for': [
-      "UPDATE _pages SET used_at = '2020-01-01T00:00:00.000Z' WHERE resource = 'collections'",
-      '_pages null: collections: a row was changed',
+    'what a run has learnt': [
+      "UPDATE _list_states SET state = '{}' WHERE resource = 'collections'",
+      '_list_states null: collections: the row was changed',
     ],
     'the list of changes of shape': [
       'DELETE FROM __drizzle_migrations',
