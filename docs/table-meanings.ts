@@ -340,7 +340,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   _list_states: {
-    about: 'Facts that a run found out about each list, to save the next run work. Pages with the same items as in the last proven full sync are not parsed again.',
+    about:
+      'Facts that a run found out about each list, to save the next run work. Pages with the same items as in the last proven full sync are not parsed again.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],

@@ -13,20 +13,17 @@ const statuses: Readonly<Record<number, readonly [ErrorCode, words: string, retr
   403: ['forbidden', 'the token does not allow this list', false],
   404: ['not_found', 'there is no page at this address', false],
   408: ['timeout', 'the service gave up waiting', true],
-  425: ['overloaded', 'too many requests', true],
   429: ['overloaded', 'too many requests', true],
   503: ['overloaded', 'the service is not available', true],
   5: ['server_error', 'the service failed', true],
   4: ['refused', 'the request was refused', false],
   3: ['redirected', 'redirects are not followed; name the final address', false],
-  // A 304 has no address: it says that an older answer is still valid, and docmirror never names one.
-  304: ['invalid_response', 'a page was expected', true],
 };
 
 /** Explains a status other than 200. */
 export function failureOf(status: number): Failure {
-  const found = statuses[status] ?? statuses[Math.floor(status / 100)] ?? statuses[304];
-  const [code, words, retryable] = found as (typeof statuses)[number];
+  const [code, words, retryable] = statuses[status] ??
+    statuses[Math.floor(status / 100)] ?? ['invalid_response', 'a page was expected', true];
   return { code, words: `answered ${status}: ${words}`, retryable };
 }
 
@@ -45,16 +42,29 @@ const refusals: readonly [code: RegExp, ErrorCode, because: string][] = [
  * Explains an error of the connection.
  *
  * @param proxy the variable that names the proxy; undefined if there is none.
+ * @param isOver whether the timeout of the request is over.
  */
-export function explainFailure(error: unknown, proxy: string | undefined): Failure {
+export function explainFailure(
+  error: unknown,
+  proxy: string | undefined,
+  isOver: boolean,
+  timeoutMs: number,
+): Failure {
   const code = codeOf(error) ?? '';
+  if (isOver || code === 'UND_ERR_CONNECT_TIMEOUT')
+    return { code: 'timeout', words: `did not answer completely within ${timeoutMs} ms`, retryable: true };
+  if (code === 'ERR_BUFFER_TOO_LARGE' || code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
+    const words = 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less';
+    return { code: 'response_too_large', words, retryable: false };
+  }
+  if (code.startsWith('Z_'))
+    return { code: 'invalid_response', words: 'answered with broken gzip', retryable: true };
   const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
   for (const [pattern, errorCode, because] of refusals)
     if (pattern.test(code))
       return { code: errorCode, words: `was not sent, because ${because} (${code})`, retryable: false };
-  const words = `could not be read: ${detail}`;
   const ofProxy = proxy === undefined ? null : proxyFailure(code, detail, proxy);
-  return ofProxy ?? { code: 'network', words, retryable: true };
+  return ofProxy ?? { code: 'network', words: `could not be read: ${detail}`, retryable: true };
 }
 
 /** With a proxy, the host that can't be reached is the proxy: it alone connects to the service. */

@@ -5,9 +5,9 @@ import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { explainFailure, failureOf } from './failure.ts';
+import { explainFailure, type Failure, failureOf } from './failure.ts';
 import { retryAfterMs } from './pacer.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -40,10 +40,6 @@ export interface HttpOptions {
 
 /** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
-const tooLarge = 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less';
-
-/** The first buffer, in bytes, for a body of unknown length; it is doubled as often as needed. */
-const bodyBytesAtFirst = 64 * 1024;
 
 /** Bytes and milliseconds to spend on a body that nobody needs, so that its connection can be used again. */
 const dumpBytesMax = 64 * 1024;
@@ -73,12 +69,7 @@ export class HttpClient {
    *
    * @throws ServiceError for anything but a complete answer with status 200; its message shows no secret.
    */
-  async get(
-    path: string,
-    token: string,
-    signal: AbortSignal,
-    timeoutMs = this.#options.timeoutMs,
-  ): Promise<Buffer> {
+  async get(path: string, token: string, signal: AbortSignal, timeoutMs: number): Promise<Buffer> {
     const address = `${this.#basePath}${path}`;
     signal.throwIfAborted();
     // A signal of its own: one that lives on, as AbortSignal.timeout does, would hold the answer's bytes until it is over.
@@ -95,7 +86,9 @@ export class HttpClient {
       return await Promise.race([this.#request(address, token, ending.signal), abortOf(ending.signal)]);
     } catch (error) {
       signal.throwIfAborted();
-      throw this.#explain(error, address, isOver ? timeoutMs : null);
+      if (error instanceof ServiceError) throw error;
+      const { proxy } = this.#options;
+      throw this.#error(address, explainFailure(error, proxy?.variable, isOver, timeoutMs), { cause: error });
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', end);
@@ -127,31 +120,14 @@ export class HttpClient {
       body.dump({ limit: dumpBytesMax, signal: AbortSignal.timeout(dumpMsMax) }).catch(() => undefined);
       throw this.#refusal(statusCode, headers, path);
     }
-    const bytes = await this.#collect(body, Number(headers['content-length'] ?? 0), path);
+    const bytes = Buffer.from(await body.arrayBuffer());
+    this.bytes += bytes.length;
     // The name of another encoding is not shown: it could be an echo of a secret.
     const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
     if (encoding === '' || encoding === 'identity') return bytes;
     if (encoding === 'gzip') return unzip(bytes, { maxOutputLength: responseBytesMax });
-    throw this.#error('invalid_response', 'answered in an encoding that was not asked for', path, false);
-  }
-
-  /**
-   * Collects a body while it arrives: to keep its pieces until all are there would take the memory twice.
-   *
-   * @param bytesStated its length as the service states it; 0 if it does not.
-   */
-  async #collect(body: AsyncIterable<Buffer>, bytesStated: number, path: string): Promise<Buffer> {
-    let bytes = Buffer.allocUnsafeSlow(Math.min(bytesStated || bodyBytesAtFirst, responseBytesMax));
-    let length = 0;
-    for await (const chunk of body) {
-      const next = length + chunk.length;
-      this.bytes += chunk.length;
-      if (next > responseBytesMax) throw this.#error('response_too_large', tooLarge, path, false);
-      if (next > bytes.length) bytes = Buffer.concat([bytes], Math.max(2 * bytes.length, next));
-      bytes.set(chunk, length);
-      length = next;
-    }
-    return bytes.subarray(0, length);
+    const words = 'answered in an encoding that was not asked for';
+    throw this.#error(path, { code: 'invalid_response', words, retryable: false });
   }
 
   #refusal(status: number, headers: IncomingHttpHeaders, path: string): ServiceError {
@@ -164,33 +140,15 @@ export class HttpClient {
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
     const wait = retryAfterMs(headers['retry-after'], Date.now());
-    const details = { retryable, retryAfterMs: wait, isBare: status === 204 };
-    return new ServiceError(code, this.#say(path, `${words}${from}${to}`), details);
+    const failure = { code, words: `${words}${from}${to}`, retryable };
+    return this.#error(path, failure, { retryAfterMs: wait, isBare: status === 204 });
   }
 
-  /** @param overMs the timeout, if it is over. */
-  #explain(error: unknown, path: string, overMs: number | null): unknown {
-    if (error instanceof ServiceError) return error;
-    const code = codeOf(error) ?? '';
-    if (overMs !== null || code === 'UND_ERR_CONNECT_TIMEOUT') {
-      const words = `did not answer completely within ${overMs ?? this.#options.timeoutMs} ms`;
-      return this.#error('timeout', words, path, true, error);
-    }
-    if (code === 'ERR_BUFFER_TOO_LARGE') return this.#error('response_too_large', tooLarge, path, false);
-    if (code.startsWith('Z_'))
-      return this.#error('invalid_response', 'answered with broken gzip', path, true, error);
-    const failure = explainFailure(error, this.#options.proxy?.variable);
-    return this.#error(failure.code, failure.words, path, failure.retryable, error);
-  }
-
-  #error(code: ErrorCode, words: string, path: string, retryable: boolean, cause?: unknown): ServiceError {
-    return new ServiceError(code, this.#say(path, words), { retryable, cause });
-  }
-
-  #say(path: string, words: string): string {
+  #error(path: string, { code, words, retryable }: Failure, more = {}): ServiceError {
     const { proxy, secrets } = this.#options;
     const way = proxy ? ` through the proxy ${proxy.shown}` : '';
-    return printable(secrets.redact(`GET ${this.#origin}${path}${way} ${words}`));
+    const message = `GET ${this.#origin}${path}${way} ${words}`;
+    return new ServiceError(code, printable(secrets.redact(message)), { ...more, retryable });
   }
 }
 
@@ -215,6 +173,7 @@ export async function connectTo({
     connections: concurrency,
     headersTimeout: 0,
     bodyTimeout: 0,
+    maxResponseSize: responseBytesMax,
     connectTimeout: timeoutMs,
     keepAliveTimeout: keepAliveMs,
     allowH2: false,

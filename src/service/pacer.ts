@@ -71,11 +71,7 @@ export const retryAfterMsMax = 5 * 60 * 1000;
 export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
   const text = header?.trim() ?? '';
   // `Date.parse` also makes a date from a plain number like -5.
-  const isDate = text.includes(':');
-  const ms = /^\d+(\.\d+)?$/.test(text)
-    ? Number(text) * 1000
-    : isDate
-      ? Date.parse(text) - nowMs
-      : Number.NaN;
+  let ms = /^[\d.]+$/.test(text) ? Number(text) * 1_000 : Number.NaN;
+  if (text.includes(':')) ms = Date.parse(text) - nowMs;
   return Number.isNaN(ms) ? null : Math.min(Math.max(0, Math.ceil(ms)), retryAfterMsMax);
 }

@@ -44,7 +44,10 @@ export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;
   readonly #options: ServiceOptions;
-  readonly #token: Token;
+  /** The token of the run, which can expire; asked for once for all requests. */
+  #token: Promise<string> | undefined;
+  /** The one that a request used last with success. */
+  #accepted: string | null = null;
   readonly #pacer: Pacer;
   readonly #outage: Outage;
   #retries = 0;
@@ -56,11 +59,6 @@ export class Service implements PageSource {
     this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
     this.#outage = new Outage(options.giveUpAfterMs);
     this.#client = new HttpClient(options);
-    this.#token = new Token(async () => {
-      const token = await options.readToken();
-      options.secrets.add(token);
-      return token;
-    });
   }
 
   get traffic(): Traffic {
@@ -81,12 +79,12 @@ export class Service implements PageSource {
       maxTimeout: retryDelayMsMax,
       randomize: true,
       signal: patient,
-      shouldRetry: ({ error, attemptNumber }) => !outage.isOver && mayPass(error, request, attemptNumber),
-      onFailedAttempt: ({ error, attemptNumber, retryDelay }) => {
-        if (outage.isOver || !mayPass(error, request, attemptNumber)) return;
+      shouldRetry: ({ error, attemptNumber, retryDelay }) => {
+        if (outage.isOver || !mayPass(error, request, attemptNumber)) return false;
         this.#retries++;
         this.#backoffMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
+        return true;
       },
     });
   }
@@ -117,23 +115,34 @@ export class Service implements PageSource {
     }
   }
 
-  /** Gets a page's bytes. If the token has expired, it tries again with the new one. */
+  /** Gets a page's bytes. If the token was accepted before, it might have expired: it is asked for again. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
     const get = async (token: string) => {
       const bytes = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
-      this.#token.accepted = token;
+      this.#accepted = token;
       return bytes;
     };
-    const token = await this.#token.get();
+    this.#token ??= this.#readToken();
+    const token = await this.#token;
     try {
       return await get(token);
     } catch (error) {
-      const isRefused = error instanceof ServiceError && error.code === 'unauthorized';
-      const next = isRefused ? await this.#token.getAfter(token) : token;
+      if (!(error instanceof ServiceError) || error.code !== 'unauthorized') throw error;
+      if (this.#accepted === token && (await this.#token) === token) {
+        this.#accepted = null;
+        this.#token = this.#readToken();
+      }
+      const next = await this.#token;
       if (next === token) throw error;
       await this.#pacer.ready(signal);
       return get(next);
     }
+  }
+
+  async #readToken(): Promise<string> {
+    const token = await this.#options.readToken();
+    this.#options.secrets.add(token);
+    return token;
   }
 
   /** The timeout of a request: no longer than the time left for a useful answer. */
@@ -172,32 +181,6 @@ function mayPass(
 function toQuery({ pageNo, pageSize }: PageRequest): string {
   const asked = Object.entries({ pageNo, pageSize }).filter(([, value]) => value !== null);
   return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
-}
-
-/** The token of one run, which can expire during the run. */
-class Token {
-  /** The one that a request used last with success. */
-  accepted: string | null = null;
-  readonly #ask: () => Promise<string>;
-  #current: Promise<string> | undefined;
-
-  constructor(ask: () => Promise<string>) {
-    this.#ask = ask;
-  }
-
-  get(): Promise<string> {
-    this.#current ??= this.#ask();
-    return this.#current;
-  }
-
-  /** The token after one was refused. It is asked for once for all requests, and only if the refused one was accepted before. */
-  async getAfter(refused: string): Promise<string> {
-    if ((await this.get()) === refused && this.accepted === refused) {
-      this.accepted = null;
-      this.#current = this.#ask();
-    }
-    return this.get();
-  }
 }
 
 /**

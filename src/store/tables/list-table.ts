@@ -89,7 +89,8 @@ export class ListTable {
     const found: (number | undefined)[] = [];
     let at = 0;
     for (; at + looksPerFind <= records.length; at += looksPerFind) {
-      const values = records.slice(at, at + looksPerFind).flatMap(({ key, content }) => [key, content]);
+      const values: (number | Buffer)[] = [];
+      for (const { key, content } of records.slice(at, at + looksPerFind)) values.push(key, content);
       for (const id of this.#findMany.get(values) ?? []) found.push(id ?? undefined);
     }
     for (; at < records.length; at++) {

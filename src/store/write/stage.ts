@@ -219,7 +219,9 @@ export class Stage {
     const rows = Float64Array.from(JSON.parse(ids));
     const names = Int32Array.from(said);
     this.names.enter(names, this.#timesOf(keys));
-    for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes);
+    rows.forEach((row, at) => {
+      this.#show(row, contents, at * contentBytes);
+    });
     const items = new PageItems(digest, keys, contents, this.context.list.identity.by);
     this.pages.set(digest, { items, rows, names, first: 0, last: 0 });
     return true;
