@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { integer } from '../config/parse.ts';
-import { named } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
@@ -12,16 +10,16 @@ import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../sto
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/pruned.ts';
 import { command } from './command.ts';
-import { choice, conflicting, defaulting, moment, resourceFlag, text, type ValuesOf } from './flags.ts';
+import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
 import { assertNoTerminal, deliver, Tally } from './stream-out.ts';
 
 const flags = {
-  sinceRun: conflicting(text('N', 'changes of later runs than this one'), '--since'),
+  sinceRun: conflicting(run('changes of later runs than this one', 0), '--since'),
   since: moment(
     'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
   ),
-  untilRun: text('N', 'no changes of later runs than this one'),
+  untilRun: run('no changes of later runs than this one'),
   cursor: conflicting(
     text('FILE', 'changes after the cursor in this file; --since-run overrides it, to resume'),
     '--since',
@@ -94,8 +92,7 @@ export const changes = command({
 
 /** Refuses flags that say nothing without a cursor, and files that would be lost. */
 function assertFlagsFit({ cursor, next, from }: Given): void {
-  for (const [flag, value] of Object.entries({ '--next': next, '--from': from }))
-    if (value !== null && cursor === null) throw new UsageError(`${flag} goes with --cursor.`);
+  if (cursor === null && (next ?? from) !== null) throw new UsageError('--next and --from go with --cursor.');
   if (next === null) return;
   replaceable(next);
   if (resolve(next) === resolve(cursor ?? ''))
@@ -108,9 +105,11 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
 function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: MirrorFile['sqlite']) {
   const runs = new EndedRuns(sqlite);
   const newest = runs.newest() ?? 0;
-  const untilRunId = untilRun === null ? newest : runOf('--until-run', untilRun, runs);
+  assertEnded('--until-run', untilRun, runs);
+  assertEnded('--since-run', sinceRun, runs);
+  const untilRunId = untilRun ?? newest;
   let [sinceRunId, after]: [number, ChangeKey | null] = [Math.max(0, untilRunId - 1), null];
-  if (sinceRun !== null) sinceRunId = runOf('--since-run', sinceRun, runs, 0);
+  if (sinceRun !== null) sinceRunId = sinceRun;
   else if (since !== null) sinceRunId = runs.lastOfAllBy(since);
   else if (cursor !== null && existsSync(cursor)) ({ runId: sinceRunId, after } = followed(cursor, sqlite));
   else if (cursor !== null) sinceRunId = from === 'now' ? newest : 0;
@@ -131,11 +130,10 @@ function followed(path: string, sqlite: MirrorFile['sqlite']) {
   );
 }
 
-/** The run that a flag names, 0 for the time before the first; a run that has not ended is refused. */
-export function runOf(flag: string, text: string, runs: EndedRuns, min = 1): number {
-  const runId = named(flag, () => integer(text, min, Number.MAX_SAFE_INTEGER));
-  if (runId === 0 || runs.has(runId)) return runId;
-  const newest = runs.newest();
-  const known = newest === null ? 'no run has ended yet' : `the newest that has ended is ${newest}`;
-  throw new UsageError(`${flag}: there is no run ${runId}; ${known}. "docmirror runs" lists them.`);
+/** @throws UsageError if a flag names a run that has not ended. 0 is the time before the first run. */
+export function assertEnded(flag: string, runId: number | null, runs: EndedRuns): void {
+  if (!runId || runs.has(runId)) return;
+  throw new UsageError(
+    `${flag}: there is no run ${runId}; the newest that has ended is ${runs.newest()}. "docmirror runs" lists them.`,
+  );
 }

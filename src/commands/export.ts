@@ -9,9 +9,9 @@ import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/as-of.ts';
 import { EndedRuns } from '../store/read/change-list.ts';
-import { runOf } from './changes.ts';
+import { assertEnded } from './changes.ts';
 import { command } from './command.ts';
-import { choice, conflicting, defaulting, moment, required, resourceFlag, text, yes } from './flags.ts';
+import { choice, conflicting, defaulting, moment, required, resourceFlag, run, text, yes } from './flags.ts';
 import { widthOf } from './io.ts';
 import { fill, Tally } from './stream-out.ts';
 
@@ -22,7 +22,7 @@ export const exportMirror = command({
     names: yes('in formats with columns: the names of connections beside their ids'),
     out: required(text('DIR', 'the folder to write into; it is made if it does not exist')),
     resource: resourceFlag,
-    asOfRun: conflicting(text('N', 'the lists as they were after this run'), '--as-of'),
+    asOfRun: conflicting(run('the lists as they were after this run'), '--as-of'),
     asOf: moment(
       'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
     ),
@@ -41,7 +41,8 @@ export const exportMirror = command({
     const resources = keptResources.filter(each => wanted.includes(each));
     const say = (line: string) => stderr.write(`${line}\n`);
     const runs = new EndedRuns(sqlite);
-    let runId = asOfRun === null ? null : runOf('--as-of-run', asOfRun, runs);
+    assertEnded('--as-of-run', asOfRun, runs);
+    let runId = asOfRun;
     if (asOf !== null) {
       // Times are shown to the second, so a second means all of it.
       runId = runs.newestBy(asOf.replace('.000Z', '.999Z'));
@@ -71,7 +72,7 @@ export const exportMirror = command({
         const file = new AtomicFile(join(out, `${tableOf(resource)}.${format}`));
         written.push({ file, rows });
         const { columns, rowOf } = tableFor(resource, state, names);
-        await fill(
+        fill(
           file,
           write === null
             ? rows.of(state.wire(resource)).map(item => `${item}\n`)

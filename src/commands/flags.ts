@@ -51,6 +51,11 @@ export function number(
   return parsed(valueName, help, given => parse.integer(given, min, max));
 }
 
+/** The number of a run, from `min` on; null if it is left out. */
+export function run(help: string, min = 1): Flag<number | null> {
+  return number('N', help, [min, Number.MAX_SAFE_INTEGER]);
+}
+
 /** A length of time in milliseconds; null if it is left out. */
 export function duration(help: string): Flag<number | null> {
   return parsed('TIME', help, parse.time);

@@ -20,17 +20,15 @@ export const query = command({
     'docmirror query "SELECT * FROM sync_status"': 'how fresh each list is',
     'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv':
       'with a parameter, for a program',
-    'docmirror query --file monthly.sql --format parquet --out monthly.parquet':
-      'a statement that is kept in a file',
   },
   notes: [
-    'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Ctrl-C stops it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
+    'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Whole numbers are exact, and BLOBs are lower-case hexadecimal. --format parquet runs the statement twice, because a column has one type there.',
     'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, { config, stdout }) {
     assertNoTerminal(format, out, stdout);
-    const statement = { sql: await sqlOf(given.sql, given.file), params: paramsOf(given.param) };
+    const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     using query = new Query(config.database, statement);
     assertFits(query.columns, format);
     query.holdStill();
@@ -43,12 +41,13 @@ export const query = command({
 
 const sqlBytesMax = 1024 * 1024;
 
-async function sqlOf(argument: string | null, file: string | null): Promise<string> {
-  if (argument !== null && file !== null)
-    throw new UsageError('Give the statement as an argument or with --file, not both.');
-  if (file !== null) return readSmallFile('--file: ', file, sqlBytesMax).replace(/^\ufeff/, '');
-  if (argument !== null) return argument;
-  throw new UsageError('Give a statement, as in: docmirror query "SELECT * FROM sync_status"');
+function sqlOf(argument: string | null, file: string | null): string {
+  if (argument !== null && file === null) return argument;
+  if (argument === null && file !== null)
+    return readSmallFile('--file: ', file, sqlBytesMax).replace(/^\ufeff/, '');
+  throw new UsageError(
+    'Give one statement, as in: docmirror query "SELECT * FROM sync_status", or its file with --file.',
+  );
 }
 
 function paramsOf(given: readonly string[]): Record<string, string> {

@@ -43,9 +43,7 @@ export const report = command({
     const untilMs = until === null ? nowMs : momentIn(zone, '--until', until, nowMs);
     const sinceMs = momentIn(zone, '--since', since, untilMs);
     if (sinceMs >= untilMs)
-      throw new UsageError(
-        `--since: must be before ${until === null ? 'now' : '--until'}, got ${JSON.stringify(since)}`,
-      );
+      throw new UsageError(`--since: must be before --until or now, got ${JSON.stringify(since)}`);
     const length = isLength(since) ? { lengthMs: untilMs - sinceMs } : { ms: sinceMs };
     const data = readReport(config.database, reportPeriod(zone, untilMs, length, nowMs));
     const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, version, title }));

@@ -77,19 +77,17 @@ function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted:
   }
   const story = Number.isSafeInteger(id) ? readStory(sqlite, resource, id, versionsMax) : null;
   const matches = hasReferences ? findByReference(sqlite, wanted, matchesMax) : { recordIds: [], count: 0 };
-  if (story !== null) {
-    // The record with that id comes first, and the other matches are named.
-    const alsoReferenceOf = matches.recordIds.filter(each => each !== id);
+  // The record with that id comes first, and the other matches are named.
+  const alsoReferenceOf = story === null ? [] : matches.recordIds.filter(each => each !== id);
+  if (story !== null)
     return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story], alsoReferenceOf };
-  }
   if (matches.count === 0)
     throw new DocmirrorError(
       'not_found',
       `The mirror has no record of ${resource} with the ${hasReferences ? 'id or sourceDocumentReference' : 'id'} ${JSON.stringify(wanted)}, and its history has none.`,
     );
   const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsMax) ?? []);
-  const { count } = matches;
-  return { resource, wanted, matchedBy: 'reference', matchCount: count, stories, alsoReferenceOf: [] };
+  return { resource, wanted, matchedBy: 'reference', matchCount: matches.count, stories, alsoReferenceOf };
 }
 
 function textOf(found: FoundRecords, width: number): string {

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
@@ -47,11 +46,8 @@ export function assertNoTerminal(format: string, out: string | null, stdout: Out
 }
 
 /** Writes pieces into a file, and makes sure that they are on the disk. */
-export async function fill(file: AtomicFile, pieces: Pieces): Promise<void> {
-  for (const chunk of chunksOf(pieces)) {
-    file.write(chunk);
-    await nextTurn();
-  }
+export function fill(file: AtomicFile, pieces: Pieces): void {
+  for (const piece of pieces) file.write(piece);
   file.finish();
 }
 
@@ -64,7 +60,7 @@ export async function deliver(
 ): Promise<boolean> {
   if (out !== null) {
     using file = new AtomicFile(out);
-    await fill(file, pieces);
+    fill(file, pieces);
     file.putInPlace();
     stdout.write(`${printable(out)}: ${counted(rows.count, 'row')}, ${bytesText(file.bytes)}.\n`);
     return true;

@@ -49,23 +49,14 @@ export async function runTokenCommand(
     signal,
   });
   running.child.stdin?.end();
-  const { stdout } = await running.catch((error: ExecError) => {
+  const { stdout } = await running.catch(({ killed, code }) => {
     signal.throwIfAborted();
-    throw new UsageError(`${name}: the command ${faultOf(error, timeoutMs)}`);
+    const ended = killed ? `no end within ${timeoutMs / 1000} s` : 'ended by a signal';
+    const how = typeof code === 'number' ? `exit code ${code}` : (code ?? ended);
+    throw new UsageError(
+      `${name}: the command failed (${how}). What it says is not shown here, so run it by hand.`,
+    );
   });
   if (stdout.trim() === '') throw new UsageError(`${name}: the command printed nothing.`);
   return named(name, () => parse.token(stdout));
-}
-
-/** How a command failed. The code is a text if it is one of the system or of Node. */
-interface ExecError {
-  readonly killed?: boolean;
-  readonly code?: number | string | null;
-}
-
-function faultOf({ killed, code }: ExecError, timeoutMs: number): string {
-  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return 'printed too much.';
-  if (killed) return `did not end within ${timeoutMs / 1000} s.`;
-  const how = typeof code === 'number' ? `exit code ${code}` : (code ?? 'ended by a signal');
-  return `failed (${how}). What it says is not shown here, so run it by hand.`;
 }

@@ -166,7 +166,7 @@ test("another mirror's share is left as it is: by hand exit 2, after a run exit 
   const args = ['--database', join(scene.folder, 'other.sqlite')];
   const { code, summary } = await scene.sync(...args);
   expect({ code, status: summary.status }).toEqual({ code: 3, status: 'completed' });
-  const message = expect.stringMatching(/is the share of another mirror .*restore it with .*remove it/);
+  const message = expect.stringMatching(/is of another mirror .*restore it with .*remove it/);
   expect(summary.share).toMatchObject({ error: { code: 'share_of_another_mirror', message } });
   const stderr = expect.stringContaining('[share_of_another_mirror]');
   expect(await scene.run('share', ...args)).toMatchObject({ code: 2, stderr });

@@ -79,7 +79,7 @@ function destinationFile(source: string, destination: string): string {
     new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
   const kind = explaining(path, () => kindOf(path));
   if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
-  assertOneMirror(path, source, 'a mirror, or a backup,', 'name another file.');
+  assertOneMirror(path, source, 'name another file.');
   if (existsSync(lockPath(path)))
     throw refuse(`a mirror that runs write to: ${lockPath(path)} lies beside it`);
   if (existsSync(manifestBeside(path)) && readManifest(path) === null)
@@ -144,11 +144,10 @@ type Manifest = Awaited<ReturnType<typeof manifestOf>>;
 /** The manifest of a backup; null if there is none that can be read. */
 function readManifest(backup: string): Manifest | null {
   try {
-    const value: Partial<Manifest> = JSON.parse(readFileSync(manifestBeside(backup), 'utf8'));
-    const { mirrorId, sha256, at = '', bytes, runId } = value;
+    const manifest: Manifest = JSON.parse(readFileSync(manifestBeside(backup), 'utf8'));
+    const { mirrorId, sha256, at } = manifest;
     const areTexts = [mirrorId, sha256].every(text => typeof text === 'string');
-    const areNumbers = [bytes, runId, Date.parse(at)].every(Number.isFinite);
-    return areTexts && areNumbers ? (value as Manifest) : null;
+    return areTexts && Number.isFinite(Date.parse(at)) ? manifest : null;
   } catch {
     return null;
   }
@@ -227,7 +226,7 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
   const path = mirrorToWrite(target);
   if (resolve(fileBehind(copy)) === resolve(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
-  assertOneMirror(copy, path, 'a copy', 'move the mirror away first, if that is what you want.');
+  assertOneMirror(copy, path, 'move the mirror away first, if that is what you want.');
   const stated = identityOf(copy);
   // If there is no mirror yet, only the service shows that the backup is another tenant's.
   if (isYetToMake(path) && baseUrl !== null && stated.baseUrl !== null && stated.baseUrl !== baseUrl)
@@ -292,14 +291,13 @@ export function identityOf(path: string) {
 export function assertOneMirror(
   copy: string,
   mirror: string,
-  what: string,
   advice: string,
   code: ErrorCode = 'mirror_file',
-): void {
+) {
   const [one, other] = [identityOf(copy).mirrorId, identityOf(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
   throw new RefusedFileError(
-    `${copy} is ${what} of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,
+    `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,
     { code },
   );
 }

@@ -49,7 +49,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
   // Its readers would get the records of this mirror.
   const advice =
     'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
-  assertOneMirror(path, database, 'the share', advice, 'share_of_another_mirror');
+  assertOneMirror(path, database, advice, 'share_of_another_mirror');
   using changed = new DatabaseCopy(path);
   using share = new DatabaseCopy(path);
   try {
