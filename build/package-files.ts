@@ -5,7 +5,7 @@ import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
 import { settings } from '../src/config/settings.ts';
-import { outputs, schemaName, schemaOf } from '../src/render/outputs/outputs.ts';
+import { failureOutput, outputs } from '../src/render/outputs/outputs.ts';
 import { version } from '../src/version.ts';
 
 // Writes the manual page and the JSON Schemas of the package, man/ and schemas/: npm run build
@@ -96,6 +96,26 @@ function escaped(text: string): string {
     .replaceAll('-', '\\-')
     .replace(/^([.'])/, '\\&$1')
     .replaceAll("'", '\\(aq');
+}
+
+/** The flags that make a command print its output. */
+export function outputFlags(command: string): string {
+  return command === 'changes' ? '--format ndjson' : '--json';
+}
+
+/** The JSON Schema of a command's output, also of a failure if it can print one. */
+export function schemaOf(command: string): object {
+  const shape = outputs[command];
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: `docmirror ${command} ${outputFlags(command)}`,
+    ...(command === 'changes' ? shape : { anyOf: [shape, failureOutput] }),
+  };
+}
+
+/** The name of a command's schema in the package: `audit-receipts`. */
+export function schemaName(command: string): string {
+  return command.replaceAll(' ', '-');
 }
 
 if (import.meta.main) {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outputFlags } from '../build/package-files.ts';
 import { type Command, flagsOf } from '../src/commands/command.ts';
 import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
@@ -7,7 +8,7 @@ import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
-import { outputFlags, outputs } from '../src/render/outputs/outputs.ts';
+import { outputs } from '../src/render/outputs/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
 
@@ -24,8 +25,8 @@ standard error.
 
 ## JSON
 
-With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line. The members are
-listed with each command. A \`time\` is a text in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits, and a name with \`Ms\` at its end
+With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line,
+and \`runs\` prints an array. The members are listed with each command. A \`time\` is a text in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits, and a name with \`Ms\` at its end
 is in milliseconds. An object also has \`labels\` if some are set. Within 0.x, fields are added and never renamed or
 removed, so ignore fields that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
@@ -109,8 +110,7 @@ function outputOf(command: string): string[] {
     if (same !== undefined) return [`${title} the same as \`docmirror ${same} --json\`.`];
     return [title, membersOf(part, title === '' ? `\`${command}\`` : `“${title.slice(0, -1)}”`).join('\n')];
   });
-  const about = shape.description?.replace(/docs\/(\w+\.md)/g, '[$1]($1)');
-  return [`With \`${outputFlags(command)}\`: ${about}`, ...forms];
+  return [`With \`${outputFlags(command)}\`:`, ...forms];
 }
 
 const isSame = (one: JsonShape | undefined, other: JsonShape) =>

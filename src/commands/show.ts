@@ -2,7 +2,7 @@ import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
-import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-story.ts';
+import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
 import { rejectedText, runsText } from '../render/runs.ts';
 import { readMirror } from '../store/read/browse.ts';
 import { findByReference, readStory } from '../store/read/record-story.ts';

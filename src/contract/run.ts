@@ -19,7 +19,7 @@ import {
 // How a run is described: how each of its lists ended, how it is recorded and reported.
 
 /** A list by its name. */
-export const resource = oneOf(resourceNames, 'the list');
+export const resource = oneOf(resourceNames);
 
 /** An error: no secret is in it. */
 export const error = object(
@@ -95,13 +95,12 @@ const news = {
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
 
-/** How a list ended in a run that is recorded. */
-export const recordedList = {
+const recordedList = {
   ...listOutcome,
   runId: whole(),
   recordCount: orNull(whole('after the run')),
 };
-/** The same, as a type. */
+/** How a list ended in a run that is recorded. */
 export type RecordedList = FieldsOf<typeof recordedList>;
 
 /** The result of writing a list. */
@@ -135,12 +134,13 @@ export const recordedRun = {
   baseUrl: text('the address of the service'),
   actor: orNull(text('the person or program that ran it')),
   labels,
+  resources: list(object(recordedList)),
 };
 /** The same, as a type. */
 export type RecordedRun = FieldsOf<typeof recordedRun>;
 
 /** The record of a run at its start. */
-export type RunStart = Omit<RecordedRun, 'runId' | 'status' | 'completedAt' | 'error' | 'actor' | 'labels'> &
+export type RunStart = Pick<RecordedRun, 'trigger' | 'startedAt' | 'baseUrl' | 'docmirrorVersion'> &
   Partial<Pick<RecordedRun, 'labels'>> & { readonly actor: string };
 
 /** How a run ended. */

@@ -4,7 +4,7 @@ import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
 import { count, instant } from './numbers.ts';
 import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
-import { cutToColumns } from './table.ts';
+import { cut, linesOf } from './table.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
 // Changes in all forms.
@@ -49,16 +49,16 @@ const marks = { insert: '+', update: '~', removal: '−' } as const;
 
 /** Changes for people, one on each line; what is new or gone is cut to the terminal's width. `total` can be more than are shown. */
 export function changesText(changes: readonly ShownChange[], total: number, width: number): string {
+  const rest = total - changes.length;
   const lines = changes.map(({ resource, operation, recordId, record, before }) => {
     const head = `${marks[operation]} ${resource} ${recordId}  `;
     if (before !== null && record !== null)
       return head + differenceTexts(resource, before, record).join(' · ');
     // The id is at the start of the line already.
     const texts = fieldsOf(resource, record).flatMap(({ name, text }) => (name === 'id' ? [] : [text]));
-    return cutToColumns(head + texts.join(' · '), width);
+    return cut(head + texts.join(' · '), width);
   });
-  if (total > changes.length) lines.push(`… and ${count(total - changes.length)} more`);
-  return lines.map(line => `${line}\n`).join('');
+  return linesOf([...lines, rest > 0 && `… and ${count(rest)} more`]);
 }
 
 /**

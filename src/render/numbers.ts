@@ -1,3 +1,5 @@
+import { isInFuture } from '../freshness.ts';
+
 /** A whole number for people: `12,345`. The first use of `Intl.NumberFormat` would cost 15 ms. */
 export function count(value: number): string {
   return String(value).replace(/\B(?=(\d{3})+$)/g, ',');
@@ -37,4 +39,10 @@ export function duration(ms: number): string {
 /** An instant for people, in UTC: `2026-11-20 23:15:04Z`. */
 export function instant(iso: string): string {
   return iso.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
+}
+
+/** How long ago something was: `3 h ago`. */
+export function ago(at: string | null, nowMs: number): string {
+  if (at === null) return 'never';
+  return isInFuture(at, nowMs) ? 'in the future' : `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
 }

@@ -1,15 +1,15 @@
 import type { Receipt } from '../audit/receipt.ts';
+import type { RecordedRun } from '../contract/run.ts';
 import { openPointsOf, stateWords } from '../list-state.ts';
-import type { RunWithLists } from '../store/read/run-reader.ts';
-import { totalsOf } from './list-notes.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
+import { totalsOf } from './run-summary.ts';
 import { cut, renderTable } from './table.ts';
 
 // Tables of what runs have left: the runs themselves, the records that they rejected, and the receipts.
 
 /** The run history for people, the newest first. */
-export function runsText(runs: readonly RunWithLists[], width: number): string {
+export function runsText(runs: readonly RecordedRun[], width: number): string {
   if (runs.length === 0) return 'No run is recorded yet. Make one with "docmirror sync".\n';
   const rows = runs.map(run => runCells(run, instant));
   return renderTable(runColumns, rows, width);
@@ -19,7 +19,7 @@ export function runsText(runs: readonly RunWithLists[], width: number): string {
 export const runColumns = ['Run', 'Started', 'Took', 'Status', 'New', 'Changed', 'Removed', 'Why'];
 
 /** A run as a row of it; `when` says a time in words. */
-export function runCells(run: RunWithLists, when: (at: string) => string): string[] {
+export function runCells(run: RecordedRun, when: (at: string) => string): string[] {
   const { runId, startedAt, completedAt, status, resources, error } = run;
   const totals = Object.values(totalsOf(resources)).map(count);
   // If the clock was set back meanwhile, the difference means nothing.

@@ -1,11 +1,12 @@
+import type { RecordedRun } from '../contract/run.ts';
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import { openPointsOf, stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
-import type { ListStatus, RunWithLists } from '../store/read/run-reader.ts';
-import { ago, fieldsText } from './list-notes.ts';
-import { count, duration, instant } from './numbers.ts';
+import type { ListStatus } from '../store/read/run-reader.ts';
+import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { renderTable } from './table.ts';
+import { fieldsText } from './run-summary.ts';
+import { linesOf, renderTable } from './table.ts';
 
 /** When a watch will start its next run. */
 export interface NextRun {
@@ -31,7 +32,7 @@ export function statusText(
   });
   if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));
-  return renderTable(statusColumns, rows, width) + (notes.length === 0 ? '' : `\n${notes.join('\n')}\n`);
+  return renderTable(statusColumns, rows, width) + (notes.length === 0 ? '' : `\n${linesOf(notes)}`);
 }
 
 /** A tick can come a little late, and its run can wait for the watch's jitter; in milliseconds. */
@@ -93,7 +94,7 @@ export function unreadable(database: string, why: string): MirrorStatus {
 export function mirrorStatusOf(
   database: string,
   lists: readonly ListStatus[],
-  newest: RunWithLists | undefined,
+  newest: RecordedRun | undefined,
   nowMs: number,
   maxAgeMs: number | null,
 ): MirrorStatus {
@@ -114,12 +115,11 @@ export function mirrorStatusOf(
   const why = found.flatMap(([its, reason]) => (its === state && reason !== '' ? [reason] : []));
   const ended = lists.filter(({ lastEnded }) => lastEnded !== null).map(list => list.lastCompletedAt);
   const oldest = ended.includes(null) ? null : (ended.toSorted()[0] ?? null);
-  const { resources: _, ...run } = newest ?? {};
   return {
     database,
     state,
     why: why.join(', '),
-    run: newest === undefined ? null : (run as MirrorStatus['run']),
+    run: newest ?? null,
     resources: lists.map(({ lastEnded: _ended, ...list }) => ({
       ...list,
       verdict: stateText(list.lastRun),

@@ -41,7 +41,7 @@ export function renderTable(
         return cell === '' ? [] : [`  ${columns[at]}: ${cell}`];
       }),
     );
-  return lines.map(line => `${line}\n`).join('');
+  return linesOf(lines);
 }
 
 /**
@@ -55,7 +55,7 @@ function columnsOf(text: string): number {
 }
 
 /** A text of at most `max` columns of a terminal; a mark shows where it was cut. */
-export function cutToColumns(text: string, max: number): string {
+export function cut(text: string, max: number): string {
   if (columnsOf(text) <= max) return text;
   let shown = '';
   let left = max - 1;
@@ -67,9 +67,9 @@ export function cutToColumns(text: string, max: number): string {
   return `${shown}…`;
 }
 
-/** A text of at most `max` UTF-16 code units; a mark shows where it was cut, and no character is cut in two. */
-export function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+/** Lines of text without spaces at their ends; what is no text is left out. */
+export function linesOf(lines: readonly (string | false | null | undefined)[]): string {
+  return lines.map(line => (typeof line === 'string' ? `${line.trimEnd()}\n` : '')).join('');
 }
 
 /** Breaks a text at spaces into lines of at most `width` characters; a longer word is not broken. */

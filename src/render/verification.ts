@@ -2,7 +2,7 @@ import { printable, printableInOneLine } from '../printable.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
-import { renderTable } from './table.ts';
+import { linesOf, renderTable } from './table.ts';
 
 /** A mirror that was audited, and compared with checkpoints. */
 export type Audited = Omit<OutputOf['verify'], 'ok' | 'live'>;
@@ -49,8 +49,8 @@ export function verificationText(audited: Audited, width: number): string {
     ...checkpoints.flatMap(each => each.notes),
   ];
   const lines = differences.map(({ table, id, what, severity }) => {
-    const kind = severity === 'shortcut' ? 'shortcut: it only saves work' : severity;
-    return `  ${printableInOneLine(`${[table ?? 'file', id ?? []].flat().join(' ')}: ${what} [${kind}]`)}`;
+    const where = [table ?? 'file', ...(id === null ? [] : [id])].join(' ');
+    return `  ${where}: ${printableInOneLine(what)} [${severity}]`;
   });
   const table = renderTable(['List', 'Records', 'Run', 'Checksum'], rows, width);
   return `${rows.length === 0 ? '' : `${table}\n`}${found(said, lines, differenceCount - differences.length)}`;
@@ -68,20 +68,19 @@ export function liveText({ isProven, notes, differences, differenceCount }: Live
       ? `The mirror is not what the service lists: ${counted(differenceCount, 'difference')}.`
       : whole;
   const lines = differences.flatMap(({ kind, resource, key, fields }) => [
-    printable(`  ${resource} ${key}: ${kinds[kind]}`),
+    `  ${resource} ${key}: ${kinds[kind]}`,
     ...fields.map(({ field, mirror, service }) => {
       const [here, there] = [JSON.stringify(mirror), JSON.stringify(service)];
       const hidden = here === there ? ', in a part that is not shown' : '';
-      return printable(`    ${field}: ${here} in the mirror, ${there} at the service${hidden}`);
+      return `    ${field}: ${here} in the mirror, ${there} at the service${hidden}`;
     }),
   ]);
   return found([verdict, ...notes], lines, differenceCount - differences.length);
 }
 
 function found(said: readonly (string | false)[], lines: readonly string[], hidden: number): string {
-  const more = hidden > 0 ? [`  … and ${count(hidden)} more; --limit shows them`] : [];
-  const sentences = said.filter(each => each !== false).map(printable);
-  return `${[...sentences, ...lines, ...more].join('\n')}\n`;
+  const more = hidden > 0 && `  … and ${count(hidden)} more; --limit shows them`;
+  return linesOf([...said, ...lines, more].map(line => line && printable(line)));
 }
 
 /** The output of `verify --json`. */

@@ -12,7 +12,7 @@ const rowsPerPiece = 500;
 /** Numbers of more digits are written as texts, because a spreadsheet keeps only so many. */
 const exactMax = 10 ** 15;
 
-const xml = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const xml = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const schemas = 'http://schemas.openxmlformats.org';
 const main = `${schemas}/spreadsheetml/2006/main`;
 const office = `${schemas}/officeDocument/2006/relationships`;
@@ -29,7 +29,7 @@ const parts: Readonly<Record<string, string>> = {
   '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
   'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Sheet1" sheetId="1" r:id="worksheet"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': relations(['worksheet', 'worksheets/sheet1.xml'], ['styles', 'styles.xml']),
-  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts count="1"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts count="1"><font/></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs><cellXfs count="2"><xf/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellXfs><xf/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
 };
 
 /**

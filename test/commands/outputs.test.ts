@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { outputFlags, schemaOf } from '../../build/package-files.ts';
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { exact } from '../../src/contract/shapes.ts';
-import { outputFlags, outputs, schemaOf } from '../../src/render/outputs/outputs.ts';
+import { outputs } from '../../src/render/outputs/outputs.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 

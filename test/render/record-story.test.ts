@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchesText, storyText } from '../../src/render/record-story.ts';
+import { matchesText, storyText } from '../../src/render/record-text.ts';
 import type { StoryVersion } from '../../src/store/read/record-story.ts';
 
 const at = '2026-11-20T14:00:00.000Z';

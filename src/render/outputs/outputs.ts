@@ -27,14 +27,14 @@ const { baseUrl, docmirrorVersion } = run.recordedRun;
 const path = text();
 const bytes = whole();
 const runId = whole();
-const newestRunId = whole('the newest run in it; 0 if there is none');
-const mirrorId = text('which mirror it is: a UUID');
-const keptResource = oneOf<string>(keptResources, 'the list, or `connections`');
+const newestRunId = whole('the newest one in it; 0 if there is none');
+const mirrorId = text('a UUID');
+const keptResource = oneOf<string>(keptResources);
 const recordId = whole();
 const recordCount = whole();
 const differenceCount = whole();
 const notes = list(text());
-const isErased = optional(yesOrNo('true if the text was erased; else left out'));
+const isErased = optional(yesOrNo('left out if false'));
 const recordThen = (when: string) => orNull(anyObject(`the record ${when}; null if its text was erased`));
 
 const unknownField = object({
@@ -52,12 +52,14 @@ const listStatus = object({
   ageMs: orNull(whole('time since `lastCompletedAt`')),
   endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
   unknownFields: list(unknownField, 'fields that the service sends and that have no column'),
-  lastRun: orNull(object({ ...run.recordedList, baseUrl }, 'the newest run that worked on it')),
+  lastRun: orNull(
+    object({ ...run.recordedRun.resources.items.properties, baseUrl }, 'the newest run that worked on it'),
+  ),
 });
 const mirrorState = {
-  state: text('the worst state that applies to the mirror: `ok`, `failed`, `died` and so on'),
+  state: text('the worst that applies: `ok`, `failed`, `died` and so on'),
   why: text(),
-  run: orNull(object(run.recordedRun, 'the newest one')),
+  run: orNull(object(run.recordedRun)),
   resources: list(listStatus),
 };
 const oneMirror = object(
@@ -94,19 +96,16 @@ const shownRecord = object({
   record: orNull(anyObject('what it says now; null if it is gone')),
   versions: list(version, 'the newest first'),
 });
-const show = object(
-  {
-    resource: keptResource,
-    matchedBy: oneOf(['id', 'reference']),
-    matchCount: whole('not all have to be listed'),
-    alsoReferenceOf: list(recordId, 'ids of other records that have the id for their reference'),
-    records: list(shownRecord),
-  },
-  'Records with all their versions.',
-);
+const show = object({
+  resource: keptResource,
+  matchedBy: oneOf(['id', 'reference']),
+  matchCount: whole('not all have to be listed'),
+  alsoReferenceOf: list(recordId, 'ids of other records that have the id for their reference'),
+  records: list(shownRecord),
+});
 
 // The mirror's own tables have names of lists as texts.
-const listName = oneOf<string>(resourceNames, 'the list');
+const listName = oneOf<string>(resourceNames);
 const rejectionCount = object({
   resource: listName,
   reason: text('why they could not be read'),
@@ -125,28 +124,22 @@ const rejectedRecord = object({
   reason: text('why it could not be read'),
   record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
-const rejected = object(
-  {
-    counts: list(rejectionCount, 'by list and reason; first those that still are'),
-    records: list(rejectedRecord, 'as many as `--limit` says'),
-  },
-  'Records that could not be read.',
-);
+const rejected = object({
+  counts: list(rejectionCount),
+  records: list(rejectedRecord),
+});
 
-const changes = object(
-  {
-    runId,
-    changedAt: orNull(time('when the run had written the list')),
-    resource: keptResource,
-    recordId,
-    operation: oneOf(['insert', 'update', 'removal']),
-    changedFields: orNull(list(text(), 'the fields that an update changed; a connection by its id')),
-    record: recordThen('after the change or, if it was removed, before it'),
-    before: recordThen('before an update'),
-    isErased,
-  },
-  'A change a line.',
-);
+const changes = object({
+  runId,
+  changedAt: orNull(time('when the run had written the list')),
+  resource: keptResource,
+  recordId,
+  operation: oneOf(['insert', 'update', 'removal']),
+  changedFields: orNull(list(text(), 'the fields that an update changed; a connection by its id')),
+  record: recordThen('after the change or, if it was removed, before it'),
+  before: recordThen('before an update'),
+  isErased,
+});
 
 const finding = object({
   check: text(),
@@ -155,14 +148,11 @@ const finding = object({
   todo: orNull(text()),
   code: orNull(text('that of the error that it met')),
 });
-const doctor = object(
-  {
-    ok: yesOrNo('whether no check failed'),
-    exitCode: whole('what `sync` would end with'),
-    checks: list(finding, 'in the order in which a run needs things'),
-  },
-  'The checks before a run.',
-);
+const doctor = object({
+  ok: yesOrNo('whether no check failed'),
+  exitCode: whole('what `sync` would end with'),
+  checks: list(finding),
+});
 
 const verifiedList = object({
   resource,
@@ -172,8 +162,8 @@ const verifiedList = object({
   checksum: hex(32, 'recomputed from its rows'),
 });
 const difference = object({
-  table: orNull(text('the table; null if the file itself is damaged')),
-  id: orNull(whole('the row; null if it is not one row')),
+  table: orNull(text('null if the file itself is damaged')),
+  id: orNull(whole('null if it is not one row')),
   what: text(),
   severity: oneOf(['content', 'record of runs', 'shortcut']),
 });
@@ -194,7 +184,7 @@ const differingField = object({
 const liveDifference = object({
   kind: oneOf(['missing', 'extra', 'different'], 'of the mirror'),
   resource: keptResource,
-  id: orNull(whole('the row; null if there is none')),
+  id: orNull(whole()),
   key: text('what identifies the record'),
   fields: list(differingField),
 });
@@ -202,28 +192,25 @@ const live = {
   isProven: yesOrNo('whether each list was proven'),
   notes,
   differenceCount,
-  differences: list(liveDifference, 'as many as `--limit` says'),
+  differences: list(liveDifference),
 };
-const verify = object(
-  {
-    ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
-    path,
-    lists: list(verifiedList),
-    connectionCount: whole(),
-    versionCount: whole('those in the history'),
-    runCount: whole(),
-    receiptCount: whole(),
-    prunedBefore: orNull(time('ended versions before this were deleted, so they were not recomputed')),
-    rebuiltAfterRunId: orNull(whole('the last run that a rebuild leaves unchecked')),
-    erasedCount: whole('texts that were erased'),
-    otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),
-    differenceCount,
-    differences: list(difference, 'as many as `--limit` says'),
-    checkpoints: optional(list(checkpoint, 'those that `--checkpoint` names; left out without it')),
-    live: orNull(object(live, 'what `--live` found; null without it')),
-  },
-  'The result of an audit.',
-);
+const verify = object({
+  ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
+  path,
+  lists: list(verifiedList),
+  connectionCount: whole(),
+  versionCount: whole('those in the history'),
+  runCount: whole(),
+  receiptCount: whole(),
+  prunedBefore: orNull(time('ended versions before this were deleted, so they were not recomputed')),
+  rebuiltAfterRunId: orNull(whole('the last run that a rebuild leaves unchecked')),
+  erasedCount: whole('texts that were erased'),
+  otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),
+  differenceCount,
+  differences: list(difference),
+  checkpoints: optional(list(checkpoint)),
+  live: orNull(object(live)),
+});
 
 const manifest = {
   mirrorId,
@@ -231,8 +218,8 @@ const manifest = {
   runId: newestRunId,
   bytes,
   labels,
-  rootHash: text('the root hash of all receipts, in hexadecimal digits'),
-  recordCounts: anyObject<Record<string, number>>('records, by the name of the list'),
+  rootHash: text('that of all receipts, in hexadecimal digits'),
+  recordCounts: anyObject<Record<string, number>>('by the name of the list'),
   sha256: hex(64, 'of the file'),
   docmirrorVersion,
   at: time('when it was made'),
@@ -254,24 +241,21 @@ const restoredBackup = {
   baseUrl: orNull(baseUrl),
   isVerified: yesOrNo('whether it was audited; an older shape can only be looked at'),
 };
-const backup = anyOf(
-  [
-    object(madeBackup, 'for a backup that was made'),
-    object({ backups: list(listedBackup) }, 'for `--list`'),
-    object(restoredBackup, 'for `--restore`'),
-    { ...verify, description: 'for `--check`, and if a copy is not sound' },
-  ],
-  { description: 'The copy that was made, copies that are there, or what was restored.' },
-);
+const backup = anyOf([
+  object(madeBackup, 'for a backup that was made'),
+  object({ backups: list(listedBackup) }, 'for `--list`'),
+  object(restoredBackup, 'for `--restore`'),
+  { ...verify, description: 'for `--check`, and if a copy is not sound' },
+]);
 
 const runShare = { path, error: orNull(error) };
 const sync = {
   ...run.runSummary,
-  share: orNull(object(runShare, 'the copy for everybody; null if none is set')),
+  share: orNull(object(runShare)),
 };
 const share = {
   path,
-  runId: orNull(whole('the newest run that it contains; null if none has ended')),
+  runId: orNull(whole('the newest one in it')),
   bytes,
   leftOut: list(text(), "views that can't be read without what the share lacks"),
 };
@@ -283,37 +267,33 @@ const erase = {
   isListed: yesOrNo('whether the service still lists the record, so its current version stays'),
   receipt,
 };
+const sent = whole('those that were sent');
 const publication = {
   tenant: text(),
   mirrorId,
-  fromRunId: orNull(whole('the first run that was sent; null if all were there')),
-  throughRunId: whole('the newest run that ClickHouse has'),
-  runs: whole('those that were sent'),
-  rows: whole('those that were sent'),
-  changes: whole('those that were sent'),
-  verified: yesOrNo('true: it was compared with the mirror, and is equal'),
+  fromRunId: orNull(whole('the first one that was sent')),
+  throughRunId: whole('the newest one that ClickHouse has'),
+  runs: sent,
+  rows: sent,
+  changes: sent,
+  verified: yesOrNo(),
   durationMs: whole(),
 };
 
 const all = {
-  sync: object(sync, 'How the run ended.'),
-  status: anyOf([oneMirror, manyMirrors], { description: 'How the lists are.' }),
-  runs: list(
-    object({ ...run.recordedRun, resources: list(object(run.recordedList)) }),
-    'The newest runs, as an array.',
-  ),
+  sync: object(sync),
+  status: anyOf([oneMirror, manyMirrors]),
+  runs: list(object(run.recordedRun)),
   show,
   rejected,
   changes,
   doctor,
   verify,
   backup,
-  share: object(share, 'The copy that was made.'),
-  erase: object(erase, 'The texts that were erased.'),
-  'publish clickhouse': object(publication, 'The rows that were sent.'),
-  'audit receipts': anyOf(Object.values(receiptShapes), {
-    description: 'A receipt a line, as it is stored. docs/audit.md says how each hash is made.',
-  }),
+  share: object(share),
+  erase: object(erase),
+  'publish clickhouse': object(publication),
+  'audit receipts': anyOf(Object.values(receiptShapes)),
 };
 
 /** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
@@ -328,32 +308,10 @@ export type OutputOf = { readonly [Name in keyof typeof all]: ValueOf<(typeof al
 /** The output of a command that fails before it has anything else to say. */
 export const failureOutput = object({ error });
 
-/** The flags that make a command print its output. */
-export function outputFlags(command: string): string {
-  return command === 'changes' ? '--format ndjson' : '--json';
-}
-
-/** The JSON Schema of a command's output, also of a failure if it can print one. */
-export function schemaOf(command: string): object {
-  const shape = outputs[command] as JsonShape;
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: `docmirror ${command} ${outputFlags(command)}`,
-    description: shape.description,
-    ...(shape === changes ? shape : { anyOf: [shape, failureOutput] }),
-  };
-}
-
-/** The name of a command's schema in the package: `audit-receipts`. */
-export function schemaName(command: string): string {
-  return command.replaceAll(' ', '-');
-}
-
 /** An output with the labels, which it has if some are set. */
 function withLabels(declared: object): Shape {
   const shape: JsonShape = declared;
   if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(withLabels) };
   if (shape.properties === undefined || 'labels' in shape.properties) return shape;
-  const own = { ...labels, description: 'the labels; left out if none are set' };
-  return { ...shape, properties: { labels: own, ...shape.properties } };
+  return { ...shape, properties: { labels, ...shape.properties } };
 }

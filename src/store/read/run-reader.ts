@@ -7,11 +7,6 @@ import { type MirrorFile, openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
-/** A recorded run with its lists, in the order of their definition. */
-export interface RunWithLists extends RecordedRun {
-  readonly resources: readonly RecordedList[];
-}
-
 /** The state of one list of the mirror. */
 export type ListStatus = ReturnType<RunReader['status']>[number];
 
@@ -31,14 +26,18 @@ export class RunReader implements Disposable {
   }
 
   /** The newest runs, the newest first. The status of one whose process is gone is `died`. */
-  runs(limit: number): RunWithLists[] {
+  runs(limit: number): RecordedRun[] {
     const { orm } = this.#file;
     const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
     // No list of their ids, because SQLite accepts only a limited number of parameters.
     const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
     const resources = orm.select().from(syncRunResources).where(sinceOldest).all();
     return runs.map(({ id: runId, labels, ...run }) => ({
-      ...this.#said<RecordedRun>({ runId, ...run, labels: labels === null ? {} : JSON.parse(labels) }),
+      ...this.#said<Omit<RecordedRun, 'resources'>>({
+        runId,
+        ...run,
+        labels: labels === null ? {} : JSON.parse(labels),
+      }),
       resources: resourceNames.flatMap(name =>
         resources
           .filter(row => row.runId === runId && row.resource === name)
@@ -83,7 +82,7 @@ export class RunReader implements Disposable {
   }
 
   /** A row as it is reported: its error as one value, and the status of a run whose process is gone. */
-  #said<Said extends RecordedRun | RecordedList>({ errorCode, errorMessage, ...row }: Row): Said {
+  #said<Said>({ errorCode, errorMessage, ...row }: Row): Said {
     const error = errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' };
     const isDead = row.status === 'running' && this.#died !== null && row.runId <= this.#died;
     return { ...row, error, status: isDead ? 'died' : row.status } as unknown as Said;
