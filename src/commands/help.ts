@@ -1,8 +1,8 @@
-import { adviceOn, UsageError } from '../errors.ts';
+import { adviceOn } from '../errors.ts';
 import { wrap } from '../render/table.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
-import { type Found, findCommand, groups, purpose, wordsIn } from './index.ts';
+import { entriesIn, type Found, findCommand, groups, purpose } from './index.ts';
 
 /** The help that a command line asks for; null if it asks for none. */
 export async function helpFor(words: readonly string[], width: number): Promise<string | null> {
@@ -12,34 +12,16 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
   const advice = adviceOn(head);
   if (advice !== null) return `${advice}\n`;
-  const found = findCommand(subject);
-  if (found !== null) return commandHelp(found, await found.load(), width);
   const about = groups[head];
-  if (about === undefined || subject.length > 1) throw unknownCommand(subject);
-  return groupHelp(head, about, width);
+  if (about !== undefined && subject.length === 1) return groupHelp(head, about, width);
+  const found = findCommand(subject);
+  return commandHelp(found, await found.load(), width);
 }
 
 /** Whether a flag is among words, before a `--`. */
 export function hasFlag(words: readonly string[], flag: string): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end < 0 ? words.length : end).includes(flag);
-}
-
-/** Says that words name no command, and which one they might mean. */
-export function unknownCommand([head = '', inner]: readonly string[]): UsageError {
-  const isGroup = groups[head] !== undefined;
-  if (isGroup && inner === undefined)
-    return new UsageError(`"docmirror ${head}" needs one more word: ${wordsIn(head).join(', ')}.`);
-  const [typed, known] = isGroup ? [`${head} ${inner}`, wordsIn(head)] : [head, wordsIn('')];
-  return new UsageError(`unknown command '${typed}'.${nearest(isGroup ? `${inner}` : head, known)}`);
-}
-
-/** A question after a message about a word that is unknown; empty if no known word has its letters or its beginning. */
-export function nearest(word: string, known: readonly string[]): string {
-  const letters = (text: string) => [...text.replaceAll('-', '')].sort().join('');
-  const beginning = word.slice(0, Math.max(4, word.length - 2));
-  const found = known.find(each => letters(each) === letters(word) || each.startsWith(beginning));
-  return found === undefined ? '' : ` Did you mean ${found}?`;
 }
 
 const more = `Without a command, docmirror shows the state of the mirror; --database and --env-file work there, too.
@@ -50,14 +32,9 @@ const helpText = 'display help for command';
 
 /** The help of a group of commands, or of docmirror itself, whose name is empty. */
 function groupHelp(group: string, about: string, width: number): string {
-  const commands = wordsIn(group).map((word): Row => {
-    const found = findCommand(`${group} ${word}`.trim().split(' '));
-    return [word, found?.description ?? groups[word] ?? ''];
-  });
-  const options: Row[] = group === '' ? [['-V, --version', 'output the version number']] : [];
   return page(`${group} [options] [command]`, about, width, {
-    Options: options,
-    Commands: [...commands, ['help', helpText]],
+    Options: group === '' ? [['-V, --version', 'output the version number']] : [],
+    Commands: [...entriesIn(group), ['help', helpText]],
   });
 }
 

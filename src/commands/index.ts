@@ -1,3 +1,4 @@
+import { UsageError } from '../errors.ts';
 import type { Command } from './command.ts';
 
 /** One sentence that says what docmirror is. */
@@ -74,21 +75,38 @@ export interface Found {
   readonly load: () => Promise<Command>;
 }
 
-const all = Object.entries(descriptions).map(([name, description]): Found => {
-  return { name, description, load: loaders[name as keyof typeof loaders] };
+const all = Object.entries(loaders).map(([name, load]): Found => {
+  return { name, description: descriptions[name as keyof typeof loaders], load };
 });
 
-/** The command that words begin with; null if they name none. */
-export function findCommand([first = '', second = '']: readonly string[]): Found | null {
-  return all.find(({ name }) => name === `${first} ${second}` || name === first) ?? null;
+/** @throws UsageError if words begin with no command; it names the one that they might mean. */
+export function findCommand([head = '', inner]: readonly string[]): Found {
+  const found = all.find(({ name }) => name === `${head} ${inner}` || name === head);
+  if (found !== undefined) return found;
+  const isGroup = groups[head] !== undefined;
+  const known = [...entriesIn(isGroup ? head : '').keys()];
+  if (isGroup && inner === undefined)
+    throw new UsageError(`"docmirror ${head}" needs one more word: ${known.join(', ')}.`);
+  const typed = isGroup ? `${head} ${inner}` : head;
+  throw new UsageError(`unknown command '${typed}'.${nearest(isGroup ? `${inner}` : head, known)}`);
 }
 
-/** The words that can follow the name of a group or, if it is empty, `docmirror`. */
-export function wordsIn(group: string): string[] {
-  const names = all.map(({ name }) => name.split(' '));
-  const words =
-    group === '' ? names : names.filter(([head]) => head === group).map(([, inner = '']) => [inner]);
-  return [...new Set(words.map(([word = '']) => word))];
+/** A question after a message about a word that is unknown; empty if no known word has its letters or its beginning. */
+export function nearest(word: string, known: readonly string[]): string {
+  const letters = (text: string) => [...text.replaceAll('-', '')].sort().join('');
+  const beginning = word.slice(0, Math.max(4, word.length - 2));
+  const found = known.find(each => letters(each) === letters(word) || each.startsWith(beginning));
+  return found === undefined ? '' : ` Did you mean ${found}?`;
+}
+
+/** The words that can follow the name of a group or, if it is empty, `docmirror`, and what each is for. */
+export function entriesIn(group: string): Map<string, string> {
+  const entries = all.flatMap(({ name, description }): [string, string][] => {
+    const [head = '', inner = ''] = name.split(' ');
+    if (group === '') return [[head, groups[head] ?? description]];
+    return head === group ? [[inner, description]] : [];
+  });
+  return new Map(entries);
 }
 
 /** All commands, loaded. */

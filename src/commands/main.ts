@@ -5,8 +5,8 @@ import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { type Command, Context, flagName, flagsOf } from './command.ts';
-import { hasFlag, helpFor, nearest, unknownCommand } from './help.ts';
-import { findCommand } from './index.ts';
+import { hasFlag, helpFor } from './help.ts';
+import { findCommand, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, widthOf } from './io.ts';
 
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
@@ -56,9 +56,7 @@ async function commandIn(words: readonly string[]) {
     const { defaultCommand } = await import('./status.ts');
     return { name: '', command: defaultCommand, rest: words };
   }
-  const found = findCommand(words);
-  if (found === null) throw unknownCommand(words);
-  const { name, load } = found;
+  const { name, load } = findCommand(words);
   return { name, command: await load(), rest: words.slice(name.split(' ').length) };
 }
 
