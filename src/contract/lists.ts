@@ -204,9 +204,6 @@ const textOrNull: JsonSchema = { type: ['string', 'null'] };
 const connectionProperties = { properties: { id: integerOrNull, name: textOrNull } };
 const connectionOrNull: JsonSchema = { type: ['object', 'null'], ...connectionProperties };
 
-/** The JSON schema of a connection that `serve` has. */
-export const connectionSchema: JsonSchema = { type: 'object', ...connectionProperties };
-
 const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   text: textOrNull,
   connection: connectionOrNull,
@@ -214,9 +211,17 @@ const fieldSchemas: Record<Field['kind'], JsonSchema> = {
   connections: { type: ['array', 'null'], items: connectionOrNull },
 };
 
-/** The JSON schema of a list's item as the service sends it: everything except an `id` can be null or missing. */
-export function itemSchema(list: ListDefinition): JsonSchema {
-  const fields = Object.fromEntries(list.fields.map(({ name, kind }) => [name, fieldSchemas[kind]]));
-  if (list.identity.by === 'content') return { type: 'object', properties: fields };
-  return { type: 'object', required: ['id'], properties: { id: integer, ...fields } };
+/**
+ * The JSON schema of an item that `serve` has: a list's, or a connection. Everything except an `id` can be null or missing. An item
+ * without an id of its own has that of the record in the mirror.
+ */
+export function itemSchema(resource: string): JsonSchema {
+  const fields = Object.fromEntries(fieldsOf(resource).map(({ name, kind }) => [name, fieldSchemas[kind]]));
+  const isByContent = lists.find(list => list.resource === resource)?.identity.by === 'content';
+  const idName = isByContent ? '_id' : 'id';
+  return {
+    type: 'object',
+    required: isByContent ? [] : [idName],
+    properties: { [idName]: integer, ...fields },
+  };
 }

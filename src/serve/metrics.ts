@@ -50,9 +50,11 @@ export function labelledFigures(
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
-const countOf = ({ runs }: LabelledFigures, status: string): readonly Sample[] => [
-  [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
-];
+const countOf =
+  (status: string) =>
+  ({ runs }: LabelledFigures): readonly Sample[] => [
+    [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
+  ];
 
 const families: readonly Family[] = [
   ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
@@ -75,11 +77,11 @@ const families: readonly Family[] = [
       );
     },
   ],
-  ['docmirror_runs_in_progress', 'Runs that are going on.', figures => countOf(figures, 'running')],
+  ['docmirror_runs_in_progress', 'Runs that are going on.', countOf('running')],
   [
     'docmirror_runs_died',
     'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
-    figures => countOf(figures, 'died'),
+    countOf('died'),
   ],
   [
     'docmirror_unknown_fields',

@@ -1,5 +1,5 @@
 import { type Browsable, browsables } from '../contract/browsable.ts';
-import { connectionSchema, itemSchema, type JsonSchema, lists, resourceNames } from '../contract/lists.ts';
+import { itemSchema, resourceNames } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs/outputs.ts';
 import { version } from '../version.ts';
@@ -45,17 +45,17 @@ const headers = { ETag: { description: 'Changes with each run.', schema: { type:
 
 /** The other answers of what needs the token. */
 const refusals = {
-  304: { description: 'Nothing has changed since the answer with that ETag.', headers },
-  400: refusal('The request can not be served; the message says what is wrong with it.'),
+  304: { description: 'Nothing has changed since.', headers },
+  400: refusal('A parameter does not fit.'),
   401: refusal('The token is missing or wrong.'),
-  503: refusal('The mirror is of another shape; the message says what to do about it.'),
+  503: refusal('The mirror has to be upgraded.'),
 };
 
 const operation = (operationId: string, summary: string, responses: object, more = {}) => ({
   get: {
     operationId,
     summary,
-    responses: { ...responses, 500: refusal('The server failed to answer; its log says why.') },
+    responses: { ...responses, 500: refusal('The server failed; its log says why.') },
     ...more,
   },
 });
@@ -79,9 +79,7 @@ export function openApiDocument(): object {
         'What ended runs inserted, updated and removed, each change once.',
         {
           200: { headers, ...content('Some changes, and where the next ones begin.', exact(changesPage)) },
-          410: refusal(
-            'The mirror can not tell what came after the cursor; the message says where to go on.',
-          ),
+          410: refusal('The cursor can not be followed; the message says where to go on.'),
           ...refusals,
         },
         withToken(changesQuery('cursor', 'sinceRun', 'limit')),
@@ -111,7 +109,7 @@ function listOperation(browsable: Browsable): object {
     type: 'object',
     required: ['items', 'pagination'],
     additionalProperties: false,
-    properties: { items: { type: 'array', items: itemOf(browsable) }, pagination: exact(pagination) },
+    properties: { items: { type: 'array', items: itemSchema(resource) }, pagination: exact(pagination) },
   };
   return operation(
     `list-${resource}`,
@@ -119,15 +117,6 @@ function listOperation(browsable: Browsable): object {
     { 200: { headers, ...content('The page; past the end, one without items.', page) }, ...refusals },
     withToken(listQuery(browsable, 'pageNo', 'pageSize')),
   );
-}
-
-function itemOf({ resource, idName }: Browsable): JsonSchema {
-  const definition = lists.find(each => each.resource === resource);
-  if (definition === undefined) return connectionSchema;
-  const schema = itemSchema(definition);
-  if (idName === 'id') return schema;
-  const _id = { type: 'integer', description: 'The id of the record in this mirror.' };
-  return { ...schema, properties: { _id, ...(schema.properties as object) } };
 }
 
 function withToken({ properties }: ReturnType<typeof listQuery>): object {

@@ -30,12 +30,11 @@ import {
   changeParameters,
   changesQuery,
   listQuery,
-  noQuery,
   type Query,
+  querySchema,
   readChangeFilter,
   readFilter,
   readOrder,
-  searchQuery,
   usualOrder,
 } from './query.ts';
 
@@ -68,41 +67,35 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
   });
   addRefusals(app);
   const answer = answersFrom(app, database, htmlType);
-  const get = (path: string, querySchema: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
-    answer(path, querySchema, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
+  const get = (path: string, querystring: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
+    answer(path, querystring, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
   let report = { revision: '', parts: {} as PageParts };
-  get('/', noQuery, sqlite => {
+  get('/', querySchema([]), sqlite => {
     const revision = revisionNow(sqlite);
     if (report.revision !== revision) report = { revision, parts: newReport(database, maxAgeMs) };
     return report.parts;
   });
-  get('/records/:resource/:id', noQuery, (sqlite, { params: { resource = '', id } }) =>
-    recordBody(sqlite, resource, id),
-  );
-  get('/connections/:id', noQuery, (sqlite, { params }) => recordBody(sqlite, 'connections', params.id));
-  get('/search', searchQuery, searchBody);
+  for (const path of ['/records/:resource/:id', '/connections/:id']) get(path, querySchema([]), recordBody);
+  get('/search', querySchema(['q', 'page']), searchBody);
   get('/changes', changesQuery('page'), changesBody);
-  const file = (name: string, querystring: object, read: (query: Query) => (sqlite: Sqlite) => Table) =>
+  const file = (name: string, querystring: object, tableOf: (sqlite: Sqlite, query: Query) => Table) =>
     app.get(`/${name}.csv`, { schema: { querystring } }, async ({ query }: Request, reply) => {
-      const tableOf = read(query);
-      const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite)));
+      // Refused before the file begins.
+      readFilter(query);
+      const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite, query)));
       reply.header('content-disposition', `attachment; filename="${name}.csv"`);
       return reply.type('text/csv; charset=utf-8').send(Readable.from(pieces, { objectMode: false }));
     });
-  file('changes', changesQuery(), query => {
-    const asked = askedChanges(query);
+  file('changes', changesQuery(), (sqlite, query) => {
     const { columns, rowOf } = flatChanges();
-    return sqlite => ({ columns, rows: changesThatFit(sqlite, asked).map(rowOf) });
+    return { columns, rows: changesThatFit(sqlite, askedChanges(query)).map(rowOf) };
   });
   for (const browsable of browsables) {
     const { resource } = browsable;
     get(`/${resource}`, listQuery(browsable, 'page'), (sqlite, request) =>
       listBody(sqlite, browsable, request),
     );
-    file(resource, listQuery(browsable), query => {
-      const asked = askedList(browsable, query);
-      return sqlite => recordTable(sqlite, asked);
-    });
+    file(resource, listQuery(browsable), (sqlite, query) => recordTable(sqlite, askedList(browsable, query)));
   }
 }
 
@@ -136,7 +129,8 @@ function newReport(database: string, maxAgeMs: number | null): PageParts {
 }
 
 /** A record or connection, and everything that belongs to it. */
-function recordBody(sqlite: Sqlite, resource: string, id = ''): PageParts {
+function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
+  const { resource = 'connections', id = '' } = params;
   const recordId = /^-?\d+$/.test(id) ? Number(id) : Number.NaN;
   const isKnown = placeOf(resource) >= 0 && Number.isSafeInteger(recordId);
   const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;

@@ -20,19 +20,14 @@ const oneOf = (words: readonly string[], description: string) => {
   return { type: 'string', description, enum: words };
 };
 const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
-const momentText =
-  'A date, or a time in ISO 8601; it counts to the second, and is in UTC if it names no zone.';
+const momentText = 'A date, or a time in ISO 8601, to the second.';
 
 /** The values of each parameter. */
 const parameters: Readonly<Record<string, JsonSchema>> = {
   pageNo,
   pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),
   page: pageNo,
-  cursor: text(
-    'The cursor of the answer before; not beside sinceRun. Without both, it begins at the first run.',
-    0,
-    16_000,
-  ),
+  cursor: text('The cursor of the answer before.', 0, 16_000),
   sinceRun: whole('Changes of later runs.', { minimum: 0 }),
   limit: whole('Changes of a page.', { maximum: 1_000, default: 100 }),
   source: text('The source connection: its id, or its name in any case.', 1),
@@ -40,9 +35,7 @@ const parameters: Readonly<Record<string, JsonSchema>> = {
   kind: text('The kind of the document, to the letter.'),
   from: text(`Not before this. ${momentText}`),
   to: text(`Not after this date or second. ${momentText}`),
-  q: text(
-    'Words of titles, names and references, and of the names of connections, in any case; all are wanted.',
-  ),
+  q: text('Words of titles, names, references and connections, in any case.'),
   order: oneOf(['asc', 'desc'], 'Descending or not.'),
   resource: oneOf(keptResources, 'The list.'),
   operation: oneOf(['insert', 'update', 'removal'], 'What happened.'),
@@ -57,7 +50,8 @@ export type Query = Readonly<
     Record<'pageNo' | 'pageSize' | 'page' | 'limit', number>
 >;
 
-const schemaOf = (names: readonly string[], sorts: readonly string[]) => ({
+/** The schema of an address with these parameters. */
+export const querySchema = (names: readonly string[], sorts: readonly string[] = []) => ({
   type: 'object',
   // If a filter were ignored, the answer would look filtered.
   additionalProperties: false,
@@ -66,12 +60,9 @@ const schemaOf = (names: readonly string[], sorts: readonly string[]) => ({
   ),
 });
 
-/** The schema of an address without parameters. */
-export const noQuery = schemaOf([], []);
-
 /** The schema of the parameters of a list or of the connections, and of its pages. */
 export function listQuery(browsable: Browsable, ...paging: readonly string[]) {
-  return schemaOf([...paging, ...parametersOf(browsable)], sortsOf(browsable));
+  return querySchema([...paging, ...parametersOf(browsable)], sortsOf(browsable));
 }
 
 /** The parameters of changes, without those of paging. */
@@ -82,11 +73,8 @@ export const changeParameters = [
 
 /** The schema of the parameters of changes, and of their pages. They are sorted by their runs. */
 export function changesQuery(...paging: readonly string[]) {
-  return schemaOf([...paging, ...changeParameters], ['runId']);
+  return querySchema([...paging, ...changeParameters], ['runId']);
 }
-
-/** The schema of the parameters of a search. */
-export const searchQuery = schemaOf(['q', 'page'], []);
 
 /** The filter of a list or of the connections; it throws a 400 if a time can't be read. */
 export function readFilter(query: Query): RecordFilter {

@@ -128,7 +128,6 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
         ['INPUT', ''],
         ['BUTTON', 'Search'],
         ['A', 'run 1'],
-        ['A', 'run 2'],
       ]) {
         await page.keyboard.press('Tab');
         const focused = page.locator(':focus');

@@ -24,6 +24,12 @@ function textOf(value: Value): string {
   return String(value).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
 
+/** A part of a page under its heading. */
+export function section(id: string, heading: string, ...parts: readonly Value[]): Html {
+  return html`<section aria-labelledby="${id}"><h2 id="${id}">${heading}</h2>
+${parts}</section>`;
+}
+
 /** What is shown instead of a list or table without entries. */
 export const none = html`<p class="empty">None.</p>`;
 

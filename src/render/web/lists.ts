@@ -21,21 +21,21 @@ export function listParts(
   order: ListOrder,
   { items, count }: FoundRecords,
 ): PageParts {
-  const { resource, title } = browsable;
-  const hrefOf = (next: object) => queryWith(asked, next);
+  const { resource, title, sorts, idName } = browsable;
+  const links = [...sorts, { name: idName, label: 'Id' }].map(({ name, label }) => {
+    const direction = order.sort === name && (order.isDescending ? 'descending' : 'ascending');
+    const turned = { sort: name, order: direction === 'ascending' ? 'desc' : 'asc' };
+    return [label, { direction, href: queryWith(asked, turned) }] as const;
+  });
   return listing(asked, parametersOf(browsable), resource, {
     heading: title,
     intro: html`<p>${count === 0 ? 'None' : counted(count, 'record')}</p>`,
-    main: recordTable(resource, items, { order, hrefOf }),
+    main: recordTable(resource, items, new Map(links)),
   });
 }
 
 /** A page of the changes, run by run. */
 export function changesParts(asked: Asked, names: readonly string[], changes: readonly Change[]): PageParts {
-  const isOldestFirst = asked.query.order === 'asc';
-  const [now, other, order] = isOldestFirst
-    ? ['The oldest first', 'Newest first', 'desc']
-    : ['The newest first', 'Oldest first', 'asc'];
   const runs = [...Map.groupBy(changes, ({ runId }) => runId)].map(([runId, ofRun]) => {
     const at = ofRun[0]?.changedAt;
     return html`<h2><a href="?run=${runId}">Run ${runId}</a> ${at && moment(at)}</h2>
@@ -43,7 +43,7 @@ ${changeList(ofRun)}`;
   });
   return listing(asked, names, 'changes', {
     heading: 'Changes',
-    intro: html`<p>${now}. <a href="${queryWith(asked, { order })}">${other}</a></p>`,
+    intro: html`<p><a href="${queryWith(asked, { order: 'desc' })}">Newest first</a> <a href="${queryWith(asked, { order: 'asc' })}">Oldest first</a></p>`,
     main: runs.length === 0 ? none : html`${runs}`,
   });
 }

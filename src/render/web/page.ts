@@ -39,9 +39,6 @@ export function page(path: string | null, { heading, intro, main, footer }: Page
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
 <meta http-equiv="content-security-policy" content="${policy(path === null ? "'none'" : "'self'")}">
 <link rel="icon" href="data:,">
 <title>${heading}${path && ' – docmirror'}</title>

@@ -20,14 +20,13 @@ export class Zone {
 
   constructor(name: string) {
     this.name = name;
-    this.#format = new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' });
+    // Sweden writes times as ISO 8601 does: `2026-11-20 09:05:30`.
+    this.#format = new Intl.DateTimeFormat('sv', { timeZone: name, dateStyle: 'short', timeStyle: 'medium' });
   }
 
   /** What clocks show at a moment, as the moment at which clocks in UTC show that. */
   #shown(ms: number): number {
-    const [, sign, hours, minutes] = /GMT([+-])(\d+):(\d+)/.exec(this.#format.format(ms)) ?? [];
-    const offsetMs = Number(hours ?? 0) * hourMs + Number(minutes ?? 0) * 60_000;
-    return sign === '-' ? ms - offsetMs : ms + offsetMs;
+    return Date.parse(`${this.#format.format(ms)}Z`) + (ms % 1000);
   }
 
   /** The moment at which clocks show this; if none does because they are put forward, the same time after that. */
@@ -52,7 +51,7 @@ export class Zone {
 
   /** A moment as clocks show it: `2026-11-20 09:05`, `2026-11-20` for a day, `2026-11` for a month. */
   text(ms: number, unit: Unit = 'hour'): string {
-    return new Date(this.#shown(ms)).toISOString().slice(0, textLengths[unit]).replace('T', ' ');
+    return this.#format.format(ms).slice(0, textLengths[unit]);
   }
 
   /** `2026-11-01 to 2026-11-30`, both days included; with times if it does not consist of whole days. */

@@ -1,11 +1,11 @@
-import { browsableOf, type ListOrder, sortsOf } from '../../contract/browsable.ts';
+import { browsableOf } from '../../contract/browsable.ts';
 import type { Field } from '../../contract/lists.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/change-cursor.ts';
-import type { RecordStory, StoryRun, StoryVersion } from '../../store/read/record-story.ts';
+import type { RecordStory, StoryRun } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
 import { briefMax, differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
-import { type Html, html, type SortLink, table, type Value } from './html.ts';
+import { type Html, html, type SortLink, section, table, type Value } from './html.ts';
 import { brief, moment, type PageParts, recordLink } from './page.ts';
 
 /** Records that belong to another one. */
@@ -24,29 +24,21 @@ export function recordParts(story: RecordStory, belonging: readonly Belonging[])
   const { resource, recordId, versions, firstSeen } = story;
   const [newest] = versions;
   const fields = fieldsOf(resource, newest?.record ?? null, wholeMax);
+  const state = newest?.to
+    ? html`<span class="badge bad">Gone</span> since ${runLink(newest.to)}.`
+    : html`<span class="badge good">Listed</span> since ${runLink(firstSeen)}.`;
   return {
     heading: titleOf(resource, fields),
-    intro: html`<p>${browsableOf(resource).title} ${recordId}. ${newest && stateOf(newest, firstSeen)}</p>`,
-    main: html`<section aria-labelledby="says">
-<h2 id="says">${newest?.to === null ? 'What it says' : 'What it last said'}</h2>
-${fieldList(fields)}</section>
+    intro: html`<p>${browsableOf(resource).title} ${recordId}. ${state}</p>`,
+    main: html`${section('says', newest?.to ? 'What it last said' : 'What it says', fieldList(fields))}
 ${belonging.map(belongingSection)}
-<section aria-labelledby="versions"><h2 id="versions">${resource === 'connections' ? 'Names over time' : 'Versions'}</h2>${versionList(story)}</section>`,
+${section('versions', resource === 'connections' ? 'Names over time' : 'Versions', versionList(story))}`,
   };
 }
 
 function titleOf(resource: string, fields: readonly ShownField[]): string {
   const text = fields.find(({ name }) => name === browsableOf(resource).texts[0]?.name)?.text ?? '';
   return text.trim() === '' ? 'Without a title' : brief(text);
-}
-
-function stateOf({ from, to }: StoryVersion, firstSeen: StoryRun): Html {
-  const first = runLink(firstSeen);
-  if (to !== null)
-    return html`<span class="badge bad">Gone</span> since ${runLink(to)}. First listed in ${first}.`;
-  const change =
-    from.runId === firstSeen.runId ? ', and unchanged' : html`; last changed by ${runLink(from)}`;
-  return html`<span class="badge good">Listed</span> since ${first}${change}.`;
 }
 
 function fieldList(fields: readonly ShownField[]): Html {
@@ -70,11 +62,9 @@ function differenceList(resource: string, before: string | null, after: string |
 }
 
 function belongingSection({ title, resource, items, count: all, href }: Belonging): Html {
-  const id = title.toLowerCase().replaceAll(' ', '-');
-  const [more, whole] = [`And ${count(all - items.length)} more.`, `All ${count(all)}`];
-  return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
-${recordTable(resource, items)}
-${all > items.length && html`<p>${href === null ? more : html`<a href="${href}">${whole}</a>`}</p>`}</section>`;
+  const link = href === null ? `${count(all)} in all.` : html`<a href="${href}">All ${count(all)}</a>`;
+  const more = all > items.length && html`<p>${link}</p>`;
+  return section(title.toLowerCase().replaceAll(' ', '-'), title, recordTable(resource, items), more);
 }
 
 /** Each version, the newest first, and the differences between them. */
@@ -124,14 +114,12 @@ export function changeList(changes: readonly Change[]): Html {
   return html`<ul>${changes.map(change => recordEntry({ ...change, id: change.recordId }, change.operation))}</ul>`;
 }
 
-/** How a table is sorted, and the address of the same list in another order. */
-interface Sorting {
-  readonly order: ListOrder;
-  readonly hrefOf: (order: { readonly sort: string; readonly order: string }) => string;
-}
-
 /** Records as a table: first the title, which is a link to the record, then the other fields and the id. */
-export function recordTable(resource: string, items: readonly FoundRecord[], sorting?: Sorting): Html {
+export function recordTable(
+  resource: string,
+  items: readonly FoundRecord[],
+  sortLinks?: ReadonlyMap<string, SortLink>,
+): Html {
   const browsable = browsableOf(resource);
   const isTitle = (field: Field) => Number(field === browsable.texts[0]);
   const fields = browsable.fields.toSorted((one, other) => isTitle(other) - isTitle(one));
@@ -141,14 +129,5 @@ export function recordTable(resource: string, items: readonly FoundRecord[], sor
     const cells = others.map(field => field && connected(field));
     return [recordLink(resource, id, titleOf(resource, shown)), ...cells, id];
   });
-  const columns = [...fields, { name: browsable.idName, label: 'Id' }];
-  const links = columns.flatMap(({ name, label }): [string, SortLink][] => {
-    if (sorting === undefined || !sortsOf(browsable).includes(name)) return [];
-    const { sort, isDescending } = sorting.order;
-    const direction = sort === name && (isDescending ? 'descending' : 'ascending');
-    const href = sorting.hrefOf({ sort: name, order: direction === 'ascending' ? 'desc' : 'asc' });
-    return [[label, { href, direction }]];
-  });
-  const labels = columns.map(({ label }) => label);
-  return table('list', labels, rows, new Map(links));
+  return table('list', [...fields.map(({ label }) => label), 'Id'], rows, sortLinks);
 }

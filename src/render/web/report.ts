@@ -7,8 +7,7 @@ import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
 import { runCells, runColumns } from '../runs.ts';
 import { statusCells, statusColumns } from '../status.ts';
-import { cut } from '../table.ts';
-import { type Html, html, table } from './html.ts';
+import { type Html, html, none, section, table } from './html.ts';
 import { brief, type PageParts } from './page.ts';
 import type { Zone } from './period.ts';
 import { changeList } from './records.ts';
@@ -23,17 +22,16 @@ interface ReportOptions {
   readonly title: string | null;
 }
 
-const [titleMax, nameMax] = [200, 80];
+const nameMax = 80;
 const dayMs = 86_400_000;
 
 /** The state of the mirror, and what happened in a period. */
 export function reportParts(data: ReportData, options: ReportOptions): PageParts {
   const { zone, title, version } = options;
-  const from = data.baseUrl === null ? 'A mirror that has not been synced yet' : `From ${data.baseUrl}`;
   return {
-    heading: cut(printable(title ?? 'Document exports'), titleMax),
+    heading: brief(title ?? 'Document exports'),
     intro: html`<p>${zone.spanText(data.period.span)}</p>
-<p>${from}. This report was made ${zone.text(data.period.nowMs)}.</p>`,
+<p>${data.baseUrl && `From ${data.baseUrl}. `}This report was made ${zone.text(data.period.nowMs)}.</p>`,
     main: html`${attention(data, options)}
 ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
@@ -55,8 +53,7 @@ function attention(data: ReportData, options: ReportOptions): Html {
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
     ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
     : concern('good', 'All is well', `The last run of each list completed and left nothing open. ${newest}`);
-  return html`<section class="plain" aria-labelledby="attention"><h2 id="attention">What needs a look</h2>
-${concerns.length > 0 ? concerns : rest}</section>`;
+  return section('attention', 'What needs a look', concerns.length > 0 ? concerns : rest);
 }
 
 /** Something that asks for attention, and what to do about it, in lines of text; those with an indent are commands. */
@@ -119,14 +116,12 @@ function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Htm
     ['Sources', rankings.source.count],
     ['Destinations', rankings.destination.count],
   ] as const;
-  return html`<section class="plain" aria-labelledby="numbers">
-<h2 id="numbers">In numbers</h2>
-<div class="cards">${cards.map(
+  const articles = cards.map(
     ([title, numbers]) =>
       html`<article class="card"><h3>${title}</h3><p class="big">${count(numbers.now)}</p><p>${beforeText(numbers)}</p></article>`,
-  )}</div>
-<p class="hint">“Before” is ${zone.spanText(compared)}.</p>
-</section>`;
+  );
+  const hint = html`<p class="hint">“Before” is ${zone.spanText(compared)}.</p>`;
+  return section('numbers', 'In numbers', html`<div class="cards">${articles}</div>`, hint);
 }
 
 /** What a number was before, and its change in percent: `60 before (−35 %)`. */
@@ -137,20 +132,16 @@ function beforeText({ now, before }: Numbers): string {
 }
 
 function exportSection(data: ReportData, zone: Zone): Html {
-  const { undated, rankings } = data;
-  return html`<section aria-labelledby="exports"><h2 id="exports">Document exports</h2>
-${undated > 0 && html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`}
-${overTime(data, zone)}
-<div class="pair">
-${ranking('By destination', 'destination', rankings.destination)}
-${ranking('By source', 'source', rankings.source)}
-${ranking('By kind of document', 'kind', rankings.kind)}
-</div></section>`;
+  const { undated, rankings, exports } = data;
+  const hint = html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`;
+  const tables = [
+    ranking('By destination', 'destination', rankings.destination, exports.now),
+    ranking('By source', 'source', rankings.source, exports.now),
+    ranking('By kind of document', 'kind', rankings.kind, exports.now),
+  ];
+  const pair = html`<div class="pair">${tables}</div>`;
+  return section('exports', 'Document exports', undated > 0 && hint, overTime(data, zone), pair);
 }
-
-const chartHeightPx = 180;
-/** The most bars of a chart that have a label below. */
-const labelsMax = 3;
 
 /** Exports over time: a bar for each unit, with a mark at the value of the period before, and the same as a table. */
 function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData, zone: Zone): Html {
@@ -163,27 +154,25 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
     return [zone.text(fromMs, unit), count(counts[at] ?? 0), count(countsBefore[at] ?? 0)];
   });
   const most = Math.max(1, ...counts, ...countsBefore);
-  const y = (value = 0) => chartHeightPx - (chartHeightPx * value) / most;
+  const percent = (value = 0) => (100 * value) / most;
   const slot = 100 / stretches.length;
-  const bars = rows.map(([name], at) => {
-    const label = html`<text x="${slot * at}%" y="${chartHeightPx + 18}">${name}</text>`;
-    return html`<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${y(counts[at])}" height="${y() - y(counts[at])}"/>
-<rect class="mark" x="${slot * at}%" width="${slot}%" y="${y(countsBefore[at]) - 1}" height="2"/>${at % Math.ceil(rows.length / labelsMax) === 0 && label}`;
+  const bars = stretches.map((_, at) => {
+    const [height, before] = [percent(counts[at]), percent(countsBefore[at])];
+    return html`<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${100 - height}%" height="${height}%"/>
+<rect class="mark" x="${slot * at}%" width="${slot}%" y="${99 - before}%" height="2"/>`;
   });
   return html`<figure>
 <figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before. The highest is ${count(most)}.</p></figcaption>
 <svg class="chart" role="img" aria-label="${title}. ${summary}">${bars}</svg>
+<p class="axis"><span>${rows[0]?.[0]}</span><span>${rows.at(-1)?.[0]}</span></p>
 <details><summary>The numbers</summary>${table('numbers', [unit, 'exports', 'before'], rows)}</details>
 </figure>`;
 }
 
 /** The most frequent sources, destinations or kinds as a table, with a bar for the share of each. */
-function ranking(title: string, thing: string, { entries, exports, count: all }: Ranking): Html {
-  const sumOf = (side: keyof Numbers) => entries.reduce((sum, entry) => sum + entry[side], 0);
-  const rest = { now: exports.now - sumOf('now'), before: exports.before - sumOf('before') };
-  const others = rest.now + rest.before > 0 ? [{ label: 'All others together', ...rest }] : [];
-  const rows = [...entries, ...others].map(({ label, now, before }) => {
-    const share = `${((now / Math.max(1, exports.now)) * 100).toFixed(1)}%`;
+function ranking(title: string, thing: string, { entries, count: all }: Ranking, total: number): Html {
+  const rows = entries.map(({ label, now, before }) => {
+    const share = `${((now / Math.max(1, total)) * 100).toFixed(1)}%`;
     const bar = html`<svg class="bar" aria-hidden="true"><rect width="${share}" height="8" rx="2"/></svg>`;
     return [html`${brief(label, nameMax)}${bar}`, count(now), share, count(before)];
   });
@@ -207,10 +196,10 @@ function changeSection({ changes, newKinds }: ReportData): Html {
 ${changeList(each.changes)}`,
       ),
   );
-  return html`<section aria-labelledby="changes"><h2 id="changes">What changed</h2>
-<p class="hint">${ofKinds.length + names.length === 0 ? 'No run of this period found anything new, changed or removed but exports.' : 'A few of each kind, the newest first; “docmirror changes” shows all.'}</p>
-${names.length > 0 && html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${names.join(', ')}</p>`}
-${ofKinds}</section>`;
+  const kindsHeading = html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${names.join(', ')}</p>`;
+  const hint = html`<p class="hint">A few of each kind, the newest first; “docmirror changes” shows all.</p>`;
+  const found = [names.length > 0 && kindsHeading, ...ofKinds].filter(Boolean);
+  return section('changes', 'What changed', hint, found.length === 0 ? none : found);
 }
 
 /** The state of each list, and the newest runs. */
@@ -218,13 +207,15 @@ function runSection({ lists, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.text(Date.parse(at)));
   const unknown = lists.filter(({ unknownFields }) => unknownFields.length > 0);
   const listRows = lists.map(list => statusCells(list, when));
-  return html`<section aria-labelledby="runs"><h2 id="runs">Lists and runs</h2>
-${table('list', statusColumns, listRows)}
-${unknown.map(({ resource, unknownFields }) => html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(unknownFields)}.</p>`)}
-<h3>The newest runs</h3>
-${table(
-  'list',
-  runColumns,
-  runs.map(run => runCells(run, when)),
-)}</section>`;
+  const runRows = runs.map(run => runCells(run, when));
+  return section(
+    'runs',
+    'Lists and runs',
+    table('list', statusColumns, listRows),
+    unknown.map(
+      ({ resource, unknownFields }) =>
+        html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(unknownFields)}.</p>`,
+    ),
+    html`<h3>The newest runs</h3>${table('list', runColumns, runRows)}`,
+  );
 }

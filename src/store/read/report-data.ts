@@ -121,15 +121,13 @@ function readRanking(sqlite: Database.Database, by: string, label: string, span:
        GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`,
     )
     .all({ ...span, beforeMs: compared.fromMs, cutMs: compared.toMs });
-  const sumOf = (side: 'now' | 'before') => all.reduce((sum, entry) => sum + entry[side], 0);
   const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
-  return {
-    entries: all.slice(0, entriesMax),
-    /** Exports in all entries, also those that are left out. */
-    exports: { now: sumOf('now'), before: sumOf('before') },
-    /** How many entries have any export. */
-    count: { now: countOf('now'), before: countOf('before') },
-  };
+  /** How many entries have any export. */
+  const count = { now: countOf('now'), before: countOf('before') };
+  const rest = all.splice(entriesMax);
+  const sumOf = (side: 'now' | 'before') => rest.reduce((sum, entry) => sum + entry[side], 0);
+  if (rest.length > 0) all.push({ label: 'All others together', now: sumOf('now'), before: sumOf('before') });
+  return { entries: all, count };
 }
 
 /** The kinds of document whose first export is in the period; none if there is no export before it. */
