@@ -1,9 +1,9 @@
-import { type Config, resolveConfig, resolveService, type ServiceConfig } from '../config/resolve.ts';
+import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { type SettingName, settings } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
 import { Secrets } from '../service/secrets.ts';
 import { type FlagHelp, type Flags, mirrorSettings, type ValuesOf } from './flags.ts';
-import type { Io, Output, Settings } from './io.ts';
+import type { Io, Settings } from './io.ts';
 import type { Notifier } from './notifier.ts';
 
 /** A command: all that its help, the completions, the man page and the argument parser need, and what it does. */
@@ -46,39 +46,36 @@ export function command<const A extends Flags, const F extends Flags, Data>(
 }
 
 /** What a command works with: the process that it runs in, and the settings. */
-export class Context {
-  /** Texts that must never be shown. The code that reads a token adds it, and all log lines and errors are searched for it. */
-  readonly secrets = new Secrets();
-  readonly settings: Settings;
-  readonly stdout: Output;
-  readonly stderr: Output;
-  /** Reports how the command goes on; null if nobody is to be told. */
-  notifier: Notifier | null = null;
-  /** What the process exits with when the command is done. */
-  exitCode: number = exitCodes.done;
-  readonly #io: Io;
+export type Context = ReturnType<typeof contextOf>;
 
-  constructor(io: Io, settings: Settings) {
-    this.#io = io;
-    this.settings = settings;
-    this.stdout = io.stdout;
-    this.stderr = io.stderr;
-  }
+/** Brings together what a command works with. */
+export function contextOf(io: Io, settings: Settings) {
+  const { flags, environment, inEnvFile } = settings;
+  return {
+    /** Texts that must never be shown. The code that reads a token adds it, and all log lines and errors are searched for it. */
+    secrets: new Secrets(),
+    settings,
+    stdout: io.stdout,
+    stderr: io.stderr,
+    /** Reports how the command goes on; null if nobody is to be told. */
+    notifier: null as Notifier | null,
+    /** What the process exits with when the command is done. */
+    exitCode: exitCodes.done as number,
 
-  get signal(): AbortSignal {
-    return this.#io.signal;
-  }
+    get signal() {
+      return io.signal;
+    },
 
-  /** @throws UsageError that names the setting that can't be used. */
-  get config(): Config {
-    return resolveConfig(this.settings.flags, this.settings.environment);
-  }
+    /** Throws a UsageError that names the setting that can't be used. */
+    get config() {
+      return resolveConfig(flags, environment);
+    },
 
-  /** @throws UsageError that names the setting that can't be used. */
-  get service(): ServiceConfig {
-    const { flags, environment, inEnvFile } = this.settings;
-    return resolveService(flags, environment, inEnvFile);
-  }
+    /** Throws a UsageError that names the setting that can't be used. */
+    get service() {
+      return resolveService(flags, environment, inEnvFile);
+    },
+  };
 }
 
 /** The name that a flag has on the command line: `maxAge` is `--max-age`. */

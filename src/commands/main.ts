@@ -4,7 +4,7 @@ import { type Given, named, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
-import { type Command, Context, flagName, flagsOf } from './command.ts';
+import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { hasFlag, helpFor } from './help.ts';
 import { findCommand, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, widthOf } from './io.ts';
@@ -12,7 +12,7 @@ import { failureOf, type Io, type Settings, widthOf } from './io.ts';
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
 export async function main(given: readonly string[], io: Io): Promise<number> {
   const words = given[0] === '--' ? given.slice(1) : given;
-  let context = new Context(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });
+  let context = contextOf(io, { environment: io.environment, inEnvFile: new Set(), flags: {} });
   let name = '';
   let notifies = false;
   try {
@@ -26,7 +26,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     const { command } = found;
     notifies = command.notifies !== undefined;
     const typed = parse(command, found.rest);
-    context = new Context(io, settingsOf(command, typed, io));
+    context = contextOf(io, settingsOf(command, typed, io));
     const values = valuesOf(command, typed);
     notifies = command.notifies?.(values) ?? false;
     if (notifies) context.notifier = await notifierFor(name, context);
@@ -43,7 +43,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     io.stderr.write(`docmirror: ${message}${printableLines(context.secrets.redact(stack))} [${code}]\n`);
     // If flags or settings could not be read, only the environment says whom to tell.
     if (notifies) context.notifier ??= await notifierFor(name, context);
-    await context.notifier?.failed({ code, message, exitCode });
+    await context.notifier?.ended(exitCode, `docmirror ${name}: ${message} [${code}]`);
     if (hasFlag(words, '--json'))
       io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
     return exitCode;
@@ -134,8 +134,8 @@ function valuesOf(command: Command, { flags, words }: Typed): { readonly json: b
 }
 
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
-  const { Notifier } = await import('./notifier.ts');
-  return new Notifier(name, context);
+  const { notifierOf } = await import('./notifier.ts');
+  return notifierOf(name, context);
 }
 
 /** The result as a person reads it; empty if the command has printed it itself. */

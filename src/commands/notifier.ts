@@ -18,7 +18,7 @@ import { writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
-import type { Failure, Output, Settings } from './io.ts';
+import type { Output, Settings } from './io.ts';
 import { createLogger, loggedError } from './logging.ts';
 
 /** At the end, the ping of the start is waited for this long, in milliseconds. */
@@ -27,70 +27,29 @@ const startMsMax = 1_000;
 /** The parts of a command's context that a notifier needs. */
 type Context = { readonly settings: Settings; readonly secrets: Secrets; readonly stderr: Output };
 
+/** Reports on a command. */
+export type Notifier = ReturnType<typeof notifierOf>;
+
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
-export class Notifier {
-  readonly #name: string;
-  readonly #context: Context;
-  readonly #pingUrl: string | null;
-  #start: Promise<void> | undefined;
-  #backup: BackupFigures | null = null;
+export function notifierOf(command: string, context: Context) {
+  const { secrets, settings } = context;
+  // If a setting can't be used, the command itself fails because of it, and that failure has to be reported.
+  const setting = <Name extends SettingName>(name: Name) =>
+    resolveOne(name, settings.flags, settings.environment);
+  const pingUrl = setting('pingUrl');
+  const metricsFile = command.startsWith('publish') ? null : setting('metricsFile');
+  const database = setting('database') ?? '';
+  const labels = setting('labels') ?? {};
+  if (pingUrl !== null) secrets.add(pingUrl);
+  let start: Promise<void> | undefined;
+  let made: BackupFigures | null = null;
 
-  /** @param name the name of the command. */
-  constructor(name: string, context: Context) {
-    this.#name = name;
-    this.#context = context;
-    this.#pingUrl = this.#setting('pingUrl');
-    if (this.#pingUrl !== null) context.secrets.add(this.#pingUrl);
-  }
-
-  /** The work has begun, and its lock is held if it has one. */
-  begun(): void {
-    this.#start ??= this.#ping('/start', '');
-  }
-
-  /** A backup was made. */
-  backup(figures: BackupFigures): void {
-    this.#backup = figures;
-  }
-
-  /** The command, or its run, has ended; `summary` is the result as a person would read it. */
-  async ended(exitCode: number, summary: string): Promise<void> {
-    // A monitor that does not answer holds up the end just once.
-    await Promise.race([this.#start, wait(startMsMax, undefined, { ref: false })]);
-    this.#start = undefined;
-    this.#writeMetrics(exitCode);
-    if (exitCode !== exitCodes.busy) await this.#ping(exitCode === exitCodes.done ? '' : '/fail', summary);
-  }
-
-  /** It ended with an error. */
-  async failed({ exitCode, message, code }: Failure): Promise<void> {
-    await this.ended(exitCode, `docmirror ${this.#name}: ${message} [${code}]`);
-  }
-
-  /** A setting that can't be used counts as not set: the command itself fails because of it, and that failure has to be reported. */
-  #setting<Name extends SettingName>(name: Name) {
-    const { flags, environment } = this.#context.settings;
-    return resolveOne(name, flags, environment);
-  }
-
-  async #ping(ending: string, summary: string): Promise<void> {
-    if (this.#pingUrl === null) return;
-    const { sendPing } = await import('../service/ping.ts');
-    const { secrets, settings } = this.#context;
-    const url = new URL(this.#pingUrl.replaceAll('%c', encodeURIComponent(this.#name.split(' ')[0] ?? '')));
-    url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
-    const labels = Object.entries(this.#setting('labels') ?? {}).map(([name, value]) => `${name}=${value}`);
-    const parts = [summary, labels.join(','), this.#checkpoint()];
-    const body = secrets.redact(parts.flatMap(text => text.trimEnd() || []).join('\n\n'));
-    const proxy = proxyFor(url, settings.environment);
-    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
-    if (why !== null) this.#warn({ to: url.origin, why }, 'the ping could not be sent');
-  }
+  const warn = (what: object, message: string) =>
+    createLogger({ labels, logLevel: setting('logLevel') ?? 'info' }, context).warn(what, message);
 
   /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */
-  #checkpoint(): string {
-    const database = this.#setting('database') ?? '';
-    const signingKeyFile = this.#setting('signingKeyFile');
+  const checkpoint = () => {
+    const signingKeyFile = setting('signingKeyFile');
     try {
       return signingKeyFile === null
         ? checkpointText(checkpointOf(database))
@@ -98,25 +57,53 @@ export class Notifier {
     } catch {
       return '';
     }
-  }
+  };
 
-  #writeMetrics(exitCode: number): void {
-    const path = this.#setting('metricsFile');
-    if (path === null || this.#name.startsWith('publish')) return;
-    const figures = labelledFigures(this.#setting('database') ?? '', this.#setting('labels') ?? {});
+  const ping = async (ending: string, summary: string) => {
+    if (pingUrl === null) return;
+    const { sendPing } = await import('../service/ping.ts');
+    const url = new URL(pingUrl.replaceAll('%c', encodeURIComponent(command.split(' ')[0] ?? '')));
+    url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
+    const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+    const parts = [summary, pairs.join(','), checkpoint()];
+    const body = secrets.redact(parts.flatMap(text => text.trimEnd() || []).join('\n\n'));
+    const proxy = proxyFor(url, settings.environment);
+    const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
+    if (why !== null) warn({ to: url.origin, why }, 'the ping could not be sent');
+  };
+
+  const writeAllMetrics = (exitCode: number) => {
+    if (metricsFile === null) return;
+    const figures = labelledFigures(database, labels);
     try {
-      writeMetrics(path, figures, this.#name, exitCode);
-      if (this.#name === 'backup') writeBackupMetrics(path, figures, exitCode, this.#backup);
+      writeMetrics(metricsFile, figures, command, exitCode);
+      if (command === 'backup') writeBackupMetrics(metricsFile, figures, exitCode, made);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
-      this.#warn(loggedError(error), 'the metrics could not be written');
+      warn(loggedError(error), 'the metrics could not be written');
     }
-  }
+  };
 
-  #warn(what: object, message: string): void {
-    const [labels, logLevel] = [this.#setting('labels') ?? {}, this.#setting('logLevel') ?? 'info'];
-    createLogger({ labels, logLevel }, this.#context).warn(what, message);
-  }
+  return {
+    /** The work has begun, and its lock is held if it has one. */
+    begun(): void {
+      start ??= ping('/start', '');
+    },
+
+    /** A backup was made. */
+    backup(figures: BackupFigures): void {
+      made = figures;
+    },
+
+    /** The command, or its run, has ended; `summary` is the result as a person would read it. */
+    async ended(exitCode: number, summary: string): Promise<void> {
+      // A monitor that does not answer holds up the end just once.
+      await Promise.race([start, wait(startMsMax, undefined, { ref: false })]);
+      start = undefined;
+      writeAllMetrics(exitCode);
+      if (exitCode !== exitCodes.busy) await ping(exitCode === exitCodes.done ? '' : '/fail', summary);
+    },
+  };
 }
 
 /** The newest run that a backup contains, and its size. */

@@ -1,5 +1,3 @@
-import type { ListDefinition } from '../contract/lists.ts';
-import type { ListOutcome } from '../contract/run.ts';
 import { count } from '../render/numbers.ts';
 import type { ListObserver } from '../sync/read.ts';
 import type { Output } from './io.ts';
@@ -12,87 +10,76 @@ const sameWaitMs = 1_000;
 const widthUnknown = 80;
 
 /** One line on a terminal that says how far some work is, each text over the one before. Without a terminal it shows nothing. */
-export class StatusLine {
-  readonly #stream: Output;
-
-  constructor(stream: Output) {
-    this.#stream = stream;
-  }
-
-  show(text: string): void {
-    const { isTTY, columns = widthUnknown } = this.#stream;
+export function statusLineOn(stream: Output) {
+  const show = (text: string) => {
+    const { isTTY, columns = widthUnknown } = stream;
     // The last column stays free: some terminals break the line there.
-    if (isTTY) this.#stream.write(`\r${text.slice(0, columns - 1)}\x1b[K`);
-  }
-
-  clear(): void {
-    this.show('');
-  }
+    if (isTTY) stream.write(`\r${text.slice(0, columns - 1)}\x1b[K`);
+  };
+  return { show, clear: () => show('') };
 }
 
+/** Shows the progress of a run. */
+export type Progress = ReturnType<typeof progressOn>;
+
 /** Shows the progress of a run: on a line if there is a terminal and it logs that much, otherwise in the log every ten seconds. */
-export class Progress implements ListObserver {
-  readonly #logger: Logger;
-  readonly #line: StatusLine | null;
-  #timer: NodeJS.Timeout | undefined;
-  #state = { resource: '', reading: 1, pages: 0, pageCount: 0 };
-  #waitsUntilMs = 0;
+export function progressOn(logger: Logger, stream: Output | null = null) {
+  const line = stream?.isTTY && logger.isLevelEnabled('info') ? statusLineOn(stream) : null;
+  let timer: NodeJS.Timeout | undefined;
+  let state = { resource: '', reading: 1, pages: 0, pageCount: 0 };
+  let waitsUntilMs = 0;
 
-  constructor(logger: Logger, stream: Output | null = null) {
-    this.#logger = logger;
-    this.#line = stream?.isTTY && logger.isLevelEnabled('info') ? new StatusLine(stream) : null;
-  }
+  const log = () => {
+    const isWaiting = waitsUntilMs > Date.now();
+    const waits = isWaiting && { waitsUntil: new Date(waitsUntilMs).toISOString() };
+    logger.info({ ...state, ...waits }, isWaiting ? 'rate limited by the service; still waiting' : 'reading');
+  };
+  const close = () => {
+    clearInterval(timer);
+    line?.clear();
+  };
 
-  listStarted({ resource }: ListDefinition): void {
-    this.#logger.debug({ resource }, 'list started');
-    this.#state = { resource, reading: 1, pages: 0, pageCount: 0 };
-    if (this.#line === null) this.#timer = setInterval(() => this.#log(), logEveryMs).unref();
-  }
+  return {
+    close,
 
-  walkStarted({ resource }: ListDefinition, reading: number, pageCount: number): void {
-    this.#logger.debug({ resource, reading, pageCount }, 'reading started');
-    this.#state = { resource, reading, pages: 0, pageCount };
-  }
+    listStarted({ resource }) {
+      logger.debug({ resource }, 'list started');
+      state = { resource, reading: 1, pages: 0, pageCount: 0 };
+      if (line === null) timer = setInterval(log, logEveryMs).unref();
+    },
 
-  pageDone({ resource }: ListDefinition, pageNo: number, pageCount: number): void {
-    this.#logger.trace({ resource, pageNo }, 'page done');
-    const pages = this.#state.pages + 1;
-    this.#state = { ...this.#state, pages, pageCount };
-    const all = Math.max(pages, pageCount);
-    this.#line?.show(`${resource} ${count(pages)}/${count(all)} pages, reading ${this.#state.reading}`);
-  }
+    walkStarted({ resource }, reading, pageCount) {
+      logger.debug({ resource, reading, pageCount }, 'reading started');
+      state = { resource, reading, pages: 0, pageCount };
+    },
 
-  walkAgain({ resource }: ListDefinition, reason: string): void {
-    this.#logger.info({ resource, reason }, 'not proven yet; reading the list again');
-  }
+    pageDone({ resource }, pageNo, pageCount) {
+      logger.trace({ resource, pageNo }, 'page done');
+      const pages = state.pages + 1;
+      state = { ...state, pages, pageCount };
+      const all = Math.max(pages, pageCount);
+      line?.show(`${resource} ${count(pages)}/${count(all)} pages, reading ${state.reading}`);
+    },
 
-  /** The service asked for no requests until then, in milliseconds since 1970. */
-  waiting(untilMs: number): void {
-    const isNews = untilMs > Math.max(this.#waitsUntilMs, Date.now()) + sameWaitMs;
-    this.#waitsUntilMs = Math.max(this.#waitsUntilMs, untilMs);
-    if (!isNews) return;
-    const until = new Date(untilMs).toISOString();
-    this.#line?.show(`${this.#state.resource} waits until ${until}, as the service asked`);
-    this.#logger.info({ until }, 'rate limited by the service; waiting');
-  }
+    walkAgain({ resource }, reason) {
+      logger.info({ resource, reason }, 'not proven yet; reading the list again');
+    },
 
-  listEnded(_list: ListDefinition, outcome: ListOutcome): void {
-    this.close();
-    const { startedAt: _started, completedAt: _completed, ...entry } = outcome;
-    const { status } = outcome;
-    const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
-    this.#logger[level](entry, `list ${status}`);
-  }
+    listEnded(_list, { startedAt: _started, completedAt: _completed, ...entry }) {
+      close();
+      const { status } = entry;
+      const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
+      logger[level](entry, `list ${status}`);
+    },
 
-  close(): void {
-    clearInterval(this.#timer);
-    this.#line?.clear();
-  }
-
-  #log(): void {
-    const isWaiting = this.#waitsUntilMs > Date.now();
-    const waits = isWaiting && { waitsUntil: new Date(this.#waitsUntilMs).toISOString() };
-    const what = isWaiting ? 'rate limited by the service; still waiting' : 'reading';
-    this.#logger.info({ ...this.#state, ...waits }, what);
-  }
+    /** The service asked for no requests until then, in milliseconds since 1970. */
+    waiting(untilMs: number) {
+      const isNews = untilMs > Math.max(waitsUntilMs, Date.now()) + sameWaitMs;
+      waitsUntilMs = Math.max(waitsUntilMs, untilMs);
+      if (!isNews) return;
+      const until = new Date(untilMs).toISOString();
+      line?.show(`${state.resource} waits until ${until}, as the service asked`);
+      logger.info({ until }, 'rate limited by the service; waiting');
+    },
+  } satisfies ListObserver & { close(): void; waiting(untilMs: number): void };
 }

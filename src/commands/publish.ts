@@ -4,7 +4,7 @@ import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
 import { command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
-import { StatusLine } from './progress.ts';
+import { statusLineOn } from './progress.ts';
 
 /** `docmirror publish clickhouse` */
 export const publishClickhouse = command({
@@ -57,7 +57,7 @@ export const publishClickhouse = command({
     // The password must not be shown, nor what is sent of it in a header.
     if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
     if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
-    const line = new StatusLine(stderr);
+    const line = statusLineOn(stderr);
     const onWait = (why: string) => line.show(`waiting for ClickHouse: ${why}`);
     const onProgress = (done: number, total: number) =>
       line.show(`publishing ${count(done)}/${count(total)} rows`);

@@ -10,7 +10,7 @@ import { version } from '../version.ts';
 import type { Context } from './command.ts';
 import type { Output } from './io.ts';
 import { type Logger, loggedError } from './logging.ts';
-import { Progress } from './progress.ts';
+import { type Progress, progressOn } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
 import { whenFree } from './when-free.ts';
@@ -43,7 +43,7 @@ interface RunRequest {
 export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
   const { config, service, logger, onPlannedChange, rebuild: mayRebuild = false } = request;
   const { database, deadlineMs } = config;
-  const observer = new Progress(logger, request.progressOn);
+  const observer = progressOn(logger, request.progressOn);
   const late = new AbortController();
   const end = () => late.abort(new CancelledError('deadline'));
   const timer = deadlineMs === null ? undefined : setTimeout(end, deadlineMs);

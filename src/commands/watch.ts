@@ -170,12 +170,12 @@ async function runAndLog(context: Context, jitterMs: number, logger: Logger): Pr
     return status === 'failed';
   } catch (error) {
     if (signal.aborted) return false;
-    const failure = failureOf(error);
-    await notifier?.failed(failure);
-    const words = failure.code === 'internal' ? `: ${failure.message}` : '';
+    const { code, message, exitCode } = failureOf(error);
+    await notifier?.ended(exitCode, `docmirror watch: ${message} [${code}]`);
+    const words = code === 'internal' ? `: ${message}` : '';
     logger.error(loggedError(error), `run failed${words}`);
     // Settings and an altered mirror need a decision by a person, and a run by another process is no failure.
-    return failure.exitCode === exitCodes.failed;
+    return exitCode === exitCodes.failed;
   } finally {
     logger.current.runId = null;
   }

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { Progress } from '../../src/commands/progress.ts';
+import { progressOn } from '../../src/commands/progress.ts';
 import { listOf } from '../../src/contract/lists.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -15,7 +15,7 @@ test('is one line on a terminal, no wider than that, which is gone in the end', 
   };
   const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
   const logger = Object.assign(pino({}, new Writable({ write })), { current: { runId: null } });
-  const observer = new Progress(logger, stderr);
+  const observer = progressOn(logger, stderr);
   observer.listStarted(list);
   observer.walkStarted(list, 1, 5_000);
   observer.pageDone(list, 1, 5_000);
