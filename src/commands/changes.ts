@@ -12,7 +12,7 @@ import { readPruned } from '../store/receipts/pruned.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
-import { assertNoTerminal, deliver, Tally } from './stream-out.ts';
+import { deliver, outFlag, Tally } from './stream-out.ts';
 
 const flags = {
   sinceRun: conflicting(run('changes of later runs than this one', 0), '--since'),
@@ -29,7 +29,7 @@ const flags = {
   from: choice(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
   resource: resourceFlag,
   format: defaulting(choice(changeFormats, 'FORMAT', 'how to print them'), 'table'),
-  out: text('FILE', 'write them to this file; it gets its name when it is complete'),
+  out: outFlag,
 };
 
 type Given = ValuesOf<typeof flags>;
@@ -52,7 +52,6 @@ export const changes = command({
   async run(given, { config, stdout, stderr }) {
     const { format, out } = given;
     assertFlagsFit(given);
-    assertNoTerminal(format, out, stdout);
     using mirror = openForReading(config.database);
     const { sqlite } = mirror;
     sqlite.exec('BEGIN');
@@ -76,7 +75,7 @@ export const changes = command({
           : `Nothing changed from run ${since} to run ${until}.\n`;
       }
     };
-    const isTaken = await deliver(said(), rows, out, stdout);
+    const isTaken = await deliver(said(), rows, given, stdout);
     if (given.next === null) return;
     // A cursor says that all before it was delivered.
     if (!isTaken)

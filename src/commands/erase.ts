@@ -30,7 +30,7 @@ export const erase = command({
     'docmirror erase rejected-records 7': 'one rejected record, which might have no id of its own',
   },
   notes: [
-    'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid. Backups, exports, ClickHouse and the share keep their copies until they are made again.',
+    'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid.',
   ],
   exitCodes:
     '0 done, 1 the record does not exist and never did, 4 the history is not what its receipts say, 11 a run is using the mirror.',

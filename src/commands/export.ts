@@ -32,7 +32,7 @@ export const exportMirror = command({
     'docmirror export --format parquet --out lists --as-of-run 1': 'the lists as they were after run 1',
   },
   notes: [
-    'Files appear under their names when all of them are complete; an older file of that name is replaced. "docmirror changes" writes what runs changed, in the same formats.',
+    'Files appear under their names when all of them are complete; an older file of that name is replaced.',
   ],
   async run({ format, names, out, resource: wanted, asOfRun, asOf }, { config, stdout, stderr }) {
     using mirror = openForReading(config.database);

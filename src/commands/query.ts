@@ -5,7 +5,7 @@ import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
 import { widthOf } from './io.ts';
-import { assertNoTerminal, deliver, Tally } from './stream-out.ts';
+import { deliver, outFlag, Tally } from './stream-out.ts';
 
 /** `docmirror query` */
 export const query = command({
@@ -14,7 +14,7 @@ export const query = command({
     format: defaulting(choice(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
     file: text('FILE', 'the file with the statement'),
     param: repeated(text('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
-    out: text('FILE', 'write the result to this file; it gets its name when it is complete'),
+    out: outFlag,
   },
   examples: {
     'docmirror query "SELECT * FROM sync_status"': 'how fresh each list is',
@@ -27,7 +27,6 @@ export const query = command({
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, { config, stdout }) {
-    assertNoTerminal(format, out, stdout);
     const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     using query = new Query(config.database, statement);
     assertFits(query.columns, format);
@@ -35,7 +34,7 @@ export const query = command({
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());
-    await deliver(await queryPieces(query.columns, rows, format, width), tally, out, stdout);
+    await deliver(await queryPieces(query.columns, rows, format, width), tally, { format, out }, stdout);
   },
 });
 

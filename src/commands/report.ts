@@ -31,7 +31,7 @@ export const report = command({
   },
   notes: [
     'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
-    "The file needs nothing else: no network, no scripts. It contains names and titles of the service's records, so share it only with people who are allowed to see these.",
+    "The file contains names and titles of the service's records, so share it only with people who are allowed to see these.",
   ],
   async run({ since, until, title, out, maxAge }, { config }) {
     const { reportPeriod, Zone } = await import('../render/web/period.ts');

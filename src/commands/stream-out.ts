@@ -3,6 +3,7 @@ import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { isBinary } from '../render/table-file.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
+import { text } from './flags.ts';
 import type { Output } from './io.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
@@ -39,23 +40,24 @@ export class Tally {
   }
 }
 
-/** @throws UsageError if a format that is not text would go to a terminal. */
-export function assertNoTerminal(format: string, out: string | null, stdout: Output): void {
-  if (isBinary(format) && out === null && stdout.isTTY)
-    throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
-}
-
 /** Writes pieces into a file, and makes sure that they are on the disk. */
 export function fill(file: AtomicFile, pieces: Pieces): void {
   for (const piece of pieces) file.write(piece);
   file.finish();
 }
 
-/** Writes pieces to standard output or, whole or not at all, to the file that --out names; false if nobody read them to the end. */
+/** The flag that names a file for the output. */
+export const outFlag = text('FILE', 'write to this file instead; it gets its name when it is complete');
+
+/**
+ * Writes pieces to standard output or, whole or not at all, to the file that --out names; false if nobody read them to the end.
+ *
+ * @throws UsageError if a format that is not text would go to a terminal.
+ */
 export async function deliver(
   pieces: Pieces,
   rows: Tally,
-  out: string | null,
+  { format, out }: { readonly format: string; readonly out: string | null },
   stdout: Output,
 ): Promise<boolean> {
   if (out !== null) {
@@ -65,6 +67,8 @@ export async function deliver(
     stdout.write(`${printable(out)}: ${counted(rows.count, 'row')}, ${bytesText(file.bytes)}.\n`);
     return true;
   }
+  if (isBinary(format) && stdout.isTTY)
+    throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
   for (const chunk of chunksOf(pieces)) {
     const error = await new Promise(resolve => stdout.write(chunk, resolve));
     if (error instanceof Error) return false;

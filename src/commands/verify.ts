@@ -3,6 +3,7 @@ import { isObject } from '../contract/json.ts';
 import { lists } from '../contract/lists.ts';
 import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
+import { shownEndpoint, withoutAddressSecrets } from '../render/endpoint.ts';
 import { counted } from '../render/numbers.ts';
 import {
   type LiveDifference,
@@ -10,7 +11,6 @@ import {
   liveText,
   verificationText,
   verifyOutputOf,
-  withoutSecretsIn,
 } from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
@@ -89,7 +89,7 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
     allowMassRemoval: true,
     onPlannedChange(change: RecordChange) {
       differenceCount++;
-      if (differenceCount <= limit) differences.push(withoutSecretsIn(differenceOf(change)));
+      if (differenceCount <= limit) differences.push(differenceOf(change));
     },
     logger,
     progressOn: context.stderr,
@@ -113,7 +113,7 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
 
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
-/** The difference between the mirror and the service in a record that a dry run would change. */
+/** The difference between the mirror and the service in a record that a dry run would change, without secrets. */
 function differenceOf({ resource, operation, recordId, record, before }: RecordChange): LiveDifference {
   const service: Item = JSON.parse(record);
   const mirror: Item = JSON.parse(before ?? record);
@@ -121,8 +121,12 @@ function differenceOf({ resource, operation, recordId, record, before }: RecordC
   // A connection counts by its id.
   const keyPart = (value: unknown) => (isObject(value) ? value.id : value) ?? '–';
   const key = identity?.by === 'content' ? identity.fields.map(name => keyPart(service[name])) : [recordId];
+  const shown = (field: string, value: unknown = null) => {
+    if (typeof value !== 'string') return value;
+    return field === 'endpoint' ? shownEndpoint(value) : withoutAddressSecrets(value);
+  };
   const fields = changedFields(resource, mirror, service).map(field => {
-    return { field, mirror: mirror[field] ?? null, service: service[field] ?? null };
+    return { field, mirror: shown(field, mirror[field]), service: shown(field, service[field]) };
   });
   return {
     kind: kinds[operation],

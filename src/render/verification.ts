@@ -1,5 +1,4 @@
 import { printable, printableInOneLine } from '../printable.ts';
-import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { linesOf, renderTable } from './table.ts';
@@ -87,16 +86,4 @@ function found(said: readonly (string | false)[], lines: readonly string[], hidd
 export function verifyOutputOf(audited: Audited, live: LiveResult | null): OutputOf['verify'] {
   const isLive = live === null || (live.differenceCount === 0 && live.isProven);
   return { ok: audited.differenceCount === 0 && isLive, ...audited, live };
-}
-
-/** A difference that people and programs can see. */
-export function withoutSecretsIn(difference: LiveDifference): LiveDifference {
-  const clean = (field: string, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    return field === 'endpoint' ? shownEndpoint(value) : withoutAddressSecrets(value);
-  };
-  const fields = difference.fields.map(({ field, mirror, service }) => {
-    return { field, mirror: clean(field, mirror), service: clean(field, service) };
-  });
-  return { ...difference, fields };
 }
