@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   createPrivateKey,
   createPublicKey,
@@ -33,12 +34,6 @@ export interface Note {
   }[];
 }
 
-/** A checkpoint that was read, with its note. If the checkpoint is unsigned, `note` has no signatures. */
-export interface ReadCheckpoint {
-  readonly checkpoint: Checkpoint;
-  readonly note: Note;
-}
-
 const originPattern = /^docmirror\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
 const signatureLine = /^— ([^\p{White_Space}+]+) (\S+)$/u;
 const keyIdBytes = 4;
@@ -61,28 +56,18 @@ export function signedCheckpoint(checkpoint: Checkpoint, privateKey: KeyObject):
   return noteText(signNote(checkpointText(checkpoint), checkpoint.origin, privateKey));
 }
 
-/** Reads a checkpoint, unsigned or signed by anybody. `signatureVerdict` checks the signatures. */
-export function readCheckpoint(bytes: Uint8Array): ReadCheckpoint {
+/** Reads a checkpoint, unsigned (its note has no signatures) or signed by anybody. `signatureVerdict` checks the signatures. */
+export function readCheckpoint(bytes: Uint8Array): { readonly checkpoint: Checkpoint; readonly note: Note } {
   const written = decodeNote(bytes);
   const note = written.includes('\n\n') ? readNote(written) : { text: written, signatures: [] };
   const [origin = '', digits = '', base64 = ''] = note.text.split('\n');
-  const size = Number(digits);
-  const root = fromBase64(base64);
-  if (!originPattern.test(origin))
+  const checkpoint = { origin, size: Number(digits), root: Buffer.from(base64, 'base64') };
+  const { size, root } = checkpoint;
+  const isOne = originPattern.test(origin) && Number.isSafeInteger(size) && root.length === merkleHashBytes;
+  // The text refuses an empty number, signs, leading zeros, spaces, other base64 and further lines.
+  if (!isOne || size < 0 || checkpointText(checkpoint) !== note.text)
     throw new MalformedError(
-      'A checkpoint of docmirror begins with the line docmirror/<the id of the mirror>.',
-    );
-  if (!Number.isSafeInteger(size) || size < 0)
-    throw new MalformedError('The second line of a checkpoint is the number of receipts.');
-  if (root?.length !== merkleHashBytes)
-    throw new MalformedError(
-      `The third line of a checkpoint is the root: ${merkleHashBytes} bytes in base64.`,
-    );
-  const checkpoint = { origin, size, root };
-  // This refuses an empty number, leading zeros, spaces and further lines.
-  if (checkpointText(checkpoint) !== note.text)
-    throw new MalformedError(
-      'A checkpoint is three lines and nothing else, before the empty line and the signatures.',
+      `A checkpoint of docmirror has three lines before its signatures, and nothing else: docmirror/<the id of the mirror>, the number of receipts, and the root, ${merkleHashBytes} bytes in base64.`,
     );
   return { checkpoint, note };
 }
@@ -147,16 +132,11 @@ export function keyIdOf(name: string, key: KeyObject): Buffer {
 
 /** The UTF-8 text of a note's bytes. The only control character that it can contain is the newline. */
 function decodeNote(bytes: Uint8Array): string {
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (cause) {
-    throw new MalformedError('A note is UTF-8 text.', { cause });
-  }
+  const text = Buffer.from(bytes).toString();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what the specification forbids.
-  if (/[\0-\x09\x0b-\x1f]/.test(text))
+  if (!isUtf8(bytes) || /[\0-\x09\x0b-\x1f]/.test(text))
     throw new MalformedError(
-      'A note has no control characters: its lines end in a newline alone, without a carriage return.',
+      'A note is UTF-8 text without control characters: its lines end in a newline alone, without a carriage return.',
     );
   return text;
 }
@@ -168,7 +148,7 @@ function fromBase64(text: string): Buffer | null {
 }
 
 /** A new key: the private part as PKCS #8, the public one as SPKI, both in PEM. */
-export function generateKey(): { readonly privatePem: string; readonly publicPem: string } {
+export function generateKey() {
   const { privateKey } = generateKeyPairSync('ed25519');
   const privatePem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   return { privatePem, publicPem: publicPem(privateKey) };
@@ -176,7 +156,7 @@ export function generateKey(): { readonly privatePem: string; readonly publicPem
 
 /** The key that signs, from PKCS #8 in PEM, without a passphrase. */
 export function readPrivateKey(pem: string): KeyObject {
-  if (labelOf(pem) === 'ENCRYPTED PRIVATE KEY')
+  if (firstLine(pem)?.includes('ENCRYPTED'))
     throw new MalformedError(
       'The private key is locked by a passphrase. Unlock it with "openssl pkey -in locked.pem -out key.pem", or make one with "docmirror audit keygen FILE".',
     );
@@ -199,13 +179,12 @@ function publicPart(key: KeyObject): KeyObject {
 }
 
 function readKey(pem: string, part: 'private' | 'public', read: () => KeyObject): KeyObject {
-  const wanted = `${part.toUpperCase()} KEY`;
-  const label = labelOf(pem);
-  if (label !== wanted) {
-    const instead =
-      label === null ? 'it does not have that line' : `it begins with "-----BEGIN ${label}-----"`;
-    throw new MalformedError(`A ${part} key begins with "-----BEGIN ${wanted}-----"; ${instead}.`);
-  }
+  const wanted = `-----BEGIN ${part.toUpperCase()} KEY-----`;
+  const first = firstLine(pem);
+  if (first !== wanted)
+    throw new MalformedError(
+      `A ${part} key begins with "${wanted}"; it ${first === null ? 'does not have that line' : `begins with "${first}"`}.`,
+    );
   let key: KeyObject;
   try {
     key = read();
@@ -218,6 +197,6 @@ function readKey(pem: string, part: 'private' | 'public', read: () => KeyObject)
   );
 }
 
-function labelOf(pem: string): string | null {
-  return /^-----BEGIN ([A-Z0-9 ]+)-----$/m.exec(pem)?.[1] ?? null;
+function firstLine(pem: string): string | null {
+  return /^-----BEGIN [A-Z0-9 ]+-----$/m.exec(pem)?.[0] ?? null;
 }
