@@ -9,12 +9,11 @@ import {
   type RecordFilter,
 } from '../../contract/browsable.ts';
 import { type Column, cellsOf } from '../../contract/cells.ts';
-import { wireConnection, wireWriter } from '../../contract/content.ts';
-import { type Field, listOf } from '../../contract/lists.ts';
+import { type Field, listOf, lists } from '../../contract/lists.ts';
 import { instantMs } from '../../contract/time.ts';
 import { openForReading } from '../file/open.ts';
-import { connectionReader } from '../tables/connection-table.ts';
-import { ListTable, registerInstant } from '../tables/list-table.ts';
+import { registerInstant } from '../tables/list-table.ts';
+import { connectionJson, rowJson } from '../tables/view-sql.ts';
 
 /** A record of a list or a connection, as it is in the mirror. */
 export interface FoundRecord {
@@ -91,20 +90,18 @@ export function findRecords(
   return { items: (JSON.parse(ids) as number[]).map(read), count };
 }
 
-/** Reads records of a list, or connections, by their ids. */
+/** Reads records of a list, or connections, by their ids, in the service's own shape. */
 export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
-  const connection = connectionReader(sqlite);
-  if (resource === 'connections')
-    return id => {
-      const row = connection(id) ?? { id, name: null, extra: null };
-      return { resource, id, ownId: id, record: wireConnection(row) };
-    };
-  const list = listOf(resource);
-  const table = new ListTable(sqlite, list);
-  const write = wireWriter(list, connection);
+  const list = lists.find(each => each.resource === resource);
+  const read = sqlite
+    .prepare<[number], string>(
+      list === undefined
+        ? `SELECT ${connectionJson} FROM connections c WHERE c.id = ?`
+        : `SELECT ${rowJson(list)} FROM ${list.table} t WHERE t.id = ?`,
+    )
+    .pluck();
   return id => {
-    const { record } = table.read(id);
-    return { resource, id, ownId: record.id, record: write(record) };
+    return { resource, id, ownId: list?.identity.by === 'content' ? null : id, record: read.get(id) ?? null };
   };
 }
 

@@ -1,11 +1,16 @@
 import type Database from 'better-sqlite3';
-import { connectionContent, contentOf } from '../../contract/content.ts';
+import {
+  type Connection,
+  connectionContent,
+  contentOf,
+  readWireConnection,
+  wireConnection,
+} from '../../contract/content.ts';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
-import { connectionRows, isExtraAsWritten } from '../tables/connection-table.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { lastState, sumOfContents } from './run-receipt.ts';
@@ -18,35 +23,29 @@ interface OpenFile {
   readonly sqlite: Database.Database;
 }
 
-interface CheckedRow {
-  readonly id: number;
-  /** The content that the columns give, in hexadecimal digits. */
-  readonly content: string;
-  /** False if the columns and the stored content disagree. */
-  readonly isAsWritten: boolean;
-}
-
 /** Compares the columns of every row of a list, or of the connections, with its content. */
-export function* checkRows(sqlite: Database.Database, resource: Resource): Generator<CheckedRow> {
+export function* checkRows(sqlite: Database.Database, resource: Resource) {
   const list = lists.find(each => each.resource === resource);
+  const connections = sqlite.prepare<[], Connection & { readonly content: string }>(
+    'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id',
+  );
   if (list === undefined)
-    for (const row of connectionRows(sqlite))
-      yield check(row.id, row.content?.toString('hex'), () => [
-        connectionContent(row).toString('hex'),
-        isExtraAsWritten(row),
-      ]);
+    for (const row of connections.iterate())
+      yield check(row.id, row.content, () => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
   else
     for (const { id, record, content } of new ListTable(sqlite, list).rows())
       yield check(id, content, () => [contentOf(list, record), isNormalRecord(list, record)]);
 }
 
-function check(
-  id: number,
-  stored: string | undefined,
-  read: () => [content: string, isNormal: boolean],
-): CheckedRow {
-  const found = tryToRead(read);
-  const [content, isNormal] = 'value' in found ? found.value : ['0'.repeat(2 * contentBytes), false];
+/** Whether the further fields of a row are as docmirror writes them: a content is the same if its name is among them. */
+function isExtraAsWritten(row: Connection): boolean {
+  const { name, extra } = readWireConnection(wireConnection(row));
+  return name === row.name && extra?.length === row.extra?.length;
+}
+
+/** The content that the columns of a row give, and whether it is the stored one. */
+function check(id: number, stored: string, read: () => [content: string, isNormal: boolean]) {
+  const [content, isNormal] = tryToRead(read) ?? ['0'.repeat(2 * contentBytes), false];
   return { id, content, isAsWritten: isNormal && content === stored };
 }
 

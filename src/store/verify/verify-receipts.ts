@@ -6,7 +6,7 @@ import { Sum } from '../../contract/sum.ts';
 import { keptSums } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/run-receipt.ts';
-import type { Audit } from './audit.ts';
+import type { Audit } from './verify.ts';
 
 type Resource = ListSum['resource'];
 type Changes = ReadonlyMap<Resource, RunChanges>;
@@ -74,12 +74,13 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   );
   for (const runId of underWay.pluck().all()) rewind.undo(rewind.composer.changes(runId));
   rewind.checkPresent();
-  const receipts = sqlite.prepare<[], { runId: number | null; text: string }>(
-    'SELECT run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
+  const receipts = sqlite.prepare<[], { leafIndex: number; runId: number | null; text: string }>(
+    'SELECT leaf_index AS leafIndex, run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
   );
   // False for what is further back than rows and history go.
   let isKnown = true;
-  for (const { runId, text } of receipts.iterate()) {
+  for (const { leafIndex, runId, text } of receipts.iterate()) {
+    rewind.leafIndex = leafIndex;
     if (runId !== null && runId <= knownAfter) isKnown = false;
     const receipt = receiptOrNull(text);
     const changes = isKnown && runId !== null ? rewind.composer.changes(runId) : null;
@@ -99,6 +100,8 @@ class Rewind {
   readonly #audit: Audit;
   readonly #states: Map<Resource, Sum>;
   readonly composer: RunComposer;
+  /** The place in the log of the receipt that is being checked. */
+  leafIndex = 0;
   /** The hashes `ended` that erasures changed, by the list and the run. */
   readonly #erased = new Map<string, string>();
   /** False after a pruning, and after the newest receipt that has `kept`. */
@@ -188,7 +191,7 @@ class Rewind {
   }
 
   #add(what: string, severity: 'content' | 'record of runs' = 'content'): void {
-    this.#audit.report('sync_receipts', null, what, severity);
+    this.#audit.report('sync_receipts', this.leafIndex, what, severity);
   }
 
   #stateOf(resource: Resource): Sum {

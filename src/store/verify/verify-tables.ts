@@ -5,7 +5,7 @@ import { wroteListSql } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { tryToRead } from '../tables/readable.ts';
 import { savedState } from '../write/memory.ts';
-import type { Audit } from './audit.ts';
+import type { Audit } from './verify.ts';
 
 /** A statement that selects what docmirror can't have written into a table: a row's id or null, and words. */
 type Fault = readonly [table: string, select: string];
@@ -33,6 +33,12 @@ const pastOf = (resource: string): Fault => [
        AND valid_to_run_id = row._changed_run_id AND ended_by = 'update')`,
 ];
 
+const ofNoRun = (table: string, column = 'run_id'): Fault => [
+  table,
+  `SELECT rowid AS id, 'it names run ' || ${column} || ', which does not exist' AS what
+   FROM ${table} WHERE ${column} NOT IN (SELECT id FROM sync_runs)`,
+];
+
 const ofOtherList = (table: string): Fault => [
   table,
   `SELECT NULL AS id, 'it names a list that docmirror does not know; no run reads or removes this row' AS what
@@ -42,6 +48,8 @@ const ofOtherList = (table: string): Fault => [
 const faults: readonly Fault[] = [
   ...keptResources.map(pastOf),
   ...['record_history', '_list_states'].map(ofOtherList),
+  ...['sync_run_resources', 'rejected_records', 'sync_receipts'].map(table => ofNoRun(table)),
+  ofNoRun('record_history', 'valid_to_run_id'),
   [
     // No receipt covers them, so anybody could have added them.
     'record_history',
@@ -109,9 +117,9 @@ function verifyTexts({ sqlite, report, acceptedThrough }: Audit): void {
      WHERE record IS NOT NULL`,
   );
   for (const { table, id, resource, record, content } of texts.iterate(acceptedThrough)) {
-    const read = tryToRead(() =>
+    const found = tryToRead(() =>
       resource === null ? hash16(record).toString('hex') : contentOfJson(resource, record),
     );
-    if (!('value' in read) || read.value !== content) report(table, id, 'the text and its content disagree');
+    if (found !== content) report(table, id, 'the text and its content disagree');
   }
 }

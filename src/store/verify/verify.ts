@@ -11,9 +11,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { sumOfRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
-import { brokenReferences } from '../tables/references.ts';
 import { mirrorIds } from '../tables/views.ts';
-import { type Difference, type Report, severityOf } from './audit.ts';
 import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { verifyTables } from './verify-tables.ts';
 
@@ -58,6 +56,45 @@ export async function verifyMirror(path: string, options: VerifyOptions) {
   return { path, ...found, differenceCount, differences };
 }
 
+/** Something in the mirror that is not as docmirror wrote it. */
+interface Difference {
+  /** Null if the file itself is damaged. */
+  readonly table: string | null;
+  /** Null if it is not one row. */
+  readonly id: number | null;
+  readonly what: string;
+  readonly severity: 'content' | 'record of runs' | 'shortcut';
+}
+
+type Severity = Difference['severity'];
+
+/** Reports a difference. If the severity is left out, it is that of the table. */
+type Report = (table: string | null, id: number | null, what: string, severity?: Severity) => void;
+
+const ofRuns =
+  /^(sync_(runs|run_resources|receipts)|rejected_records|_mirror|__drizzle_migrations|docmirror_upgrades|sqlite_sequence)$/;
+
+/** How bad a difference in a table is. */
+function severityOf(table: string | null): Severity {
+  if (table === '_list_states') return 'shortcut';
+  return ofRuns.test(table ?? '') ? 'record of runs' : 'content';
+}
+
+/** The data that all checks of one mirror share. */
+export interface Audit {
+  readonly sqlite: Database.Database;
+  readonly report: Report;
+  readonly slice: TimeSlice;
+  /** One, unless somebody changed the table. */
+  readonly mirrorIds: readonly string[];
+  /** The last run whose ended versions were deleted; 0 if none were. */
+  readonly prunedThrough: number;
+  /** The last run before the newest rebuild or upgrade; 0 if there was none. What they accepted has other sums. */
+  readonly acceptedThrough: number;
+  /** The last run whose changes rows and history no longer have, because of one of these; 0 if they have all. */
+  readonly knownAfter: number;
+}
+
 /** The result of an audit of a mirror's file. */
 export type Verification = Awaited<ReturnType<typeof verifyMirror>>;
 type Found = NonNullable<Awaited<ReturnType<typeof audit>>>;
@@ -83,8 +120,6 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
   for (const { integrity_check: fault } of faults) report(null, null, `SQLite's integrity check: ${fault}`);
   // A damaged file can't be compared with anything.
   if (faults.length > 0) return null;
-  for (const { table, rowid, parent } of brokenReferences(sqlite))
-    report(table, rowid, `it refers to a row of ${parent} that does not exist`);
   const otherObjects = verifyObjects(sqlite, report);
   await slice.next();
 

@@ -4,7 +4,7 @@ import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
-import { missingConnections } from '../tables/connection-table.ts';
+import { missingConnections } from './connections.ts';
 import { fieldNews } from './field-news.ts';
 import { type ListState, stateAfter, writeState } from './memory.ts';
 import { type Plan, planOf, type Result } from './plan.ts';

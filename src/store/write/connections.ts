@@ -3,7 +3,6 @@ import { type Connection, connectionContent } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
-import { type ConnectionRow, isUnreferenced, missingConnections } from '../tables/connection-table.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
 /** What a record says of a connection: its id, its name and its further fields. */
@@ -142,7 +141,7 @@ export function settleConnections(sqlite: Database.Database, runId: number): voi
   const update = sqlite.prepare(
     'UPDATE connections SET name = ?, _changed_run_id = ?, _extra = ?, _content = ? WHERE id = ?',
   );
-  const renamed = sqlite.prepare<[], ConnectionRow>(
+  const renamed = sqlite.prepare<[], Connection & { readonly content: Buffer | null }>(
     `SELECT id, given AS name, further AS extra, _content AS content
      FROM (SELECT *, ${givenTo('name')} AS given, ${givenTo('_extra')} AS further FROM connections c)
      WHERE given IS NOT name OR further IS NOT _extra`,
@@ -173,4 +172,35 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
     dropped.add(id);
   }
   return dropped.size;
+}
+
+/** The columns that refer to connections. */
+const referring = lists.flatMap(list =>
+  list.fields.flatMap(field => {
+    if (field.kind !== 'connection' && field.kind !== 'connections') return [];
+    return [{ table: 'table' in field ? field.table : list.table, column: field.column }];
+  }),
+);
+
+/** A condition: no record refers to the connection `c`. */
+const isUnreferenced = referring
+  .map(({ table, column }) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${column} = c.id)`)
+  .join(' AND ');
+
+/** The ids of connections that records refer to and that have no row. */
+export function missingConnections(sqlite: Database.Database): number[] {
+  // It steps from id to id through a column's index. For a million records of 50 connections this takes 0.1 ms, and SQLite's own check
+  // 60 ms.
+  const missing = referring.flatMap(({ table, column }) =>
+    sqlite
+      .prepare<[], number>(
+        `WITH RECURSIVE referred (id) AS (
+           SELECT min(${column}) FROM ${table}
+           UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > referred.id) FROM referred WHERE id IS NOT NULL)
+         SELECT id FROM referred WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM connections WHERE id = referred.id)`,
+      )
+      .pluck()
+      .all(),
+  );
+  return [...new Set(missing)].sort((a, b) => a - b);
 }

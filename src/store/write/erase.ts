@@ -103,10 +103,9 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
     runIds.some(
       id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource).ended,
     ) ||
-    versions.some(({ record, content }) => {
-      const read = tryToRead(() => contentOfJson(resource, record ?? ''));
-      return !('value' in read) || read.value !== content;
-    });
+    versions.some(
+      ({ record, content }) => tryToRead(() => contentOfJson(resource, record ?? '')) !== content,
+    );
   if (isAltered)
     throw new MirrorAlteredError(
       `Another program altered the history of ${resource} in ${path}`,

@@ -74,8 +74,9 @@ describe('what others changed is found and named', () => {
     `UPDATE record_history SET ${set} WHERE resource = '${resource}'`;
   const notNormal = 'collections 3: a value was changed';
   const missing = (row: string, run: number) => `${row}: the version that run ${run} ended is missing`;
-  const endedOf = (run: number, list: string) => `sync_receipts null: run ${run}: ${list}: ended is "`;
-  const changesOf = (run: number, list: string) => `sync_receipts null: run ${run}: ${list}: changes is "`;
+  const endedOf = (run: number, list: string) => `sync_receipts ${run - 1}: run ${run}: ${list}: ended is "`;
+  const changesOf = (run: number, list: string) =>
+    `sync_receipts ${run - 1}: run ${run}: ${list}: changes is "`;
 
   /** Statements, and parts of what is then said. */
   const alterations: Readonly<Record<string, readonly [sql: string, ...said: string[]]>> = {
@@ -127,7 +128,7 @@ describe('what others changed is found and named', () => {
     ],
     "a run's record": [
       'DELETE FROM sync_runs WHERE id = 2',
-      'it refers to a row of sync_runs that does not exist',
+      'sync_receipts 1: it names run 2, which does not exist',
     ],
     'a rejected record': [
       `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
