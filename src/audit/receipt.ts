@@ -35,11 +35,6 @@ const work = {
 };
 const resource = oneOf(keptResources, 'the list, or `connections`');
 const listSum = object({ resource, ...state });
-const keptSum = object({
-  resource,
-  count: count('versions that are left'),
-  sum: hex(32, 'over the runs that wrote them and their contents'),
-});
 const listReceipt = object({
   resource: oneOf(
     resourceNames,
@@ -59,7 +54,11 @@ const listReceipt = object({
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
 const kept = list(
-  keptSum,
+  object({
+    resource,
+    count: count('versions that are left'),
+    sum: hex(32, 'over the runs that wrote them and their contents'),
+  }),
   'versions of the runs before it, whose hashes do not have to agree any more; a pruning by docmirror 0.3 has it, too',
 );
 const sums = list(listSum, 'its lists and the connections after it');
@@ -132,16 +131,14 @@ export const receiptShapes = { run, prune, upgrade, rebuild, erase };
 
 /** One leaf of the log. */
 export type Receipt = ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;
-/** A receipt of a kind. */
-export type ReceiptOf<Kind extends Receipt['kind']> = Extract<Receipt, { kind: Kind }>;
 /** The statement of a run about itself and its lists. */
-export type RunReceipt = ReceiptOf<'run'>;
+export type RunReceipt = ValueOf<typeof run>;
+/** That texts were erased. */
+export type EraseReceipt = ValueOf<typeof erase>;
 /** The result of a run for one list. */
 export type ListReceipt = ValueOf<typeof listReceipt>;
 /** The state of a list. */
 export type ListSum = ValueOf<typeof listSum>;
-/** A sum over versions of runs whose hashes can no longer be computed. */
-export type KeptSum = ValueOf<typeof keptSum>;
 
 /** A text is no receipt, note, checkpoint or key, although it should be one. Only the caller knows the name of its file. */
 export class MalformedError extends Error {

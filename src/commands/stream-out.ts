@@ -42,8 +42,7 @@ export class Tally {
 
 /** Writes pieces into a file, and makes sure that they are on the disk. */
 export function fill(file: AtomicFile, pieces: Pieces): void {
-  for (const piece of pieces) file.write(piece);
-  file.finish();
+  for (const chunk of chunksOf(pieces)) file.write(chunk);
 }
 
 /** The flag that names a file for the output. */

@@ -26,9 +26,6 @@ const ending = '.docmirror-unfinished';
 /** An unfinished file this old is from a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;
 
-/** How many bytes wait in memory before they are written. */
-const bufferBytes = 1024 * 1024;
-
 /** The endings of the files that SQLite leaves beside a database. */
 const besides = ['-journal', '-wal', '-shm'];
 
@@ -81,8 +78,6 @@ export class DatabaseCopy extends Unfinished {
 export class AtomicFile extends Unfinished {
   /** The number of bytes written so far. */
   bytes = 0;
-  #chunks: Uint8Array[] = [];
-  #waiting = 0;
 
   /**
    * Begins the file, in a folder that exists. A symbolic link is followed, and a file that is replaced leaves its mode to this one.
@@ -96,18 +91,8 @@ export class AtomicFile extends Unfinished {
   }
 
   write(content: string | Uint8Array): void {
-    const chunk = typeof content === 'string' ? Buffer.from(content) : content;
-    this.#chunks.push(chunk);
-    this.bytes += chunk.length;
-    this.#waiting += chunk.length;
-    if (this.#waiting >= bufferBytes) this.finish();
-  }
-
-  /** Writes what still waits in memory. */
-  finish(): void {
-    tried(this.path, () => appendFileSync(this.unfinished, Buffer.concat(this.#chunks)));
-    this.#chunks = [];
-    this.#waiting = 0;
+    tried(this.path, () => appendFileSync(this.unfinished, content));
+    this.bytes += Buffer.byteLength(content);
   }
 }
 
@@ -115,7 +100,6 @@ export class AtomicFile extends Unfinished {
 export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
   using file = new AtomicFile(path, newMode);
   file.write(content);
-  file.finish();
   file.putInPlace();
 }
 
@@ -162,9 +146,11 @@ export function shareOwner(path: string, other: string): void {
 export function writeError(path: string, cause: unknown): MirrorFileError {
   const reason = codeOf(cause) ?? 'no reason given';
   const isFull = reason === 'ENOSPC';
-  const message = `${path} can't be written: ${isFull ? 'the disk is full' : reason}. Nothing was put in its place.`;
   const ErrorOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason) ? MirrorFileError : RefusedFileError;
-  return new ErrorOfDisk(message, { cause, code: isFull ? 'disk_full' : 'output_failed' });
+  return new ErrorOfDisk(
+    `${path} can't be written: ${isFull ? 'the disk is full' : reason}. Nothing was put in its place.`,
+    { cause, code: isFull ? 'disk_full' : 'output_failed' },
+  );
 }
 
 function tried<T>(path: string, work: () => T): T {

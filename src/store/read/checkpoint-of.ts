@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../audit/checkpoint.ts';
 import { openForReading } from '../file/open.ts';
-import { ReceiptLog, type StoredReceipt } from '../receipts/receipt-log.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
 
 /**
  * The present checkpoint of the log of a mirror's receipts, unsigned.
@@ -17,7 +17,7 @@ export function checkpointOf(path: string): Checkpoint {
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function* receiptsOf(path: string): Generator<StoredReceipt> {
+export function* receiptsOf(path: string) {
   using file = openForReading(path);
   yield* new ReceiptLog(file.sqlite).receipts();
 }

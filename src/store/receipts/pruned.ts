@@ -1,24 +1,19 @@
 import type Database from 'better-sqlite3';
-import type { KeptSum, ListSum, Receipt } from '../../audit/receipt.ts';
+import type { Receipt } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { stateOf, sumOfContents } from './run-receipt.ts';
 
-/** The time up to which ended versions were deleted. */
-export interface Pruned {
-  /** As in the newest receipt of a pruning; null if nothing was ever deleted. */
-  readonly before: string | null;
-  /** The last run for which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none. */
-  readonly throughRunId: number;
-}
-
 /** The receipts of a kind that no run writes. */
 const ofKind = (kind: Receipt['kind']) =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
-/** Reads how far back the history goes. */
-export function readPruned(sqlite: Database.Database): Pruned {
+/**
+ * Reads how far back the history goes: the time up to which ended versions were deleted, null if none ever was, and the last run for
+ * which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none.
+ */
+export function readPruned(sqlite: Database.Database) {
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
   const newest = sqlite
     .prepare<[], { before: string; lastRunId: number | null }>(
@@ -63,14 +58,10 @@ export function statedHashes(sqlite: Database.Database) {
  *
  * @param exceptRunId rows that this run wrote are left out of the lists; 0 for all rows.
  */
-export function acceptedNow(
-  sqlite: Database.Database,
-  exceptRunId = 0,
-): { lists: ListSum[]; kept: KeptSum[] } {
+export function acceptedNow(sqlite: Database.Database, exceptRunId = 0) {
   const last = sqlite.prepare<[], number | null>('SELECT max(run_id) FROM sync_receipts').pluck().get() ?? 0;
-  const stated = (resource: ListSum['resource']) => sumOfContents(sqlite, resource, exceptRunId);
-  const lists = keptResources.map(resource => stateOf(resource, stated(resource)));
-  return { lists, kept: keptSums(sqlite, last) };
+  const stated = keptResources.map(each => stateOf(each, sumOfContents(sqlite, each, exceptRunId)));
+  return { lists: stated, kept: keptSums(sqlite, last) };
 }
 
 /**
@@ -78,7 +69,7 @@ export function acceptedNow(
  * is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is updated later moves into
  * the history with the same numbers and the same content, so the sums stay the same until a pruning deletes versions.
  */
-export function keptSums(sqlite: Database.Database, through: number): KeptSum[] {
+export function keptSums(sqlite: Database.Database, through: number) {
   return keptResources.map(resource => {
     const versions = sqlite
       .prepare<[{ through: number; resource: string }], string>(

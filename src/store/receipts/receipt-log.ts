@@ -5,17 +5,6 @@ import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { mirrorIds } from '../tables/views.ts';
 
-/** A receipt as it is stored. */
-export interface StoredReceipt {
-  readonly leafIndex: number;
-  readonly runId: number | null;
-  readonly receipt: string;
-  /** The hash of the receipt's bytes as they are stored. Bytes that are not UTF-8 would give another text. */
-  readonly hash: Buffer;
-  /** The hash that is stored beside the receipt, in hexadecimal digits. */
-  readonly leafHash: string;
-}
-
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
   readonly #sqlite: Database.Database;
@@ -52,12 +41,15 @@ export class ReceiptLog {
   }
 
   /** Every receipt in order, one at a time. */
-  *receipts(): Generator<StoredReceipt> {
-    type Row = Omit<StoredReceipt, 'receipt' | 'hash'> & { readonly bytes: Buffer };
-    const rows = this.#sqlite.prepare<[], Row>(
+  *receipts() {
+    const rows = this.#sqlite.prepare<
+      [],
+      { leafIndex: number; runId: number | null; bytes: Buffer; leafHash: string }
+    >(
       `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash
        FROM sync_receipts ORDER BY leaf_index`,
     );
+    // The hash is that of the bytes as they are stored. Bytes that are not UTF-8 would give another text.
     for (const { bytes, ...row } of rows.iterate())
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
   }

@@ -11,17 +11,8 @@ type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'lists'
 type ListRow = Omit<ListReceipt, 'changes' | 'ended'>;
 type Work = ReadonlyMap<string, Partial<RunReceipt['lists'][number]>>;
 
-/** The changes of one run in one list, or in the connections. */
-export interface RunChanges {
-  /** How many of these changes the view `changes` has. */
-  readonly count: number;
-  /** The members of the receipt, 64 hexadecimal digits each. */
-  readonly hashes: Pick<ListReceipt, 'changes' | 'ended'>;
-  /** The contents that the run put into the list. */
-  readonly began: Sum;
-  /** The contents that it took out of the list: those of records that it removed, and the old ones of records that it updated. */
-  readonly gone: Sum;
-}
+/** The changes of one run in each list, and in the connections. */
+export type RunChanges = ReturnType<RunComposer['changes']>;
 
 /** The rows that a run wrote about itself, and the columns that its receipt does not cover. */
 const ownRows: readonly (readonly [table: string, where: string, left: readonly string[]])[] = [
@@ -70,19 +61,23 @@ export class RunComposer {
   }
 
   /** What a run changed in each list, and in the connections. */
-  changes(runId: number): Map<Resource, RunChanges> {
-    const all = new Map<Resource, RunChanges>();
-    for (const [resource, lines] of this.#changes) {
+  changes(runId: number) {
+    const changesIn = ([resource, lines]: [Resource, Database.Statement<[{ runId: number }], string>]) => {
       const hash = new LinesHash();
+      /** The contents that the run put into the list. */
       const began = new Sum();
       for (const line of lines.iterate({ runId })) {
         hash.add(line);
         if (!line.startsWith('removal')) began.add(line.slice(-2 * contentBytes - 1, -1));
       }
+      /** Those that it took out: of records that it removed, and the old ones of records that it updated. */
       const { ended, gone } = this.ended(runId, resource);
-      all.set(resource, { count: hash.count, hashes: { changes: hash.digest(), ended }, began, gone });
-    }
-    return all;
+      return [
+        resource,
+        { count: hash.count, hashes: { changes: hash.digest(), ended }, began, gone },
+      ] as const;
+    };
+    return new Map([...this.#changes].map(changesIn));
   }
 
   /** The receipt's `ended`, 64 hexadecimal digits, and the contents of the versions that the run ended. */
@@ -141,14 +136,16 @@ export class RunComposer {
 export function writeRunReceipt(sqlite: Database.Database, runId: number): void {
   const [log, composer] = [new ReceiptLog(sqlite), new RunComposer(sqlite)];
   const changes = composer.changes(runId);
-  const { began, gone } = changes.get('connections') as RunChanges;
-  const connections = lastState(sqlite, 'connections').plus(began).minus(gone);
+  let connections = lastState(sqlite, 'connections');
+  const ofConnections = changes.get('connections');
+  if (ofConnections !== undefined)
+    connections = connections.plus(ofConnections.began).minus(ofConnections.gone);
   const receipt = composer.compose(runId, log.mirrorId(), workOf(changes, connections));
   if (receipt !== null) log.append(receipt);
 }
 
 /** What rows and history say for a run's receipt, with the sum of the connections after it if it changed some. */
-export function workOf(changes: ReadonlyMap<Resource, RunChanges>, connections: Sum): Work {
+export function workOf(changes: RunChanges, connections: Sum): Work {
   const all = [...changes].filter(([resource, { count }]) => resource !== 'connections' || count > 0);
   return new Map(
     all.map(([resource, { hashes }]) => [

@@ -1,4 +1,4 @@
-import type { ReceiptOf } from '../../audit/receipt.ts';
+import type { EraseReceipt } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
@@ -14,7 +14,7 @@ import { tryToRead } from '../tables/readable.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {
-  readonly resource: ReceiptOf<'erase'>['resource'];
+  readonly resource: EraseReceipt['resource'];
   readonly recordId: number;
   readonly actor: string;
   /** The current time, ISO 8601 in UTC. */
