@@ -34,7 +34,7 @@ const allowedRooms = table({
   proof: 'contract',
   publish: 'contract errors store/read',
   sync: 'contract errors proof store/file store/receipts store/write',
-  'store/tables': 'contract errors list-state',
+  'store/tables': 'contract errors',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'errors store/receipts store/tables version',
   'store/write': 'audit contract errors proof store/file store/receipts store/tables time-slice',

@@ -10,8 +10,6 @@ export type Logger = PinoLogger & {
   readonly current: { runId: number | null };
 };
 
-/** Fields that must never be shown, at any place of a log line. */
-const secretFields = ['token', 'authorization', 'endpoint'];
 /** Bytes that wait until the log can be written again; what is more is lost. */
 const unwrittenMax = 1024 * 1024;
 
@@ -24,14 +22,12 @@ export function createLogger(
   { stderr, secrets }: { readonly stderr: Output; readonly secrets: Secrets },
 ): Logger {
   const current: Logger['current'] = { runId: null };
-  const redact = secretFields.flatMap(field => [field, `*.${field}`, `*.*.${field}`]);
   const streamWrite = (line: string) => {
     const redacted = secrets.redact(line);
     return stderr.isTTY ? logLineForPeople(redacted) : redacted;
   };
   const options = {
     level,
-    redact,
     base: labels,
     formatters: { level: (label: string) => ({ level: label }) },
     mixin: () => (current.runId === null ? {} : { runId: current.runId }),

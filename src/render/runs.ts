@@ -1,6 +1,6 @@
 import type { Receipt } from '../audit/receipt.ts';
 import type { RecordedRun } from '../contract/run.ts';
-import { openPointsOf, stateWords } from '../list-state.ts';
+import { openPointsOf } from '../list-state.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { totalsOf } from './run-summary.ts';
@@ -24,9 +24,8 @@ export function runCells(run: RecordedRun, when: (at: string) => string): string
   const totals = Object.values(totalsOf(resources)).map(count);
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs = Math.max(0, Date.parse(completedAt ?? '') - Date.parse(startedAt));
-  const found = new Set(resources.map(list => openPointsOf(list)[0]?.state));
-  const open = (['unproven', 'rejected', 'withheld'] as const).filter(state => found.has(state));
-  const why = error?.code ?? open.map(state => stateWords[state]).join(', ');
+  const open = resources.flatMap(list => openPointsOf(list)[0]?.words ?? []);
+  const why = error?.code ?? [...new Set(open)].join(', ');
   return [String(runId), when(startedAt), duration(tookMs), status, ...totals, why];
 }
 

@@ -113,7 +113,7 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 - See which records. If they are really gone, remove them:
     docmirror sync --resource collections --allow-mass-removal --dry-run
     docmirror sync --resource collections --allow-mass-removal
-- Check that the service runs, and that no firewall is in between. The mirror keeps what it had. To try it:
+- Check that the service runs, and that no firewall is in between. To try it:
     docmirror doctor
 `);
   });

@@ -9,7 +9,6 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import { stateWords as words } from '../../list-state.ts';
 import { changesView } from './changes-view.ts';
 import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
@@ -148,11 +147,11 @@ function syncStatusView(): string {
 
 /** The verdict of the last run on a list, in words. */
 const verdict = `CASE
-  WHEN last.run_id IS NULL THEN '${words['never synced']}'
-  WHEN last.status = 'completed' THEN '${words.complete}: ' || last.completeness
-  WHEN last.completeness = 'unproven' THEN '${words.unproven}: ' || last.reason
-  WHEN last.rejected > 0 THEN '${words.rejected}: ' || last.rejected ||
-    iif(last.removals_withheld > 0, ', ${words.withheld}: ' || last.removals_withheld, '')
-  WHEN last.removals_withheld > 0 THEN '${words.withheld}: ' || last.removals_withheld
+  WHEN last.run_id IS NULL THEN 'never synced'
+  WHEN last.status = 'completed' THEN 'complete: ' || last.completeness
+  WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
+  WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected ||
+    iif(last.removals_withheld > 0, ', removals withheld: ' || last.removals_withheld, '')
+  WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld
   ELSE last.status || coalesce(': ' || last.error_message, '')
 END`;
