@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { checkpointText, generateKey } from '../audit/checkpoint.ts';
 import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
-import { codeOf, MirrorFileError, UsageError } from '../errors.ts';
+import { MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/runs.ts';
 import { writeError, writeWhole } from '../store/file/atomic-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
@@ -26,8 +26,6 @@ export const keygen = command({
     try {
       writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      if (codeOf(error) === 'EEXIST')
-        throw new UsageError(`${path} is there already. It was left as it is; name another file.`);
       throw writeError(path, error);
     }
     return publicPem;

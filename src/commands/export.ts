@@ -90,9 +90,9 @@ export const exportMirror = command({
 
 /** A resource's columns: its id, its fields, the runs that wrote it, and its further fields. */
 export function tableFor(resource: string, state: MirrorState, withNames: boolean) {
-  const arrays = fieldsOf(resource).filter(field => 'table' in field);
-  const scalars = fieldsOf(resource).filter(field => !('table' in field));
-  const fields = [...scalars, ...arrays];
+  // The arrays are the last fields of a list.
+  const fields = fieldsOf(resource);
+  const arrays = fields.filter(field => 'table' in field);
   const columns: Column[] = [
     { name: 'id', kind: 'integer' },
     ...fields.flatMap(cellsOf).filter(({ isName }) => withNames || !isName),

@@ -1,4 +1,4 @@
-import { arrayFields, type ListDefinition, lists, scalarFields } from '../contract/lists.ts';
+import { type Field, kept } from '../contract/lists.ts';
 
 /** Columns, each with its type as ClickHouse itself writes it. */
 type Columns = Readonly<Record<string, string>>;
@@ -17,11 +17,36 @@ const word = 'LowCardinality(String)';
 const tenant = { tenant: word };
 const instant = "DateTime64(3, 'UTC')";
 
-/** The tables that contain the versions of the rows of the lists, then those of the connections, and for each the view of the current ones. */
-export const publishedTables = [
-  ...lists.map(list => rowsTable(list.resource, list.table, fieldColumns(list))),
-  rowsTable('connections', 'connections', { name: 'Nullable(String)' }),
-];
+/** The tables that contain the versions of the rows of the lists and of the connections, and for each the view of the current ones. */
+export const publishedTables = kept.map(({ resource, table: view, fields }) => {
+  // A later contract can add to them.
+  const own: Columns = Object.fromEntries(fields.map(columnOf));
+  const shown: Columns = {
+    ...tenant,
+    id: 'Int64',
+    ...own,
+    _first_seen_run_id: 'Int64',
+    _changed_run_id: 'Int64',
+    _extra: 'Nullable(String)',
+    content: 'UInt128',
+  };
+  return {
+    resource,
+    view,
+    name: `${view}_rows`,
+    fields: own,
+    shown,
+    columns: { ...shown, version: 'UInt64', removed: 'UInt8' },
+    replacement: ['version', 'removed'],
+    sortKey: ['tenant', 'id'],
+  };
+});
+
+function columnOf({ kind, name, column }: Field): [name: string, type: string] {
+  if (kind === 'texts') return [name, 'Array(String)'];
+  if (kind === 'connections') return [`${column}s`, 'Array(Nullable(Int64))'];
+  return [column, kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)'];
+}
 
 /** The change feed. A run does one thing to a record, or removes it and inserts another one with its id. */
 export const changesTable: TargetTable = {
@@ -55,38 +80,6 @@ export const publishedRunsTable: TargetTable = {
 
 /** All tables. The last one says which runs the others contain. */
 export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
-
-/** @param fields the list's own columns; a later contract can add to them. */
-function rowsTable(resource: string, view: string, fields: Columns) {
-  const provenance = {
-    _first_seen_run_id: 'Int64',
-    _changed_run_id: 'Int64',
-    _extra: 'Nullable(String)',
-    content: 'UInt128',
-  };
-  const shown: Columns = { ...tenant, id: 'Int64', ...fields, ...provenance };
-  return {
-    resource,
-    view,
-    name: `${view}_rows`,
-    fields,
-    shown,
-    columns: { ...shown, version: 'UInt64', removed: 'UInt8' },
-    replacement: ['version', 'removed'],
-    sortKey: ['tenant', 'id'],
-  };
-}
-
-function fieldColumns(list: ListDefinition): Columns {
-  const scalars = scalarFields(list).map(({ kind, column }) => [
-    column,
-    kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)',
-  ]);
-  const arrays = arrayFields(list).map(({ kind, name, column }) =>
-    kind === 'texts' ? [name, 'Array(String)'] : [`${column}s`, 'Array(Nullable(Int64))'],
-  );
-  return Object.fromEntries([...scalars, ...arrays]);
-}
 
 /**
  * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the columns of a
