@@ -11,7 +11,6 @@ import {
   labelledFigures,
   metricsText,
   type Sample,
-  textOf,
 } from '../serve/metrics.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
@@ -153,7 +152,7 @@ function writeBackupMetrics(
   ];
   const text = before.includes(exit)
     ? before.replace(new RegExp(`^(${exit}.*) .*$`, 'm'), `$1 ${exitCode}`)
-    : textOf(families, [figures]);
+    : metricsText([figures], families, []);
   writeWhole(path, text, publicMode);
 }
 

@@ -4,7 +4,6 @@ import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { Zone } from '../render/web/period.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
-import { version } from '../version.ts';
 import { command } from './command.ts';
 import { defaulting, duration, isLength, mirrorSettings, momentOf, text } from './flags.ts';
 
@@ -44,9 +43,9 @@ export const report = command({
     const sinceMs = momentIn(zone, '--since', since, untilMs);
     if (sinceMs >= untilMs)
       throw new UsageError(`--since: must be before --until or now, got ${JSON.stringify(since)}`);
-    const length = isLength(since) ? { lengthMs: untilMs - sinceMs } : { ms: sinceMs };
-    const data = readReport(config.database, reportPeriod(zone, untilMs, length, nowMs));
-    const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, version, title }));
+    const period = reportPeriod(zone, sinceMs, untilMs, isLength(since), nowMs);
+    const data = readReport(config.database, period);
+    const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, title }));
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },

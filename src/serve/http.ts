@@ -8,6 +8,7 @@ const codes: Readonly<Record<number, string>> = {
   404: 'not_found',
   405: 'method_not_allowed',
   410: 'cursor_lost',
+  500: 'internal',
   503: 'unavailable',
 };
 
@@ -36,7 +37,7 @@ export function queryError(errors: readonly FastifySchemaValidationError[]): Htt
 
 /** Sends `{"error": {"code", "message"}}` under the error's status. */
 export function sendError(reply: FastifyReply, { statusCode, headers, message }: HttpError): FastifyReply {
-  const code = codes[statusCode] ?? (statusCode < 500 ? 'refused' : 'internal');
+  const code = codes[statusCode] ?? 'refused';
   return reply.code(statusCode).headers(headers).send({ error: { code, message } });
 }
 
@@ -45,8 +46,8 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof OtherShapeError)
     return new HttpError(503, error.withoutPath, { 'retry-after': String(upgradeS) });
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  if (status >= 400 && status < 500) return new HttpError(status, 'The request is malformed.');
+  const { statusCode = 500 } = error as { readonly statusCode?: number };
+  if (statusCode < 500) return new HttpError(statusCode, 'The request is malformed.');
   return new HttpError(500, 'The server failed to answer; its log says why.');
 }
 

@@ -106,22 +106,25 @@ const families: readonly Family[] = [
   }),
 ];
 
-/** The metrics of mirrors, and further ones, in the text form of Prometheus. */
-export function metricsText(mirrors: readonly LabelledFigures[], more: readonly Family[] = []): string {
-  return textOf([...families, ...more], mirrors);
-}
-
-/** Families of metrics in the text form of Prometheus: each is described once, before the samples of all mirrors. */
-export function textOf(all: readonly Family[], mirrors: readonly LabelledFigures[]): string {
+/**
+ * The metrics of mirrors, and further ones, in the text form of Prometheus: each is described once, before the samples of all mirrors.
+ *
+ * @param own the metrics of each mirror itself.
+ */
+export function metricsText(
+  mirrors: readonly LabelledFigures[],
+  more: readonly Family[] = [],
+  own: readonly Family[] = families,
+): string {
   const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
-  const texts = all.map(([name, help, samplesOf]) => {
+  const texts = [...own, ...more].map(([name, help, samplesOf]) => {
     const lines = mirrors.flatMap(mirror =>
       samplesOf(mirror).map(([value, labels]) => {
         const pairs = Object.entries({ ...mirror.labels, ...labels }).map(
           ([label, text]) => `${label}="${escaped(text)}"`,
         );
-        const own = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-        return value === null ? '' : `${name}${own} ${value}\n`;
+        const braced = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+        return value === null ? '' : `${name}${braced} ${value}\n`;
       }),
     );
     const type = name.endsWith('_total') ? 'counter' : 'gauge';

@@ -69,9 +69,7 @@ export function openApiDocument(): object {
       title: 'docmirror',
       version,
       description: "A mirror of a Document Export Service, read-only, in the service's own shape.",
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/' }],
     paths: {
       ...Object.fromEntries(browsables.map(each => [`/v2/${each.resource}`, listOperation(each)])),
       '/v2/changes': operation(

@@ -23,7 +23,6 @@ import { placeOf } from '../store/read/change-cursor.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
 import { otherVersions, readStory, webhooksOf } from '../store/read/record-story.ts';
 import { readReport } from '../store/read/report-data.ts';
-import { version } from '../version.ts';
 import { answersFrom, type Request, revisionNow, type Sqlite } from './api.ts';
 import { HttpError, toHttpError } from './http.ts';
 import {
@@ -54,18 +53,24 @@ const reportLengthMs = 30 * 86_400_000;
  * @param maxAgeMs a list without a completed run for longer than this is too old, in milliseconds; null if no list ever is.
  */
 export function addPages(app: FastifyInstance, database: string, maxAgeMs: number | null): void {
-  // Set before anything else, so that an answer of 304 has it, too.
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('content-security-policy', servedPolicy);
-  });
-  // A form sends its empty fields, too. They are left out of the address.
   app.addHook('onRequest', async (request, reply) => {
+    // Set before anything else, so that an answer of 304 has it, too.
+    reply.header('content-security-policy', servedPolicy);
     const { pathname, searchParams } = addressOf(request);
     const kept = [...searchParams].filter(([, value]) => value !== '');
     if (kept.length === searchParams.size) return;
+    // A form sends its empty fields, too. They are left out of the address.
     return reply.redirect(`./${pathname.split('/').at(-1)}?${new URLSearchParams(kept)}`);
   });
-  addRefusals(app);
+  // Refusals are pages, too. Only 401 and server errors are answered as everywhere else.
+  app.setErrorHandler(async (error, request, reply) => {
+    const { statusCode, headers, message } = toHttpError(error);
+    if (statusCode === 401 || statusCode >= 500) throw error;
+    const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
+    const main = html`<section><p class="empty">${brief(message)}</p></section>`;
+    reply.code(statusCode).headers(headers).type(htmlType);
+    return page(pathOf(request), { heading, main });
+  });
   const answer = answersFrom(app, database, htmlType);
   const get = (path: string, querystring: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
     answer(path, querystring, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
@@ -107,25 +112,12 @@ function pathOf(request: FastifyRequest): string {
   return addressOf(request).pathname.slice(1);
 }
 
-/** Refusals are pages, too. Only 401 and server errors are answered as everywhere else. */
-function addRefusals(app: FastifyInstance): void {
-  const root = app.errorHandler;
-  app.setErrorHandler(async (error, request, reply) => {
-    const { statusCode, headers, message } = toHttpError(error);
-    if (statusCode === 401 || statusCode >= 500) return root(error as never, request, reply);
-    const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
-    const main = html`<section><p class="empty">${brief(message)}</p></section>`;
-    reply.code(statusCode).headers(headers).type(htmlType);
-    return reply.send(page(pathOf(request), { heading, main }));
-  });
-}
-
 /** The report of the last 30 days. */
 function newReport(database: string, maxAgeMs: number | null): PageParts {
   const zone = new Zone('UTC');
   const nowMs = Date.now();
-  const period = reportPeriod(zone, nowMs, { lengthMs: reportLengthMs }, nowMs);
-  return reportParts(readReport(database, period), { zone, maxAgeMs, version, title: null });
+  const period = reportPeriod(zone, nowMs - reportLengthMs, nowMs, true, nowMs);
+  return reportParts(readReport(database, period), { zone, maxAgeMs, title: null });
 }
 
 /** A record or connection, and everything that belongs to it. */
@@ -135,10 +127,7 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
   const isKnown = placeOf(resource) >= 0 && Number.isSafeInteger(recordId);
   const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;
   if (story === null)
-    throw new HttpError(
-      404,
-      'The mirror has no such record, and its history has none. Its title or reference may find it.',
-    );
+    throw new HttpError(404, 'The mirror never had such a record. Its title or reference may find it.');
   if (resource === 'document-exports') {
     const items = otherVersions(sqlite, recordId, belongingMax);
     const title = 'Other versions of this document';

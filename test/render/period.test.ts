@@ -9,8 +9,7 @@ describe('a period', () => {
   test.each([6, 24, 48])('of %i hours has as many whole ones, in every zone', hours => {
     for (const timezone of ['UTC', 'Europe/Zurich', 'Asia/Kolkata']) {
       const now = Date.parse('2026-11-25T13:30:00Z');
-      const since = { lengthMs: hours * hourMs };
-      const { span, stretches } = reportPeriod(new Zone(timezone), now, since, now);
+      const { span, stretches } = reportPeriod(new Zone(timezone), now - hours * hourMs, now, true, now);
       expect((span.toMs - span.fromMs) / hourMs, timezone).toBe(hours);
       expect(stretches).toHaveLength(hours);
     }
@@ -25,7 +24,7 @@ describe('a period', () => {
       const from = zone.moment(Date.parse(day));
       expect((zone.begin('day', from, 1) - from) / hourMs).toBe(hours);
       const untilMs = zone.begin('day', from, 3);
-      const { stretches, spanBefore } = reportPeriod(zone, untilMs, { ms: from - 2 * dayMs }, nowMs);
+      const { stretches, spanBefore } = reportPeriod(zone, from - 2 * dayMs, untilMs, false, nowMs);
       expect(stretches).toHaveLength(5);
       expect(zone.spanText(spanBefore)).not.toContain(':');
     }

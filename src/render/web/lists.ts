@@ -29,7 +29,7 @@ export function listParts(
   });
   return listing(asked, parametersOf(browsable), resource, {
     heading: title,
-    intro: html`<p>${count === 0 ? 'None' : counted(count, 'record')}</p>`,
+    intro: html`<p>${counted(count, 'record')}</p>`,
     main: recordTable(resource, items, new Map(links)),
   });
 }
@@ -48,17 +48,16 @@ ${changeList(ofRun)}`;
   });
 }
 
-/** The results of a search; its text is empty if nothing has been searched for yet. */
+/** The results of a search. */
 export function searchParts(asked: Asked, hits: readonly SearchHit[]): PageParts {
-  const { q = '' } = asked.query;
   const inLists = browsables.map(
     ({ resource, title }) => html` <a href="/${resource}${queryWith(asked, {})}">${title}</a>`,
   );
   const found = html`<ul>${hits.map(hit => recordEntry(hit, hit.isRemoved ? 'removal' : null))}</ul>
 <p class="links">In one list: ${inLists}</p>`;
   return listing(asked, ['q'], null, {
-    heading: q.trim() === '' ? 'Find a record' : 'Search',
-    intro: html`<p>All words must be in a title, name or reference of a record, or in the names of its connections. Exact references come first, and removed records last.</p>`,
+    heading: 'Find a record',
+    intro: html`<p>All words must be in a title, name or reference, or in the names of connections. Exact references come first, removed records last.</p>`,
     main: hits.length === 0 ? none : found,
   });
 }
@@ -88,40 +87,27 @@ ${main}
   };
 }
 
-const labels: Readonly<Record<string, string>> = {
-  source: 'Source',
-  destination: 'Destination',
-  kind: 'Kind',
-  from: 'From',
-  to: 'To (inclusive)',
-  q: 'Words',
-  resource: 'List',
-  operation: 'What happened',
-  run: 'Run',
-};
-
 /** A form that filters the page it is on; it needs no script. */
 function filterForm(names: readonly string[], { query, choices }: Asked): Html {
-  const { connections, kinds } = choices;
   const known: Readonly<Record<string, readonly string[]>> = {
-    source: connections,
-    destination: connections,
-    kind: kinds,
+    ...choices,
     resource: keptResources,
     operation: ['insert', 'update', 'removal'],
   };
   const fields = names.map(name => {
-    const [value, label, options] = [query[name] ?? '', labels[name], known[name]];
-    if (label === undefined) return value && html`<input type="hidden" name="${name}" value="${value}">`;
+    const [value, options] = [query[name] ?? '', known[name]];
+    if (name === 'sort' || name === 'order')
+      return value && html`<input type="hidden" name="${name}" value="${value}">`;
+    const label = name === 'q' ? 'Words' : name;
     if (name === 'resource' || name === 'operation')
       return html`<label>${label}<select name="${name}">${['', ...(options ?? [])].map(
         each => html`<option value="${each}"${each === value && html` selected`}>${each || 'All'}</option>`,
       )}</select></label>`;
     // A browser shows no time in a field for dates.
     const isDate = ['from', 'to'].includes(name) && /^([\d-]{10})?$/.test(value);
-    return html`<label>${label}<input name="${name}" value="${value}" maxlength="200" autocomplete="off"${isDate && html` type="date"`}${options && html` list="${name}"`}></label>
+    return html`<label>${label}<input name="${name}" value="${value}" autocomplete="off"${isDate && html` type="date"`}${options && html` list="${name}"`}></label>
 ${options && html`<datalist id="${name}">${options.map(each => html`<option value="${each}"></option>`)}</datalist>`}`;
   });
-  return html`<form class="filters" action="" aria-label="Filter">${fields}
+  return html`<form class="filters" action="">${fields}
 <button>Filter</button></form>`;
 }

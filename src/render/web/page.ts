@@ -17,9 +17,6 @@ export interface PageParts {
   readonly footer?: string;
 }
 
-/** The longest text that can be searched for, in UTF-16 code units. */
-const searchTextMax = 200;
-
 const style = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
 const styleHash = createHash('sha256').update(style).digest('base64');
 const policy = (forms: string) =>
@@ -70,7 +67,7 @@ function navigation(path: string): Html {
     ([name, title]) =>
       html`<a href="/${name}"${path.split('/').includes(name) && html` aria-current="page"`}>${title}</a> `,
   )}<form role="search" action="/search">
-<input aria-label="Search all lists" name="q" type="search" placeholder="Title, name, reference" maxlength="${searchTextMax}" autocomplete="off">
+<input aria-label="Search all lists" name="q" type="search" placeholder="Title, name, reference" maxlength="200" autocomplete="off">
 <button>Search</button></form></nav>`;
 }
 

@@ -67,20 +67,20 @@ export class Zone {
  * The period that a report is about, and the one before it, which has as many months, days or hours. It begins and ends with a whole
  * day or, if it is of two days at most, a whole hour.
  *
- * @param since the begin, or the length before the end, which counts days of the calendar, even if one of them is an hour shorter.
+ * @param isLength true if the begin is a number of whole days or hours before the end.
  */
 export function reportPeriod(
   zone: Zone,
+  sinceMs: number,
   untilMs: number,
-  since: { readonly ms: number } | { readonly lengthMs: number },
+  isLength: boolean,
   nowMs: number,
 ): ReportPeriod {
-  const lengthMs = 'ms' in since ? untilMs - since.ms : since.lengthMs;
+  const lengthMs = untilMs - sinceMs;
   const unit = lengthsMaxMs.find(([, most]) => lengthMs <= most)?.[0] ?? 'month';
   const [edge, edgeMs] = unit === 'hour' ? (['hour', hourMs] as const) : (['day', dayMs] as const);
   const toMs = zone.begin(edge, untilMs - 1, 1);
-  const fromMs =
-    'ms' in since ? zone.begin(edge, since.ms) : zone.begin(edge, toMs, -Math.ceil(lengthMs / edgeMs));
+  const fromMs = isLength ? zone.begin(edge, toMs, -Math.ceil(lengthMs / edgeMs)) : zone.begin(edge, sinceMs);
   const isOf = (each: Unit) => [fromMs, toMs].every(ms => ms === zone.begin(each, ms));
   const whole = (['month', 'day'] as const).find(isOf) ?? 'hour';
   const beforeMs = zone.begin(whole, fromMs, -stretches(zone, whole, fromMs, toMs).length);

@@ -1,10 +1,9 @@
 import { browsableOf } from '../../contract/browsable.ts';
-import type { Field } from '../../contract/lists.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/change-cursor.ts';
 import type { RecordStory, StoryRun } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
-import { briefMax, differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
+import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
 import { type Html, html, type SortLink, section, table, type Value } from './html.ts';
 import { brief, moment, type PageParts, recordLink } from './page.ts';
 
@@ -54,8 +53,8 @@ function connected({ text, connections }: ShownField): Value {
   ]);
 }
 
-function differenceList(resource: string, before: string | null, after: string | null, textMax: number) {
-  return html`<dl>${differencesOf(resource, before, after, textMax).map(
+function differenceList(resource: string, before: string | null, after: string | null) {
+  return html`<dl>${differencesOf(resource, before, after, versionMax).map(
     each =>
       html`<dt>${each.name}</dt><dd><del>${each.before || 'nothing'}</del> → <ins>${each.after || 'nothing'}${each.note}</ins></dd>`,
   )}</dl>`;
@@ -75,7 +74,7 @@ function versionList({ resource, recordId, versions, versionCount }: RecordStory
     const begin = isFirst ? 'New in the list' : 'The version before it is no longer kept';
     return html`<li><h3>From ${runLink(from)}${end}</h3>${
       before
-        ? differenceList(resource, before.record, record, versionMax)
+        ? differenceList(resource, before.record, record)
         : html`<p class="details">${begin}</p>${at > 0 && fieldList(fieldsOf(resource, record, versionMax))}`
     }</li>`;
   });
@@ -106,7 +105,7 @@ export function recordEntry(
   const others = shown.filter(({ name }) => name !== texts[0]?.name && name !== 'id').map(({ text }) => text);
   return html`
 <li><p class="what">${word && html`<span class="badge ${tone}">${word}</span> `}${recordLink(resource, id, titleOf(resource, shown))} <span class="id">${title} ${id}</span></p>
-${before ? differenceList(resource, before, record, briefMax) : html`<p class="details">${others.join(' · ')}</p>`}</li>`;
+${before ? differenceList(resource, before, record) : html`<p class="details">${others.join(' · ')}</p>`}</li>`;
 }
 
 /** Changes with links to their records. */
@@ -120,14 +119,14 @@ export function recordTable(
   items: readonly FoundRecord[],
   sortLinks?: ReadonlyMap<string, SortLink>,
 ): Html {
-  const browsable = browsableOf(resource);
-  const isTitle = (field: Field) => Number(field === browsable.texts[0]);
-  const fields = browsable.fields.toSorted((one, other) => isTitle(other) - isTitle(one));
+  const { fields, texts } = browsableOf(resource);
+  const [title] = texts;
+  const others = fields.filter(field => field !== title);
   const rows = items.map(({ id, record }) => {
     const shown = fieldsOf(resource, record);
-    const [, ...others] = fields.map(({ name }) => shown.find(field => field.name === name));
-    const cells = others.map(field => field && connected(field));
-    return [recordLink(resource, id, titleOf(resource, shown)), ...cells, id];
+    const cells = new Map(shown.map(field => [field.name, connected(field)]));
+    const head = recordLink(resource, id, titleOf(resource, shown));
+    return [head, ...others.map(({ name }) => cells.get(name)), id];
   });
-  return table('list', [...fields.map(({ label }) => label), 'Id'], rows, sortLinks);
+  return table('list', [title?.label ?? '', ...others.map(({ label }) => label), 'Id'], rows, sortLinks);
 }

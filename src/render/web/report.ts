@@ -1,7 +1,6 @@
 import { browsableOf } from '../../contract/browsable.ts';
 import { isFresh } from '../../freshness.ts';
 import { stateText } from '../../list-state.ts';
-import { printable } from '../../printable.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
@@ -17,17 +16,15 @@ interface ReportOptions {
   readonly zone: Zone;
   /** The age at which a list is too old, in milliseconds; null if none is set. */
   readonly maxAgeMs: number | null;
-  /** The version of docmirror. */
-  readonly version: string;
   readonly title: string | null;
 }
 
-const nameMax = 80;
+const [nameMax, noteMax] = [80, 1_000];
 const dayMs = 86_400_000;
 
 /** The state of the mirror, and what happened in a period. */
 export function reportParts(data: ReportData, options: ReportOptions): PageParts {
-  const { zone, title, version } = options;
+  const { zone, title } = options;
   return {
     heading: brief(title ?? 'Document exports'),
     intro: html`<p>${zone.spanText(data.period.span)}</p>
@@ -37,22 +34,21 @@ ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
 ${changeSection(data)}
 ${runSection(data, zone)}`,
-    footer: `Made by docmirror ${version}. Times are in ${zone.name}.`,
+    footer: `Made by docmirror. Times are in ${zone.name}.`,
   };
 }
 
 /** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, options: ReportOptions): Html {
-  const { lists, lastMs, period } = data;
+  const { lists, period } = data;
   const { zone, maxAgeMs } = options;
   const concerns = [
     ...quietConnections(data, zone),
     ...lists.flatMap(list => concernsOf(list, period.nowMs, maxAgeMs ?? ageMsMax)),
   ];
-  const newest = lastMs === null ? '' : `The newest export is of ${zone.text(lastMs)}.`;
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
     ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
-    : concern('good', 'All is well', `The last run of each list completed and left nothing open. ${newest}`);
+    : concern('good', 'All is well', 'The last run of each list completed and left nothing open.');
   return section('attention', 'What needs a look', concerns.length > 0 ? concerns : rest);
 }
 
@@ -75,7 +71,6 @@ function quietConnections({ quiet }: ReportData, zone: Zone): Html[] {
     const days = counted(Math.floor(silenceMs / dayMs), 'day');
     return `${brief(name, nameMax)} as ${role} for ${days}, since ${zone.text(lastMs, 'day')}`;
   });
-  if (quiet.length > quietMax) named.push(`and ${count(quiet.length - quietMax)} more`);
   const text = `${named.join('; ')}. That is at least five times as long as usual.
 Ask those who run these systems.`;
   return [concern('warn', `${counted(quiet.length, 'connection')} went quiet`, text)];
@@ -94,7 +89,7 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
     return concern(
       tone,
       `${title}: ${stateText(lastEnded)}`,
-      `Run ${lastEnded.runId}: ${printable(text)}\n${todo}`,
+      `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`,
     );
   });
   if (!isFresh(lastCompletedAt, nowMs, maxAgeMs))
@@ -111,17 +106,13 @@ See why runs fail, or whether any are started at all:\n    docmirror runs --limi
 
 /** The period in a few numbers, each with that of the period before. */
 function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Html {
-  const cards = [
-    ['Exports', exports],
-    ['Sources', rankings.source.count],
-    ['Destinations', rankings.destination.count],
-  ] as const;
-  const articles = cards.map(
+  const counts = Object.entries(rankings).map(([name, ranked]) => [`${name}s`, ranked.count] as const);
+  const cards = [['Exports', exports] as const, ...counts].map(
     ([title, numbers]) =>
       html`<article class="card"><h3>${title}</h3><p class="big">${count(numbers.now)}</p><p>${beforeText(numbers)}</p></article>`,
   );
   const hint = html`<p class="hint">“Before” is ${zone.spanText(compared)}.</p>`;
-  return section('numbers', 'In numbers', html`<div class="cards">${articles}</div>`, hint);
+  return section('numbers', 'In numbers', html`<div class="cards">${cards}</div>`, hint);
 }
 
 /** What a number was before, and its change in percent: `60 before (−35 %)`. */
@@ -134,11 +125,7 @@ function beforeText({ now, before }: Numbers): string {
 function exportSection(data: ReportData, zone: Zone): Html {
   const { undated, rankings, exports } = data;
   const hint = html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`;
-  const tables = [
-    ranking('By destination', 'destination', rankings.destination, exports.now),
-    ranking('By source', 'source', rankings.source, exports.now),
-    ranking('By kind of document', 'kind', rankings.kind, exports.now),
-  ];
+  const tables = Object.entries(rankings).map(([name, ranked]) => ranking(name, ranked, exports.now));
   const pair = html`<div class="pair">${tables}</div>`;
   return section('exports', 'Document exports', undated > 0 && hint, overTime(data, zone), pair);
 }
@@ -170,25 +157,23 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
 }
 
 /** The most frequent sources, destinations or kinds as a table, with a bar for the share of each. */
-function ranking(title: string, thing: string, { entries, count: all }: Ranking, total: number): Html {
+function ranking(name: string, { entries }: Ranking, total: number): Html {
   const rows = entries.map(({ label, now, before }) => {
     const share = `${((now / Math.max(1, total)) * 100).toFixed(1)}%`;
     const bar = html`<svg class="bar" aria-hidden="true"><rect width="${share}" height="8" rx="2"/></svg>`;
     return [html`${brief(label, nameMax)}${bar}`, count(now), share, count(before)];
   });
   return html`<figure>
-<figcaption><h3>${title}</h3><p>${counted(all.now, thing)} in this period, ${beforeText(all)}.</p></figcaption>
-${table('numbers', [thing, 'exports', 'share', 'before'], rows)}
+<figcaption><h3>By ${name}</h3></figcaption>
+${table('numbers', [name, 'exports', 'share', 'before'], rows)}
 </figure>`;
 }
 
 const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' } as const;
-const newKindsMax = 6;
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection({ changes, newKinds }: ReportData): Html {
-  const names = newKinds.slice(0, newKindsMax).map(name => brief(name, nameMax));
-  const ofKinds = Object.entries(kinds).flatMap(([operation, heading]) =>
+  const found = Object.entries(kinds).flatMap(([operation, heading]) =>
     changes
       .filter(each => each.operation === operation)
       .map(
@@ -196,26 +181,29 @@ function changeSection({ changes, newKinds }: ReportData): Html {
 ${changeList(each.changes)}`,
       ),
   );
-  const kindsHeading = html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${names.join(', ')}</p>`;
+  if (newKinds.length > 0)
+    found.unshift(
+      html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${brief(newKinds.join(', '))}</p>`,
+    );
   const hint = html`<p class="hint">A few of each kind, the newest first; “docmirror changes” shows all.</p>`;
-  const found = [names.length > 0 && kindsHeading, ...ofKinds].filter(Boolean);
   return section('changes', 'What changed', hint, found.length === 0 ? none : found);
 }
 
 /** The state of each list, and the newest runs. */
 function runSection({ lists, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.text(Date.parse(at)));
-  const unknown = lists.filter(({ unknownFields }) => unknownFields.length > 0);
+  const unknown = lists.map(
+    ({ resource, unknownFields: fields }) =>
+      fields.length > 0 &&
+      html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(fields)}.</p>`,
+  );
   const listRows = lists.map(list => statusCells(list, when));
   const runRows = runs.map(run => runCells(run, when));
   return section(
     'runs',
     'Lists and runs',
     table('list', statusColumns, listRows),
-    unknown.map(
-      ({ resource, unknownFields }) =>
-        html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(unknownFields)}.</p>`,
-    ),
+    unknown,
     html`<h3>The newest runs</h3>${table('list', runColumns, runRows)}`,
   );
 }

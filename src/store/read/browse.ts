@@ -318,18 +318,17 @@ export function searchRecords(
     );
 }
 
-/** What a filter form offers. */
+/** What a filter form offers by the names of its fields; users can also type others. */
 export type Choices = ReturnType<typeof filterChoices>;
 
-/** Names of connections, and kinds, by which a list can be filtered; users can also type others. */
+/** Names of connections, and kinds of the exports that were made last. */
 export function filterChoices(sqlite: Database.Database) {
   const texts = (sql: string) => sqlite.prepare<[], string>(sql).pluck().all();
-  return {
-    connections: texts(
-      "SELECT DISTINCT name FROM connections WHERE trim(name) <> '' ORDER BY lower(name) LIMIT 300",
-    ),
-    kinds: texts(`SELECT DISTINCT kind FROM (
-        SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
-      WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`),
-  };
+  const names = texts(
+    "SELECT DISTINCT name FROM connections WHERE trim(name) <> '' ORDER BY lower(name) LIMIT 300",
+  );
+  const kind = texts(`SELECT DISTINCT kind FROM (
+      SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
+    WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`);
+  return { source: names, destination: names, kind };
 }

@@ -84,7 +84,6 @@ export function readReport(path: string, period: ReportPeriod) {
       counts: period.stretches.map(countIn),
       countsBefore: period.stretchesBefore.map(countIn),
       undated: number('SELECT count(*) FROM document_exports WHERE exported_at_ms IS NULL') ?? 0,
-      lastMs: number('SELECT max(exported_at_ms) FROM document_exports WHERE exported_at_ms < ?', span.toMs),
       // A mirror that is behind makes nothing quiet, however short the period is.
       quiet: readQuiet(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
