@@ -5,6 +5,7 @@ import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
 import { settings } from '../src/config/settings.ts';
+import { labels } from '../src/contract/run.ts';
 import { failureOutput, outputs } from '../src/render/outputs/outputs.ts';
 import { version } from '../src/version.ts';
 
@@ -105,12 +106,35 @@ export function outputFlags(command: string): string {
 
 /** The JSON Schema of a command's output, also of a failure if it can print one. */
 export function schemaOf(command: string): object {
-  const shape = outputs[command];
+  const shape = shapeOf(command);
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `docmirror ${command} ${outputFlags(command)}`,
-    ...(command === 'changes' ? shape : { anyOf: [shape, failureOutput] }),
+    ...(command === 'changes' ? shape : { anyOf: [withLabels(shape), failureOutput] }),
   };
+}
+
+/** The parts of a declaration, as JSON Schema names them. */
+export interface JsonShape {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly (string | null)[];
+  readonly properties?: Readonly<Record<string, JsonShape>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonShape;
+  readonly anyOf?: readonly JsonShape[];
+}
+
+/** The declaration of a command's output. */
+export function shapeOf(command: string): JsonShape {
+  return outputs[command as keyof typeof outputs] as object;
+}
+
+/** An output with the labels, which it has if some are set. */
+function withLabels(shape: JsonShape): JsonShape {
+  if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(withLabels) };
+  if (shape.properties === undefined || 'labels' in shape.properties) return shape;
+  return { ...shape, properties: { labels: labels as object, ...shape.properties } };
 }
 
 /** The name of a command's schema in the package: `audit-receipts`. */

@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { outputFlags } from '../build/package-files.ts';
+import { type JsonShape, outputFlags, shapeOf } from '../build/package-files.ts';
 import { type Command, flagsOf } from '../src/commands/command.ts';
 import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
-import type { JsonShape } from '../src/contract/shapes.ts';
 import { advice, exitCodes } from '../src/errors.ts';
 import { outputs } from '../src/render/outputs/outputs.ts';
 
@@ -102,19 +101,19 @@ function helpOf({ help, choices, default: fallback }: FlagHelp): string {
 
 /** The output of a command for programs: a list of members for each form of it. */
 function outputOf(command: string): string[] {
-  const shape: JsonShape | undefined = outputs[command];
-  if (shape === undefined) return [];
+  if (!(command in outputs)) return [];
+  const shape = shapeOf(command);
   const forms = (shape.anyOf ?? [shape]).flatMap(part => {
     const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : '';
-    const same = Object.keys(outputs).find(other => other !== command && isSame(outputs[other], part));
+    const same = Object.keys(outputs).find(other => other !== command && isSame(shapeOf(other), part));
     if (same !== undefined) return [`${title} the same as \`docmirror ${same} --json\`.`];
     return [title, membersOf(part, title === '' ? `\`${command}\`` : `“${title.slice(0, -1)}”`).join('\n')];
   });
   return [`With \`${outputFlags(command)}\`:`, ...forms];
 }
 
-const isSame = (one: JsonShape | undefined, other: JsonShape) =>
-  other.properties !== undefined && JSON.stringify(one?.properties) === JSON.stringify(other.properties);
+const isSame = (one: JsonShape, other: JsonShape) =>
+  other.properties !== undefined && JSON.stringify(one.properties) === JSON.stringify(other.properties);
 
 type Members = Readonly<Record<string, JsonShape>>;
 

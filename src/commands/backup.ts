@@ -5,7 +5,7 @@ import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
-import { verificationText, verifyOutputOf } from '../render/verification.ts';
+import { verificationText, verifiedOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import type { Verification } from '../store/verify/verify.ts';
@@ -112,7 +112,8 @@ function refused(found: Verification, consequence: string, context: Context): Sh
 
 function audited(found: Verification, context: Context): Shown {
   if (found.differenceCount > 0) context.exitCode = exitCodes.difference;
-  return { output: verifyOutputOf(found, null), text: width => verificationText(found, width) };
+  const output = verifiedOf(found, null);
+  return { output, text: width => verificationText(output, width) };
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */

@@ -9,7 +9,6 @@ import {
   type NextRun,
   overviewText,
   statusText,
-  unreadable,
   worstFirst,
 } from '../render/status.ts';
 import { RunReader } from '../store/read/run-reader.ts';
@@ -57,7 +56,7 @@ export const status = command({
       } catch (error) {
         const { code } = failureOf(error);
         if (!isMany || code === 'internal') throw error;
-        return unreadable(each, code);
+        return { ...mirrorStatusOf(each, [], null, nowMs, null), state: 'unreadable', why: code };
       }
     });
     const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
@@ -87,7 +86,7 @@ export const status = command({
 
 function stateOf(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);
-  return mirrorStatusOf(database, reader.status(), reader.runs(1)[0], nowMs, maxAgeMs);
+  return mirrorStatusOf(database, reader.status(), reader.runs(1)[0] ?? null, nowMs, maxAgeMs);
 }
 
 /** The note of the watch that keeps this mirror; null if there is none. */

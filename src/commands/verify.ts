@@ -5,13 +5,7 @@ import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { shownEndpoint, withoutAddressSecrets } from '../render/endpoint.ts';
 import { counted } from '../render/numbers.ts';
-import {
-  type LiveDifference,
-  type LiveResult,
-  liveText,
-  verificationText,
-  verifyOutputOf,
-} from '../render/verification.ts';
+import { type LiveResult, verificationText, verifiedOf } from '../render/verification.ts';
 import { fileBehind } from '../store/file/mirror-path.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
 import { exitCodeOf } from '../sync/run.ts';
@@ -67,19 +61,16 @@ export const verify = command({
     const isWhole = verification.lists.length > 0;
     const live = isLive && isWhole ? await verifyLive(context, limit) : null;
     if (verification.differenceCount > 0) context.exitCode = exitCodes.difference;
-    return { verification, live };
+    return verifiedOf(verification, live);
   },
-  output: ({ verification, live }) => verifyOutputOf(verification, live),
-  text({ verification, live }, width) {
-    const found = verificationText(verification, width);
-    return live === null ? found : `${found}\n${liveText(live)}`;
-  },
+  output: verified => verified,
+  text: verificationText,
 });
 
 /** Compares the mirror with the service: a dry run of `sync` whose changes are differences, of which `limit` are kept. */
 async function verifyLive(context: Context, limit: number): Promise<LiveResult> {
   const { config, service, signal } = context;
-  const differences: LiveDifference[] = [];
+  const differences: LiveResult['differences'][number][] = [];
   let differenceCount = 0;
   const logger = createLogger(config, context);
   const order = {
@@ -114,7 +105,7 @@ function notesOn({ resource, error, completeness, reason, rejected }: ListOutcom
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
 /** The difference between the mirror and the service in a record that a dry run would change, without secrets. */
-function differenceOf({ resource, operation, recordId, record, before }: RecordChange): LiveDifference {
+function differenceOf({ resource, operation, recordId, record, before }: RecordChange) {
   const service: Item = JSON.parse(record);
   const mirror: Item = JSON.parse(before ?? record);
   const identity = lists.find(list => list.resource === resource)?.identity;
@@ -130,7 +121,7 @@ function differenceOf({ resource, operation, recordId, record, before }: RecordC
   });
   return {
     kind: kinds[operation],
-    resource: resource as LiveDifference['resource'],
+    resource,
     id: operation === 'insert' ? null : recordId,
     key: key.join(' · '),
     fields,

@@ -22,13 +22,10 @@ import {
 export const resource = oneOf(resourceNames);
 
 /** An error: no secret is in it. */
-export const error = object(
-  {
-    code: text('one of those under Errors in docs/reference.md'),
-    message: text(),
-  },
-  'what went wrong',
-);
+export const error = object({
+  code: text('one of those under Errors in docs/reference.md'),
+  message: text(),
+});
 /** Why a run or a list failed. */
 export type RunError = ValueOf<typeof error>;
 
@@ -95,11 +92,7 @@ const news = {
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
 
-const recordedList = {
-  ...listOutcome,
-  runId: whole(),
-  recordCount: orNull(whole('after the run')),
-};
+const recordedList = { ...listOutcome, runId: whole(), recordCount: orNull(whole('after the run')) };
 /** How a list ended in a run that is recorded. */
 export type RecordedList = FieldsOf<typeof recordedList>;
 
@@ -109,14 +102,15 @@ export type Applied = FieldsOf<typeof counts & typeof news>;
 /** The labels of a mirror or a run. */
 export const labels = anyObject<Record<string, string>>();
 
-const receiptHead = {
-  leafIndex: whole('its place in the log, from 0'),
-  leafHash: hex(64, 'its own'),
-  treeSize: whole('receipts in the log'),
-  rootHash: hex(64, 'that of all receipts'),
-};
 /** The newest receipt in the log. */
-export const receipt = orNull(object(receiptHead, 'the newest receipt'));
+export const receipt = orNull(
+  object({
+    leafIndex: whole('its place in the log, from 0'),
+    leafHash: hex(64, 'its own'),
+    treeSize: whole('receipts in the log'),
+    rootHash: hex(64, 'that of all receipts'),
+  }),
+);
 
 const run = {
   runId: whole(),

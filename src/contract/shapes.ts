@@ -49,23 +49,12 @@ export const { Optional: optional, Union: anyOf, Unknown: anything } = Type;
 
 /** The same, or null. */
 export function orNull<S extends Shape>(shape: S) {
-  const { type, enum: words, ...rest } = shape as JsonShape;
+  const { type, enum: words, ...rest }: { type?: string; enum?: readonly unknown[] } = shape;
   return Type.Unsafe<Type.Static<S> | null>({
     ...rest,
-    type: [...[type ?? []].flat(), 'null'],
+    type: [type, 'null'],
     ...(words !== undefined && { enum: [...words, null] }),
   });
-}
-
-/** The parts of a declaration, as JSON Schema names them. */
-export interface JsonShape {
-  readonly type?: string | readonly string[];
-  readonly description?: string;
-  readonly enum?: readonly (string | null)[];
-  readonly properties?: Readonly<Record<string, JsonShape>>;
-  readonly required?: readonly string[];
-  readonly items?: JsonShape;
-  readonly anyOf?: readonly JsonShape[];
 }
 
 /** Whether a value is as a schema says. */

@@ -20,8 +20,8 @@ export function* csvPieces(
   forSpreadsheet = false,
 ): Generator<string> {
   // A carriage return alone ends a line for some readers, and a tab or semicolon a cell for some spreadsheets.
-  const quoted = forSpreadsheet ? /[\r\n\t;]|^$/ : /[\r\n]|^$/;
-  const csv = (some: readonly (readonly CellValue[])[]) => stringify([...some], { quoted_match: quoted });
+  const quoted = { quoted_match: /[\r\n\t;]|^$/ };
+  const csv = (some: readonly (readonly CellValue[])[]) => stringify([...some], quoted);
   const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
   yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
   for (const some of inBatches(rows, rowsPerCall))

@@ -63,8 +63,7 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
   const isProven = resources.every(({ completeness }) => completeness === 'proven');
   const whole = `All lists ${isProven ? 'proven' : 'complete (incremental since the last full sync)'}`;
   const proof = open > 0 ? `Not complete: ${open} of ${counted(resources.length, 'list')}` : whole;
-  const { inserted, updated, removed } = totalsOf(resources);
-  const changes = Object.entries({ new: inserted, changed: updated, removed }).filter(([, sum]) => sum > 0);
+  const changes = Object.entries(totalsOf(resources)).filter(([, sum]) => sum > 0);
   const news = changes.map(([word, sum]) => `${count(sum)} ${word}`).join(', ') || 'Nothing new';
   return `${name} ${status} in ${duration(durationMs)}${end}. ${news}. ${proof}.`;
 }
@@ -92,23 +91,19 @@ function wrapped(text: string, width: number): string {
 
 // What there is to say of a list, also in the status and the report.
 
-/** Something that needs a look, and what to do about it: a command has its own line, and `{list}` stands for the flag of the list. */
-export interface Note {
-  readonly text: string;
-  /** Null if another note has it. */
-  readonly advice: string | null;
-}
-
 /** The most reasons of rejections, and the most fields, that are named. */
 const [reasonsMax, fieldsMax] = [3, 20];
 
-/** Everything that needs a look after a run of a list; `rejections` has the most frequent reasons first. */
+/**
+ * Everything that needs a look after a run of a list, and what to do about it: a command has its own line, and `{list}` stands for the
+ * flag of the list; null if another note says it. `rejections` has the most frequent reasons first.
+ */
 export function notesOn(
   list: Omit<RecordedList, 'runId' | 'recordCount'> & Partial<Pick<ListOutcome, 'changedIdentity'>>,
   rejections: readonly { readonly reason: string; readonly count: number }[],
-): Note[] {
+): { readonly text: string; readonly advice: string | null }[] {
   const { error, status, completeness, rejected, reason, removalsWithheld, changedIdentity } = list;
-  const notes: Note[] = [];
+  const notes: ReturnType<typeof notesOn> = [];
   if (error !== null || !['completed', 'partial'].includes(status))
     notes.push({
       text: error === null ? 'Its process died.' : `${error.message} [${error.code}]`,
@@ -157,8 +152,12 @@ export function fieldsText(fields: Iterable<{ readonly field: string; readonly j
 }
 
 /** How many records a run changed in all of its lists. */
-export function totalsOf(resources: readonly Readonly<Record<'inserted' | 'updated' | 'removed', number>>[]) {
-  const sum = (field: 'inserted' | 'updated' | 'removed') =>
-    resources.reduce((total, list) => total + list[field], 0);
-  return { inserted: sum('inserted'), updated: sum('updated'), removed: sum('removed') };
+export function totalsOf(resources: readonly Pick<RecordedList, 'inserted' | 'updated' | 'removed'>[]) {
+  const totals = { new: 0, changed: 0, removed: 0 };
+  for (const { inserted, updated, removed } of resources) {
+    totals.new += inserted;
+    totals.changed += updated;
+    totals.removed += removed;
+  }
+  return totals;
 }

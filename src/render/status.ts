@@ -57,56 +57,31 @@ export function statusCells(
   return [resource, count(recordCount), stateText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];
 }
 
-/** The states of a mirror, the worst first; `died` is a run whose process is gone. */
-const states = [
-  'unreadable',
-  'died',
-  'failed',
-  'unproven',
-  'withheld',
-  'rejected',
-  'too old',
-  'cancelled',
-  'never synced',
-  'running',
-  'ok',
-];
+/** The states that `status --strict` reports as faults, the worst first; `died` is a run whose process is gone. */
+const faults = ['unreadable', 'died', 'failed', 'unproven', 'withheld', 'rejected', 'too old'];
+
+/** All states of a mirror, the worst first. */
+const states = [...faults, 'cancelled', 'never synced', 'running', 'ok'];
 
 /** True for a state that `status --strict` reports as a fault. */
 export function isFault({ state }: MirrorStatus): boolean {
-  return states.indexOf(state) <= states.indexOf('too old');
-}
-
-/** A mirror that can't be read. */
-export function unreadable(database: string, why: string): MirrorStatus {
-  const nothing = {
-    run: null,
-    resources: [],
-    labels: {},
-    baseUrl: null,
-    ageMs: null,
-    docmirrorVersion: null,
-  };
-  return { database, state: 'unreadable', why, ...nothing };
+  return faults.includes(state);
 }
 
 /** A mirror with its worst state. A list that is being read is judged by its last run that ended. */
 export function mirrorStatusOf(
   database: string,
   lists: readonly ListStatus[],
-  newest: RecordedRun | undefined,
+  newest: RecordedRun | null,
   nowMs: number,
   maxAgeMs: number | null,
 ): MirrorStatus {
   const found = lists.flatMap(list => faultsOf(list, nowMs, maxAgeMs));
-  if (newest === undefined) found.push(['never synced', '']);
+  if (newest === null) found.push(['never synced', '']);
   else {
     const { runId, status, error } = newest;
     if (status === 'died')
-      found.push([
-        'died',
-        `run ${runId}, because its process is gone; the next run records it as interrupted`,
-      ]);
+      found.push(['died', `run ${runId}: its process is gone, and the next run records it as interrupted`]);
     if (status === 'failed' && !found.some(([state]) => state === 'failed'))
       found.push(['failed', error?.code ?? `run ${runId}`]);
     if (status === 'running') found.push(['running', `run ${runId}`]);
@@ -119,7 +94,7 @@ export function mirrorStatusOf(
     database,
     state,
     why: why.join(', '),
-    run: newest ?? null,
+    run: newest,
     resources: lists.map(({ lastEnded: _ended, ...list }) => ({
       ...list,
       verdict: stateText(list.lastRun),
@@ -139,14 +114,14 @@ function faultsOf(
   nowMs: number,
   maxAgeMs: number | null,
 ): [state: string, why: string][] {
-  const faults: [string, string | number | null][] = [];
-  if (last?.status === 'interrupted') faults.push(['died', `run ${last.runId}`]);
+  const found: [string, string | number | null][] = [];
+  if (last?.status === 'interrupted') found.push(['died', `run ${last.runId}`]);
   else if (last?.status === 'failed' || last?.error?.code === 'deadline')
-    faults.push(['failed', last.error?.code ?? null]);
-  else if (last?.status === 'cancelled') faults.push(['cancelled', `run ${last.runId}`]);
-  else if (last !== null) for (const point of openPointsOf(last)) faults.push([point.state, point.count]);
-  if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) faults.push(['too old', ago(at, nowMs)]);
-  return faults.map(([state, why]) => [state, why === null ? resource : `${resource}: ${why}`]);
+    found.push(['failed', last.error?.code ?? null]);
+  else if (last?.status === 'cancelled') found.push(['cancelled', `run ${last.runId}`]);
+  else if (last !== null) for (const point of openPointsOf(last)) found.push([point.state, point.count]);
+  if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) found.push(['too old', ago(at, nowMs)]);
+  return found.map(([state, why]) => [state, why === null ? resource : `${resource}: ${why}`]);
 }
 
 /** The mirrors, the worst first. */

@@ -68,7 +68,7 @@ export function cut(text: string, max: number): string {
 }
 
 /** Lines of text without spaces at their ends; what is no text is left out. */
-export function linesOf(lines: readonly (string | false | null | undefined)[]): string {
+export function linesOf(lines: readonly unknown[]): string {
   return lines.map(line => (typeof line === 'string' ? `${line.trimEnd()}\n` : '')).join('');
 }
 

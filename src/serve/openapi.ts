@@ -31,7 +31,7 @@ const pagination = object({
 });
 
 const changesPage = object({
-  items: list(outputs.changes as shape.Shape, 'the changes'),
+  items: list(outputs.changes),
   cursor: shape.text('where the next ones begin'),
   isComplete: shape.yesOrNo('whether nothing is left until the next run ends'),
 });

@@ -25,7 +25,7 @@ describe.concurrent('a run whose process is gone', () => {
     expect(await scene.sync()).toMatchObject({ code: 0 });
     await killRun(scene);
     const status = await scene.run('status');
-    expect(status.stdout).toMatch(/^State: died, run 2, because its process is gone;/m);
+    expect(status.stdout).toMatch(/^State: died, run 2: its process is gone,/m);
     expect(status.stdout).not.toContain('running');
     expect(await scene.run('status', '--strict')).toMatchObject({ code: 4 });
     const [run] = JSON.parse((await scene.run('runs', '--json')).stdout);

@@ -6,14 +6,12 @@ import {
   anyOf,
   anything,
   hex,
-  type JsonShape,
   list,
   object,
   oneOf,
   optional,
   orNull,
   partial,
-  type Shape,
   text,
   time,
   type ValueOf,
@@ -46,12 +44,12 @@ const unknownField = object({
 const listStatus = object({
   resource,
   recordCount,
-  verdict: text('how the last run left it: `complete: proven`, `failed: timeout`'),
-  lastCompletedAt: orNull(time('when its last completed run ended')),
-  lastFullAt: orNull(time('when its last completed full sync ended')),
+  verdict: text('such as `failed: timeout`'),
+  lastCompletedAt: orNull(time('the end of its last completed run')),
+  lastFullAt: orNull(time('the end of its last completed full sync')),
   ageMs: orNull(whole('time since `lastCompletedAt`')),
-  endedInFuture: yesOrNo("whether `lastCompletedAt` is in the future, by this machine's clock"),
-  unknownFields: list(unknownField, 'fields that the service sends and that have no column'),
+  endedInFuture: yesOrNo("by this machine's clock"),
+  unknownFields: list(unknownField, 'those without a column'),
   lastRun: orNull(
     object({ ...run.recordedRun.resources.items.properties, baseUrl }, 'the newest run that worked on it'),
   ),
@@ -65,7 +63,7 @@ const mirrorState = {
 const oneMirror = object(
   {
     ...mirrorState,
-    nextRunAt: orNull(time('when `watch` is to start its next run; null if no watch keeps the mirror')),
+    nextRunAt: orNull(time('if a `watch` keeps the mirror')),
   },
   'for one mirror',
 );
@@ -108,20 +106,20 @@ const show = object({
 const listName = oneOf<string>(resourceNames);
 const rejectionCount = object({
   resource: listName,
-  reason: text('why they could not be read'),
+  reason: text(),
   count: whole(),
-  firstRunId: whole('the first run that rejected one'),
+  firstRunId: whole(),
   lastRunId: whole(),
   isCurrent: yesOrNo('whether the newest run of the list still rejected them'),
 });
 const rejectedRecord = object({
   id: whole('its number in `rejected_records`'),
   resource: listName,
-  runId: whole('the run that first received it'),
-  lastRunId: whole('the last run that received it with the same text'),
+  runId: whole('the first that received it'),
+  lastRunId: whole('the last that did, with the same text'),
   pageNo: whole(),
   position: whole('its place on the page, from 0'),
-  reason: text('why it could not be read'),
+  reason: text(),
   record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
 const rejected = object({
@@ -146,10 +144,10 @@ const finding = object({
   status: oneOf(['ok', 'warning', 'failed', 'skipped']),
   found: text(),
   todo: orNull(text()),
-  code: orNull(text('that of the error that it met')),
+  code: orNull(text('of an error')),
 });
 const doctor = object({
-  ok: yesOrNo('whether no check failed'),
+  ok: yesOrNo(),
   exitCode: whole('what `sync` would end with'),
   checks: list(finding),
 });
@@ -159,7 +157,7 @@ const verifiedList = object({
   recordCount,
   versionCount: whole('those in the history'),
   runId: orNull(whole('the last run that wrote it')),
-  checksum: hex(32, 'recomputed from its rows'),
+  checksum: hex(32, 'of its rows'),
 });
 const difference = object({
   table: orNull(text('null if the file itself is damaged')),
@@ -189,22 +187,22 @@ const liveDifference = object({
   fields: list(differingField),
 });
 const live = {
-  isProven: yesOrNo('whether each list was proven'),
+  isProven: yesOrNo(),
   notes,
   differenceCount,
   differences: list(liveDifference),
 };
 const verify = object({
-  ok: yesOrNo('whether there is no difference and, with `--live`, the service was read completely'),
+  ok: yesOrNo('no difference and, with `--live`, all could be compared'),
   path,
   lists: list(verifiedList),
   connectionCount: whole(),
   versionCount: whole('those in the history'),
   runCount: whole(),
   receiptCount: whole(),
-  prunedBefore: orNull(time('ended versions before this were deleted, so they were not recomputed')),
-  rebuiltAfterRunId: orNull(whole('the last run that a rebuild leaves unchecked')),
-  erasedCount: whole('texts that were erased'),
+  prunedBefore: orNull(time('versions that ended before were deleted')),
+  rebuiltAfterRunId: orNull(whole('what it and earlier runs changed is not recomputed')),
+  erasedCount: whole(),
   otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),
   differenceCount,
   differences: list(difference),
@@ -232,7 +230,7 @@ const listedBackup = object({
   ageMs: orNull(whole('time since it was made')),
   state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
 });
-const madeBackup = { path, ...manifest, removed: list(text(), 'older copies that were removed') };
+const madeBackup = { path, ...manifest, removed: list(text(), 'older copies') };
 const restoredBackup = {
   path,
   runId: newestRunId,
@@ -280,7 +278,8 @@ const publication = {
   durationMs: whole(),
 };
 
-const all = {
+/** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
+export const outputs = {
   sync: object(sync),
   status: anyOf([oneMirror, manyMirrors]),
   runs: list(object(run.recordedRun)),
@@ -296,22 +295,8 @@ const all = {
   'audit receipts': anyOf(Object.values(receiptShapes)),
 };
 
-/** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
-export const outputs: Readonly<Record<string, Shape>> = {
-  ...Object.fromEntries(Object.entries(all).map(([name, shape]) => [name, withLabels(shape)])),
-  changes,
-};
-
-/** The same as values. */
-export type OutputOf = { readonly [Name in keyof typeof all]: ValueOf<(typeof all)[Name]> };
+/** The outputs as values. */
+export type OutputOf = { readonly [Name in keyof typeof outputs]: ValueOf<(typeof outputs)[Name]> };
 
 /** The output of a command that fails before it has anything else to say. */
 export const failureOutput = object({ error });
-
-/** An output with the labels, which it has if some are set. */
-function withLabels(declared: object): Shape {
-  const shape: JsonShape = declared;
-  if (shape.anyOf !== undefined) return { ...shape, anyOf: shape.anyOf.map(withLabels) };
-  if (shape.properties === undefined || 'labels' in shape.properties) return shape;
-  return { ...shape, properties: { labels, ...shape.properties } };
-}
