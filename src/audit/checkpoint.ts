@@ -8,7 +8,6 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { merkleHashBytes } from './hashes.ts';
 import { MalformedError } from './receipt.ts';
 
 // Checkpoints (C2SP tlog-checkpoint) are signed notes (C2SP signed-note), and the keys are Ed25519.
@@ -34,7 +33,8 @@ export interface Note {
   }[];
 }
 
-const originPattern = /^docmirror\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+/** 32 bytes are 44 characters in base64. */
+const checkpointPattern = /^docmirror\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\n\d+\n[\w+/]{43}=\n$/;
 const signatureLine = /^— ([^\p{White_Space}+]+) (\S+)$/u;
 const keyIdBytes = 4;
 const ed25519Type = Buffer.from([1]);
@@ -62,12 +62,11 @@ export function readCheckpoint(bytes: Uint8Array): { readonly checkpoint: Checkp
   const note = written.includes('\n\n') ? readNote(written) : { text: written, signatures: [] };
   const [origin = '', digits = '', base64 = ''] = note.text.split('\n');
   const checkpoint = { origin, size: Number(digits), root: Buffer.from(base64, 'base64') };
-  const { size, root } = checkpoint;
-  const isOne = originPattern.test(origin) && Number.isSafeInteger(size) && root.length === merkleHashBytes;
-  // The text refuses an empty number, signs, leading zeros, spaces, other base64 and further lines.
-  if (!isOne || size < 0 || checkpointText(checkpoint) !== note.text)
+  const isOne = checkpointPattern.test(note.text) && Number.isSafeInteger(checkpoint.size);
+  // The comparison refuses leading zeros and base64 with spare bits.
+  if (!isOne || checkpointText(checkpoint) !== note.text)
     throw new MalformedError(
-      `A checkpoint of docmirror has three lines before its signatures, and nothing else: docmirror/<the id of the mirror>, the number of receipts, and the root, ${merkleHashBytes} bytes in base64.`,
+      'A checkpoint of docmirror has three lines before its signatures, and nothing else: docmirror/<the id of the mirror>, the number of receipts, and the root, 32 bytes in base64.',
     );
   return { checkpoint, note };
 }
@@ -156,17 +155,12 @@ export function generateKey() {
 
 /** The key that signs, from PKCS #8 in PEM, without a passphrase. */
 export function readPrivateKey(pem: string): KeyObject {
-  if (firstLine(pem)?.includes('ENCRYPTED'))
-    throw new MalformedError(
-      'The private key is locked by a passphrase. Unlock it with "openssl pkey -in locked.pem -out key.pem", or make one with "docmirror audit keygen FILE".',
-    );
-  return readKey(pem, 'private', () => createPrivateKey({ key: pem, format: 'pem', type: 'pkcs8' }));
+  return readKey(pem, 'private', createPrivateKey);
 }
 
 /** The key that checks signatures, from SPKI in PEM: what `openssl pkey -pubout` writes and `openssl pkey -pubin` reads. */
 export function readPublicKey(pem: string): KeyObject {
-  // Node would accept a private key, too, but an auditor must not need one.
-  return readKey(pem, 'public', () => createPublicKey({ key: pem, format: 'pem', type: 'spki' }));
+  return readKey(pem, 'public', createPublicKey);
 }
 
 /** The public key in PEM, from either part. `openssl pkey -pubin -text -noout` shows its content. */
@@ -178,16 +172,17 @@ function publicPart(key: KeyObject): KeyObject {
   return key.type === 'private' ? createPublicKey(key) : key;
 }
 
-function readKey(pem: string, part: 'private' | 'public', read: () => KeyObject): KeyObject {
+/** @param read makes a key of either part, but an auditor must not need the private one: so the first line must be the right one. */
+function readKey(pem: string, part: 'private' | 'public', read: (pem: string) => KeyObject): KeyObject {
   const wanted = `-----BEGIN ${part.toUpperCase()} KEY-----`;
-  const first = firstLine(pem);
+  const first = /^-----BEGIN [A-Z0-9 ]+-----$/m.exec(pem)?.[0];
   if (first !== wanted)
     throw new MalformedError(
-      `A ${part} key begins with "${wanted}"; it ${first === null ? 'does not have that line' : `begins with "${first}"`}.`,
+      `A ${part} key begins with "${wanted}", and is not locked by a passphrase; ${first === undefined ? 'it does not have that line' : `it begins with "${first}"`}. "docmirror audit keygen FILE" makes one.`,
     );
   let key: KeyObject;
   try {
-    key = read();
+    key = read(pem);
   } catch (cause) {
     throw new MalformedError("The key can't be read: it is damaged.", { cause });
   }
@@ -195,8 +190,4 @@ function readKey(pem: string, part: 'private' | 'public', read: () => KeyObject)
   throw new MalformedError(
     `The key is of type ${key.asymmetricKeyType}; an Ed25519 key is needed, as "docmirror audit keygen FILE" makes one.`,
   );
-}
-
-function firstLine(pem: string): string | null {
-  return /^-----BEGIN [A-Z0-9 ]+-----$/m.exec(pem)?.[0] ?? null;
 }

@@ -39,9 +39,6 @@ export class LinesHash {
   }
 }
 
-/** Bytes of the hash of a leaf, a node or the root. */
-export const merkleHashBytes = 32;
-
 const leafPrefix = Buffer.from([0]);
 const nodePrefix = Buffer.from([1]);
 

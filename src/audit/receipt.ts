@@ -17,11 +17,8 @@ import {
 } from '../contract/shapes.ts';
 
 const mirrorId = text('which mirror it is: a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
-const version = (description: string) => text(description, '.');
 const count = (description: string) => whole(description, 0);
-const runId = (description: string) => whole(description, 1);
-const status = (description: string) =>
-  oneOf(['completed', 'partial', 'failed', 'cancelled', 'interrupted'], description);
+const statuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'] as const;
 const at = time('when');
 const actor = text('the person or program that did it; empty if none is named');
 
@@ -42,7 +39,7 @@ const listReceipt = object({
   ),
   ...state,
   ...work,
-  status: status('how the list ended'),
+  status: oneOf(statuses, 'how the list ended'),
   completeness: orNull(
     oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is; null if it reached no verdict'),
   ),
@@ -67,14 +64,14 @@ const run = object(
   {
     kind: oneOf(['run'], 'its kind'),
     mirrorId,
-    runId: runId('the number of the run'),
-    status: status('how it ended; `interrupted` if its process died'),
+    runId: whole('the number of the run', 1),
+    status: oneOf(statuses, 'how it ended; `interrupted` if its process died'),
     trigger: text('what started it'),
     startedAt: time('when it began'),
     completedAt: orNull(time('when it ended; null if it died')),
     actor,
     baseUrl: text('the address of the service'),
-    docmirrorVersion: version('the version that made it'),
+    docmirrorVersion: text('the version that made it', '.'),
     books: hex(64, "the SHA-256 over the run's own rows"),
     lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
   },
@@ -95,8 +92,8 @@ const upgrade = object(
     kind: oneOf(['upgrade'], 'its kind'),
     mirrorId,
     at,
-    fromVersion: version('the version before'),
-    docmirrorVersion: version('the version after'),
+    fromVersion: text('the version before', '.'),
+    docmirrorVersion: text('the version after', '.'),
     lists: sums,
     kept,
   },
@@ -117,7 +114,7 @@ const erase = object(
     versions: count('versions that lost their text; 0 of a rejected record'),
     ended: list(
       object({
-        runId: runId('a run that had ended one'),
+        runId: whole('a run that had ended one', 1),
         ended: hex(64, 'the `ended` hash of its list from now on'),
       }),
       'for each of these runs, by its number',
