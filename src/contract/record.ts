@@ -235,10 +235,19 @@ export function identityOf(list: ListDefinition, { id, scalars }: RecordValues):
  * @throws SyntaxError, TypeError if the text is not a record of that resource.
  */
 export function contentOfJson(resource: string, json: string): string {
-  if (resource === 'connections') return connectionContent(readWireConnection(json)).toString('hex');
+  return recordOfJson(resource, json).content.toString('hex');
+}
+
+/** Reads a record or a connection, with its name as the only scalar, as `contentOfJson` does. */
+export function recordOfJson(resource: string, json: string): RecordValues & { readonly content: Buffer } {
+  if (resource === 'connections') {
+    const connection = readWireConnection(json);
+    const { id, name, extra } = connection;
+    return { id, scalars: [name], arrays: [], extra, content: connectionContent(connection) };
+  }
   const record = readOne(listOf(resource), json);
   if (record === undefined) throw new TypeError(`The text is not a record of ${resource}.`);
-  return record.content.toString('hex');
+  return record;
 }
 
 /**

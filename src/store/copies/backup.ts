@@ -24,7 +24,7 @@ import { DatabaseCopy, makeFolders, shareOwner, writeWhole } from '../file/atomi
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import { fileBehind, isYetToMake, kindOf, mirrorToWrite } from '../file/mirror-path.ts';
 import { assertNotLater, openMirrorForReading, openOfAnyShape, shapeOf } from '../file/open.ts';
-import { explaining, explainSqliteError } from '../file/sqlite-errors.ts';
+import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
@@ -77,7 +77,7 @@ function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
   const refuse = (why: string) =>
     new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
-  const kind = explaining(path, () => kindOf(path));
+  const kind = kindOf(path);
   if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
   assertOneMirror(path, source, 'name another file.');
   if (existsSync(lockPath(path)))

@@ -16,7 +16,6 @@ import { dirname, join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { behindLink, kindOf } from './mirror-path.ts';
-import { explaining } from './sqlite-errors.ts';
 
 /** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
@@ -117,7 +116,7 @@ export function replaceable(path: string): string {
       throw refuse('a name that SQLite or docmirror uses beside a mirror');
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw refuse('not a regular file');
     // SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock.
-    if (explaining(file, () => kindOf(file)).endsWith('mirror')) throw refuse('a mirror, or a backup of one');
+    if (kindOf(file).endsWith('mirror')) throw refuse('a mirror, or a backup of one');
     return file;
   });
 }

@@ -71,7 +71,7 @@ export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
  */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
-  const kind = explaining(file, () => kindOf(file));
+  const kind = kindOf(file);
   if (refusals[kind] !== '') throw refusal(path, kind);
   assertOneName(file);
   return file;
@@ -79,7 +79,7 @@ export function mirrorToWrite(path: string): string {
 
 /** True if a run would create the mirror: there is no file, an empty one, or one without tables. */
 export function isYetToMake(path: string): boolean {
-  return ['none', 'empty'].includes(explaining(path, () => kindOf(path)));
+  return ['none', 'empty'].includes(kindOf(path));
 }
 
 /** @throws RefusedFileError if a mirror has a second hard link: a run under that name would have another lock and another log. */
@@ -90,16 +90,22 @@ export function assertOneName(file: string): void {
   );
 }
 
-/** Finds out what is at a path. It opens the file as any SQLite program does, and so can throw SQLite's errors. */
+/**
+ * Finds out what is at a path. It opens the file as any SQLite program does.
+ *
+ * @throws MirrorFileError if it can't be read.
+ */
 export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKind {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.size) return stat === undefined ? 'none' : 'empty';
-  const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
-  try {
-    return kindOfOpen(sqlite);
-  } finally {
-    sqlite.close();
-  }
+  return explaining(path, () => {
+    const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
+    try {
+      return kindOfOpen(sqlite);
+    } finally {
+      sqlite.close();
+    }
+  });
 }
 
 /** As `kindOf`, for a file that was just opened. The connection can't write afterwards. */

@@ -42,11 +42,7 @@ export function compareObjects(sqlite: Database.Database): OtherObject[] {
 
 /** @throws MirrorAlteredError if another program put a trigger or a unique index on a table of docmirror. */
 export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
-  const objects = compareObjects(sqlite);
-  // SQLite's own error names a missing table.
-  for (const { type, name, state } of objects)
-    if (type === 'table' && state !== 'foreign') sqlite.prepare(`SELECT 1 FROM "${name}"`);
-  const intrusive = objects.find(({ state }) => state === 'intrusive');
+  const intrusive = compareObjects(sqlite).find(({ state }) => state === 'intrusive');
   if (intrusive === undefined) return;
   const { type, name, table } = intrusive;
   throw new MirrorAlteredError(

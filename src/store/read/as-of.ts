@@ -1,15 +1,10 @@
 import type Database from 'better-sqlite3';
-import {
-  type Connection,
-  type RecordValues,
-  readWireConnection,
-  wireConnection,
-  wireWriter,
-} from '../../contract/content.ts';
-import { arrayFields, listOf, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
-import { readOne } from '../../contract/record.ts';
+import { type Connection, type RecordValues, wireConnection, wireWriter } from '../../contract/content.ts';
+import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
+import { recordOfJson } from '../../contract/record.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
+import { tryToRead } from '../tables/readable.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
 /** A version of a record of a list, or of a connection. */
@@ -115,16 +110,8 @@ function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Con
 
 /** An ended version, parsed like a record of the service, so that it gets the columns that it was written from. */
 function restored(resource: string, versionId: number, record: string): RecordValues {
-  try {
-    if (resource === 'connections') {
-      const { id, name, extra } = readWireConnection(record);
-      return { id, scalars: [name], arrays: [], extra };
-    }
-    const found = readOne(listOf(resource), record);
-    if (found !== undefined) return found;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const found = tryToRead(() => recordOfJson(resource, record));
+  if (found !== null) return found;
   throw new MirrorFileError(
     `record_history ${versionId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
   );
