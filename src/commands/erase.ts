@@ -1,12 +1,11 @@
 import { keptResources } from '../contract/lists.ts';
-import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs/outputs.ts';
 import { wrap } from '../render/table.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
-import { choice, mirrorSettings, required, text } from './flags.ts';
+import { choice, mirrorSettings, number, required } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
 /** `docmirror erase` */
@@ -19,8 +18,11 @@ export const erase = command({
         'the list, connections, or rejected-records',
       ),
     ),
-    id: required(
-      text('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records'),
+    recordId: required(
+      number('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', [
+        0,
+        Number.MAX_SAFE_INTEGER,
+      ]),
     ),
   },
   flags: {},
@@ -34,13 +36,9 @@ export const erase = command({
   ],
   exitCodes:
     '0 done, 1 the record does not exist and never did, 4 the history is not what its receipts say, 11 a run is using the mirror.',
-  async run({ resource, id }, { config: { database, actor, waitMs }, signal }) {
-    if (!/^-?\d+$/.test(id) || !Number.isSafeInteger(Number(id)))
-      throw new UsageError(`ID: expected a record's id, a whole number, got ${JSON.stringify(id)}`);
-    const recordId = Number(id);
-    const order = { resource, recordId, actor };
+  async run({ resource, recordId }, { config: { database, actor, waitMs }, signal }) {
     const erased = await whenFree(waitMs, signal, () =>
-      eraseRecord(database, { ...order, at: new Date().toISOString() }),
+      eraseRecord(database, { resource, recordId, actor, at: new Date().toISOString() }),
     );
     return { resource, recordId, ...erased };
   },

@@ -66,23 +66,20 @@ export const exportMirror = command({
     const write = format === 'ndjson' ? null : await tableWriter(format);
     const written: { readonly file: AtomicFile; readonly rows: Tally }[] = [];
     makeFolders(out);
-    try {
-      for (const resource of resources) {
-        const rows = new Tally();
-        const file = new AtomicFile(join(out, `${tableOf(resource)}.${format}`));
-        written.push({ file, rows });
-        const { columns, rowOf } = tableFor(resource, state, names);
-        fill(
-          file,
-          write === null
-            ? rows.of(state.wire(resource)).map(item => `${item}\n`)
-            : write(columns, rows.of(state.records(resource)).map(rowOf)),
-        );
-      }
-      for (const { file } of written) file.putInPlace();
-    } finally {
-      for (const { file } of written) file[Symbol.dispose]();
+    using files = new DisposableStack();
+    for (const resource of resources) {
+      const rows = new Tally();
+      const file = files.use(new AtomicFile(join(out, `${tableOf(resource)}.${format}`)));
+      written.push({ file, rows });
+      const { columns, rowOf } = tableFor(resource, state, names);
+      fill(
+        file,
+        write === null
+          ? rows.of(state.wire(resource)).map(item => `${item}\n`)
+          : write(columns, rows.of(state.records(resource)).map(rowOf)),
+      );
     }
+    for (const { file } of written) file.putInPlace();
     const cells = written.map(({ file, rows }) => [file.path, count(rows.count), bytesText(file.bytes)]);
     return renderTable(['File', 'Rows', 'Size'], cells, widthOf(stdout));
   },

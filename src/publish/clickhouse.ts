@@ -134,8 +134,8 @@ function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefin
 }
 
 // The numbers are ClickHouse's own error codes.
-const wrongPassword = new Set(['192', '193', '194', '516']);
-const lacksRights = '497';
+/** A wrong password, an unknown user, or one that has too few rights. */
+const refusedUser = new Set(['192', '193', '194', '497', '516']);
 const missingTables = new Set(['16', '60', '81']);
 /** These can pass: a timeout, too many queries at once, a lost connection within the cluster, too many parts to be merged. */
 const passing = new Set(['159', '202', '209', '210', '242', '252', '425', '439', '999']);
@@ -169,15 +169,14 @@ function faultOf(
   }
   const { code, type } = error;
   const words = error.message.replace(/\s+/g, ' ').slice(0, wordsMax);
-  if (wrongPassword.has(code))
+  if (refusedUser.has(code))
     return new UsageError(
-      `${where} refused the user ${user} or the password. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE.`,
+      `${where} refused the user ${user}: ${words}. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE, or give the user more rights.`,
     );
   if (missingTables.has(code))
     return new UsageError(
       `${where} has no tables of docmirror in the database ${database}; make them, or add what a later docmirror needs, with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery (${words})`,
     );
-  if (code === lacksRights) return new UsageError(`${where} gives the user ${user} too few rights: ${words}`);
   const said = sentRows ? 'rows. Its own log says why, and might show them' : words;
   return new DocmirrorError(
     passing.has(code) ? 'overloaded' : 'refused',

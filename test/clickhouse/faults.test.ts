@@ -129,7 +129,7 @@ describe('a fault that stays', () => {
     ['fewer rows than it says', noRows, 1, /not its own/, true],
     ['silence', { kind: 'slow', ms: 3_000 }, 1, /no answer in time.*DOCMIRROR_TIMEOUT_MS/, true],
     ['a full disk there', full, 1, /243 NOT_ENOUGH_SPACE.*not enough space/, false],
-    ['too few rights', denied, 2, /too few rights: .*privileges/, false],
+    ['too few rights', denied, 2, /refused the user .*privileges/, false],
   ])('%s ends it with one line, and with %#', async (_what, fault, exitCode, words, isTriedAgain) => {
     await using target = await newTarget({ giveUpAfterMs: 600, timeoutMs: 400 });
     proxy.faults = () => fault;

@@ -185,7 +185,7 @@ describe('erase', () => {
     await using scene = secretScene();
     const before = readFileSync(scene.database);
     await expectRun(scene, 'erase collections 999', 1, 'has no collections 999, and never had');
-    await expectRun(scene, 'erase collections x', 2, 'expected a record');
+    await expectRun(scene, 'erase collections x', 2, 'expected a whole number');
     await expectRun(scene, 'erase nothing 1', 2, 'nothing');
     expect(readFileSync(scene.database).equals(before)).toBe(true);
     await using run = await holdRun(scene, 'webhooks');
