@@ -36,10 +36,20 @@ export const doctor = command({
   async run({ json }, context) {
     const checks: Finding[] = [];
     const check: Check = async (name, part) => {
-      const { exitCode, ...finding } = await tried(name, part);
-      const shown = { ...finding, found: context.secrets.redact(finding.found) };
-      checks.push(shown);
-      if (!json) context.stdout.write(findingText(shown, widthOf(context.stdout)));
+      let end: Partial<Verdict>;
+      try {
+        const found = await part();
+        end = typeof found === 'string' ? { found } : found;
+      } catch (error) {
+        const { message, code, exitCode } = failureOf(error);
+        if (code === 'internal') throw error;
+        end = { status: 'failed', found: message, todo: adviceOn(code), code, exitCode };
+      }
+      const { exitCode = exitCodes.done, found = '', ...rest } = end;
+      const usual = { check: name, status: 'ok', todo: null, code: null } as const;
+      const finding = { ...usual, ...rest, found: context.secrets.redact(found) };
+      checks.push(finding);
+      if (!json) context.stdout.write(findingText(finding, widthOf(context.stdout)));
       context.exitCode ||= exitCode;
       return finding;
     };
@@ -57,18 +67,6 @@ type Verdict = Finding & { readonly exitCode: number };
 type Part = () => string | Partial<Verdict> | Promise<string | Partial<Verdict>>;
 
 type Check = (name: string, part: Part) => Promise<Finding>;
-
-async function tried(check: string, part: Part): Promise<Verdict> {
-  const usual = { check, status: 'ok', found: '', todo: null, code: null, exitCode: exitCodes.done } as const;
-  try {
-    const found = await part();
-    return { ...usual, ...(typeof found === 'string' ? { found } : found) };
-  } catch (error) {
-    const { message: found, code, exitCode } = failureOf(error);
-    if (code === 'internal') throw error;
-    return { check, status: 'failed', found, todo: adviceOn(code), code, exitCode };
-  }
-}
 
 /** What a run needs, in its order: the settings, the mirror, its folder, the share, the token, and the lists. */
 async function examine(context: Context, check: Check): Promise<void> {

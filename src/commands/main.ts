@@ -5,6 +5,7 @@ import { settings } from '../config/settings.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
+import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor } from './help.ts';
 import { findCommand, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, widthOf } from './io.ts';
@@ -133,7 +134,10 @@ function valuesOf(command: Command, { flags, words }: Typed): { readonly json: b
   return { json: flags.has('--json'), ...values };
 }
 
+/** Reports on a command; null if the settings name no address and no file of metrics. */
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
+  const { flags, environment } = context.settings;
+  if (notifierSettings.every(setting => resolveOne(setting, flags, environment) === null)) return null;
   const { notifierOf } = await import('./notifier.ts');
   return notifierOf(name, context);
 }

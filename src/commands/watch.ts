@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTask } from 'node-cron';
-import { type Config, named, type ServiceConfig } from '../config/resolve.ts';
+import { named } from '../config/resolve.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
@@ -48,7 +48,11 @@ export const watch = command({
     const { database, schedule, timezone } = config;
     if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
     const endpoint = http === null ? null : endpointIn(http);
-    assertCanBegin(config, service);
+    // A mistake would make each run fail. A token command can need a service that is not up yet; each run calls it again.
+    mirrorToWrite(database);
+    assertIsMirrorOf(database, service.baseUrl);
+    assertShareFits(config);
+    if ('file' in service.token) readTokenFile('DOCMIRROR_TOKEN_FILE', service.token.file);
     const logger = createLogger(config, context);
     let skippedCount = 0;
     let nextAtMs = 0;
@@ -140,16 +144,6 @@ function writeWatchNote(database: string, note: NextRun): void {
   } catch {
     // Then status shows no next run.
   }
-}
-
-/** Checks what the settings name once, before the wait for the first tick: a mistake would make each run fail. */
-function assertCanBegin(config: Config, { baseUrl, token }: ServiceConfig): void {
-  const { database } = config;
-  mirrorToWrite(database);
-  assertIsMirrorOf(database, baseUrl);
-  assertShareFits(config);
-  // A token command can need a service that is not up yet; each run calls it again.
-  if ('file' in token) readTokenFile('DOCMIRROR_TOKEN_FILE', token.file);
 }
 
 /** One run, whose result is logged. It returns whether it failed for a reason that can be gone after some minutes, and does not throw. */
