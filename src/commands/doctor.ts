@@ -83,7 +83,7 @@ async function examine(context: Context, check: Check): Promise<void> {
     const path = mirrorToWrite(database);
     assertIsMirrorOf(database, service.baseUrl);
     if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
-    SqliteMirror.openDry(database, () => undefined, { signal }).close();
+    SqliteMirror.open(database, { signal, tell: () => undefined }).close();
     using file = openMirrorForReading(database);
     assertNothingIntrusive(file);
     await assertAsWritten(file, new TimeSlice(signal));

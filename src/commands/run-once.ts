@@ -4,7 +4,7 @@ import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
 import { identityOf } from '../store/copies/backup.ts';
-import { type ChangeObserver, SqliteMirror } from '../store/write/mirror.ts';
+import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
@@ -30,7 +30,7 @@ interface RunRequest {
   /** Drop rows that another program altered, and go on. */
   readonly rebuild?: boolean;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
-  readonly onPlannedChange?: ChangeObserver;
+  readonly onPlannedChange?: (change: RecordChange) => void;
   /** A terminal that shows the progress; without one it is logged. */
   readonly progressOn?: Output | null;
   /** The machine's own, if it is left out. */
@@ -51,9 +51,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
   try {
     if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
     const mirror = await whenFree(config.waitMs, signal, () =>
-      onPlannedChange === undefined
-        ? SqliteMirror.open(database, { signal, mayRebuild })
-        : SqliteMirror.openDry(database, onPlannedChange, { signal }),
+      SqliteMirror.open(database, { signal, mayRebuild, ...(onPlannedChange && { tell: onPlannedChange }) }),
     );
     if (onPlannedChange === undefined) context.notifier?.begun();
     const source = openService(service, config, context, signal, logger, observer);

@@ -70,10 +70,10 @@ interface ListRun extends ListTask {
 
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: ListRun): Promise<ListOutcome> {
-  const { list, context, progress, observer, removals, signal } = run;
+  const { list, context, progress, observer, removals, signal, source } = run;
   const { file, sum } = context;
   const haveOthersWritten = otherWriters(file.sqlite);
-  const isSameService = context.records.last('written', list.resource)?.baseUrl === context.run.baseUrl;
+  const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
   let state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
   try {
     for (let tries = 0; ; tries++) {
@@ -157,7 +157,7 @@ async function readFully(run: ListRun, stage: Stage, { order }: ListState): Prom
     largest: pageSize,
     overlap: overlapOf(pageSize, identity),
     learnt: order,
-    run: context.run.id,
+    run: context.runId,
     totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
     unshown(repeated) {
       stage.settleRepeats(repeated);

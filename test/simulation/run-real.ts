@@ -104,7 +104,7 @@ async function tryOnce(wish: RunWish, mayRebuild: boolean): Promise<RunReport> {
 
 /** Makes an empty mirror. */
 export function makeEmpty(path: string): void {
-  SqliteMirror.open(path).close();
+  SqliteMirror.open(path, new AbortController()).close();
 }
 
 /** The differences that an audit of the mirror finds, in words. */

@@ -50,13 +50,13 @@ export async function apply(order: Order): Promise<ListOutcome | string> {
 
 async function write(order: Order, plan: Plan): Promise<ListOutcome | string> {
   const { stage, result, state, signal } = order;
-  const { list, run, records, file, sqlite, sum } = stage.context;
+  const { list, runId, records, file, sqlite, sum } = stage.context;
   const { edits, copies, gone, withheld, base } = plan;
   const { rows, read } = await writeRows(order, plan, new TimeSlice(signal));
   if (!passesGate(read, rows))
     return `the rows of ${list.resource} would differ from what was read of the list`;
   const { proof, unproven, undecided } = result;
-  stage.names.write(sqlite, list.resource, run.id, proof?.verdict.isProven === true);
+  stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
   const [missing] = missingConnections(sqlite);
   if (missing !== undefined)
     throw new MirrorAlteredError(
@@ -68,7 +68,7 @@ async function write(order: Order, plan: Plan): Promise<ListOutcome | string> {
   const edited = new Map([...edits].map(([row, n]) => [n, row]));
   const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
   const seen = { pages: stage.pages, names: stage.names.entries };
-  writeState(sqlite, list, run.id, stateAfter(state, result, seen, isSure, rows.count, rowOf));
+  writeState(sqlite, list, runId, stateAfter(state, result, seen, isSure, rows.count, rowOf));
   const outcome = order.conclude({
     inserted: rows.count - sum.count + gone.length,
     updated: edits.size,
@@ -81,7 +81,7 @@ async function write(order: Order, plan: Plan): Promise<ListOutcome | string> {
     checksum: rows.toString(),
     ...fieldNews(stage, result),
   });
-  return records.endList(run.id, outcome, rows);
+  return records.endList(runId, outcome, rows);
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
@@ -91,7 +91,7 @@ async function writeRows(
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
   const { context, sql, shown } = stage;
-  const { run, sqlite, sum } = context;
+  const { runId: run, sqlite, sum } = context;
   let read = stage.shownSum.plus(stage.stagedSum);
   for (const n of dropped) read.subtract(stage.contentOf(n));
   let rows = sum.plus(new Sum());
@@ -106,19 +106,19 @@ async function writeRows(
     if (shown.has(id)) read.subtract(content);
     else unshown.add(content);
   }
-  sqlite.prepare(sql.endVersions).run({ run: run.id });
+  sqlite.prepare(sql.endVersions).run({ run });
   sqlite.exec(sql.remove);
-  sqlite.prepare(sql.update).run({ run: run.id });
+  sqlite.prepare(sql.update).run({ run });
   // Without rows there is nothing to look up, and indexes are made faster afterwards.
   const isNew = sum.count === 0 && stage.stagedSum.count > 1000;
   const indexes = isNew ? sqlite.prepare<[], { name: string; sql: string }>(sql.indexes).all() : [];
   for (const { name } of indexes) sqlite.exec(`DROP INDEX "${name}"`);
-  sqlite.prepare(sql.insertRows).run({ base, run: run.id });
-  if ([...copies.values()].some(count => count > 1)) sqlite.prepare(sql.insertCopies).run({ run: run.id });
-  for (const insert of sql.insertItems) sqlite.prepare(insert).run({ run: run.id });
+  sqlite.prepare(sql.insertRows).run({ base, run });
+  if ([...copies.values()].some(count => count > 1)) sqlite.prepare(sql.insertCopies).run({ run });
+  for (const insert of sql.insertItems) sqlite.prepare(insert).run({ run });
   const next = sqlite.prepare<[number, number], [number | null, string | null]>(sql.writtenAfter).raw();
   for (let after: number | null = Number.MIN_SAFE_INTEGER; after !== null; ) {
-    const [last, contents] = next.get(run.id, after) as [number | null, string | null];
+    const [last, contents] = next.get(run, after) as [number | null, string | null];
     rows = rows.plus(Sum.of(Buffer.from(contents ?? '', 'hex')));
     after = last;
     if (slice.isOver) await slice.next();

@@ -10,7 +10,7 @@ import type { Stage } from './stage.ts';
  * unless none has or had further fields. An incremental sync reads only the rows that it wrote, and leaves the counts as they are.
  */
 export function fieldNews({ context, sql, answerMembers }: Stage, { proof, unproven }: ReadList) {
-  const { sqlite, list, run } = context;
+  const { sqlite, list, runId } = context;
   const isFull = proof !== null;
   const all = <Row>(query: string, ...values: unknown[]) =>
     sqlite.prepare<unknown[], Row>(query).all(...values);
@@ -21,7 +21,7 @@ export function fieldNews({ context, sql, answerMembers }: Stage, { proof, unpro
   const isCounted = isFull && known.some(({ recordCount }) => recordCount !== 0);
   const hasFurther = isCounted || all(sql.isFurther).length > 0;
   const columns = new Set(list.fields.map(({ name }) => name));
-  const ofRun = isFull ? '' : `AND r._changed_run_id = ${run.id}`;
+  const ofRun = isFull ? '' : `AND r._changed_run_id = ${runId}`;
   const further = hasFurther
     ? all<UnknownField & { readonly recordCount: number }>(
         `SELECT j.key AS field,
@@ -41,14 +41,13 @@ export function fieldNews({ context, sql, answerMembers }: Stage, { proof, unpro
     sqlite.prepare('UPDATE unknown_fields SET record_count = 0 WHERE resource = ?').run(list.resource);
   const note = sqlite.prepare(
     `INSERT INTO unknown_fields (resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count)
-     VALUES (@resource, @field, @jsonType, @run, @run, @recordCount) ON CONFLICT DO UPDATE SET
-       last_seen_run_id = @run, record_count = coalesce(@recordCount, record_count)`,
+     VALUES (@resource, @field, @jsonType, @runId, @runId, @recordCount) ON CONFLICT DO UPDATE SET
+       last_seen_run_id = @runId, record_count = coalesce(@recordCount, record_count)`,
   );
   const { resource } = list;
-  for (const { field, jsonType } of members)
-    note.run({ resource, field, jsonType, run: run.id, recordCount: 0 });
+  for (const { field, jsonType } of members) note.run({ resource, field, jsonType, runId, recordCount: 0 });
   for (const { field, jsonType, recordCount } of fields)
-    note.run({ resource, field, jsonType, run: run.id, recordCount: isFull ? recordCount : null });
+    note.run({ resource, field, jsonType, runId, recordCount: isFull ? recordCount : null });
   return {
     newFields: [...fields.filter(isNew).map(({ field, jsonType }) => ({ field, jsonType })), ...members],
     emptiedColumns: isFull && unproven === null ? emptiedColumns(context) : [],
@@ -59,14 +58,14 @@ export function fieldNews({ context, sql, answerMembers }: Stage, { proof, unpro
  * The columns in which no row has a value, but each version up to the last full sync had one. One look-up in an index nearly always
  * shows that there is none: it finds a row that is as the last full sync left it.
  */
-function emptiedColumns({ sqlite, list, run }: ListContext): string[] {
+function emptiedColumns({ sqlite, list, runId }: ListContext): string[] {
   const { resource, table } = list;
   const isTrue = (query: string, ...values: unknown[]) =>
     sqlite
       .prepare(`SELECT ${query}`)
       .pluck()
       .get(...values) === 1;
-  const lastFull = `(SELECT max(run_id) FROM sync_run_resources WHERE resource = '${resource}' AND run_id < ${run.id} AND mode = 'full' AND ${wroteListSql})`;
+  const lastFull = `(SELECT max(run_id) FROM sync_run_resources WHERE resource = '${resource}' AND run_id < ${runId} AND mode = 'full' AND ${wroteListSql})`;
   const isLikely = `EXISTS (SELECT 1 FROM ${table}) AND NOT EXISTS (SELECT 1 FROM ${table} WHERE _changed_run_id <= ${lastFull})`;
   if (!isTrue(isLikely)) return [];
   const wasFull = `(SELECT min(json_extract(record, ?) IS NOT NULL) FROM record_history

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { ListDefinition } from '../../contract/lists.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
@@ -30,49 +29,39 @@ export interface RecordChange {
   readonly before: string | null;
 }
 
-/** Receives each change. */
-export type ChangeObserver = (change: RecordChange) => void;
-
 /** A list of an open mirror, and the run that works on it. */
 export interface ListContext {
   readonly list: ListDefinition;
   readonly file: MirrorFile;
   readonly sqlite: Database.Database;
   readonly records: RunRecords;
-  readonly run: CurrentRun;
+  readonly runId: number;
   readonly table: ListTable;
   /** The sum of the list's rows according to the newest receipt. */
   readonly sum: Sum;
 }
 
-type CurrentRun = { readonly id: number } & Pick<RunStart, 'startedAt' | 'baseUrl'>;
-
 /** The options of a run. */
-interface OpenOptions {
+interface RunOptions {
   readonly signal: AbortSignal;
   /** Rebuild the mirror first, even if it was not altered; never in a dry run. */
   readonly mayRebuild?: boolean;
-}
-
-const never: OpenOptions = { signal: new AbortController().signal };
-
-interface OpenMirror extends OpenOptions {
-  readonly file: MirrorFile;
-  /** Null for a mirror that does not exist yet, in a dry run. */
-  readonly lock: MirrorLock | null;
-  /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
-  readonly isSuspect: boolean;
-  /** Receives the changes of a dry run; null if the run is not dry. */
-  readonly tell: ChangeObserver | null;
+  /** Makes the run a dry one, which changes only a copy, and receives the changes that it would make. */
+  readonly tell?: (change: RecordChange) => void;
 }
 
 /** A mirror in an SQLite file; this process has its lock from `open` to `close`. */
 export class SqliteMirror {
-  readonly #open: OpenMirror;
+  readonly #file: MirrorFile;
+  /** Null for a mirror that does not exist yet, in a dry run. */
+  readonly #lock: MirrorLock | null;
+  /** True if anything has written to the file since a run left it: every row is then checked before the run begins. */
+  readonly #isSuspect: boolean;
+  readonly #options: RunOptions;
   readonly #haveOthersWritten: () => boolean;
   readonly #records: RunRecords;
-  /** Its id is 0 until a run begins. */
-  #run: CurrentRun = { id: 0, startedAt: '', baseUrl: '' };
+  /** 0 until a run begins. */
+  #runId = 0;
 
   /**
    * Opens the mirror for a run, and makes the file if there is none.
@@ -80,46 +69,39 @@ export class SqliteMirror {
    * @throws `mirror_busy` if another run is using it.
    * @throws MirrorFileError if the file can't be used.
    */
-  static open(path: string, options = never): SqliteMirror {
+  static open(path: string, options: RunOptions): SqliteMirror {
     const place = mirrorToWrite(path);
-    return locked(place, lock => {
-      const isNew = (statSync(place, { throwIfNoEntry: false })?.size ?? 0) === 0;
-      const file = openForWriting(place);
-      const isSuspect = !isNew && lock.mark() !== markOf(place);
-      try {
-        if (isSuspect) assertUsable(file);
-        return new SqliteMirror({ ...options, file, lock, isSuspect, tell: null });
-      } catch (error) {
-        file.close();
-        throw error;
+    const isDry = options.tell !== undefined;
+    if (isDry && isYetToMake(place)) return new SqliteMirror(openInMemory(), null, false, options);
+    return explaining(place, () => {
+      using opening = new DisposableStack();
+      const lock = opening.use(lockOf(place));
+      const isSuspect = !isYetToMake(place) && lock.mark() !== markOf(place);
+      const file = opening.use(isDry ? copyOf(place) : openForWriting(place));
+      if (isSuspect) {
+        assertWhole(place, file.sqlite);
+        // A run without a receipt would look as if it had never ended.
+        new ReceiptLog(file.sqlite).mirrorId();
       }
+      opening.move();
+      return new SqliteMirror(file, lock, isSuspect, options);
     });
   }
 
-  /** Opens a copy of the mirror for a run that changes only the copy; `tell` receives the changes that the run would make. */
-  static openDry(path: string, tell: ChangeObserver, options = never): SqliteMirror {
-    const place = mirrorToWrite(path);
-    if (isYetToMake(place))
-      return new SqliteMirror({ ...options, file: openInMemory(), lock: null, isSuspect: false, tell });
-    return locked(place, lock => {
-      using mirror = openMirrorForReading(place);
-      const isSuspect = lock.mark() !== markOf(place);
-      if (isSuspect) assertUsable(mirror);
-      return new SqliteMirror({ ...options, file: openCopy(mirror), lock, isSuspect, tell });
-    });
-  }
-
-  private constructor(open: OpenMirror) {
-    this.#open = open;
-    this.#records = new RunRecords(open.file);
-    this.#haveOthersWritten = otherWriters(open.file.sqlite);
+  private constructor(file: MirrorFile, lock: MirrorLock | null, isSuspect: boolean, options: RunOptions) {
+    this.#file = file;
+    this.#lock = lock;
+    this.#isSuspect = isSuspect;
+    this.#options = options;
+    this.#records = new RunRecords(file);
+    this.#haveOthersWritten = otherWriters(file.sqlite);
   }
 
   /** @returns how many rows that another program altered were dropped; null if the mirror was not rebuilt. A dry run has no id. */
   async beginRun(start: RunStart): Promise<{ runId: number | null; rowsDropped: number | null }> {
     const { id, dropped } = await this.#begin(start);
-    this.#run = { id, startedAt: start.startedAt, baseUrl: start.baseUrl };
-    return { runId: this.#open.tell === null ? id : null, rowsDropped: dropped };
+    this.#runId = id;
+    return { runId: this.#options.tell === undefined ? id : null, rowsDropped: dropped };
   }
 
   /** Records runs whose process died as interrupted, as the next run would: a copy then has no run that has not ended. */
@@ -132,10 +114,11 @@ export class SqliteMirror {
    * with the receipts in the same transaction. If they differ, nothing is written.
    */
   async #begin(start: RunStart | null): Promise<{ id: number; dropped: number | null }> {
-    const { file, isSuspect, signal, mayRebuild = false } = this.#open;
+    const { signal, mayRebuild = false } = this.#options;
+    const file = this.#file;
     return transact(file, signal, async () => {
       this.#records.interruptDead();
-      if (isSuspect && !mayRebuild) {
+      if (this.#isSuspect && !mayRebuild) {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
@@ -145,41 +128,40 @@ export class SqliteMirror {
   }
 
   async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
-    const { file } = this.#open;
-    const { sqlite } = file;
-    const [records, run] = [this.#records, this.#run];
-    await this.#write(() => records.beginList(run.id, list.resource, startedAt));
-    return explaining(file.path, () => {
+    const [file, records, runId] = [this.#file, this.#records, this.#runId];
+    const { path, sqlite } = file;
+    await this.#write(() => records.beginList(runId, list.resource, startedAt));
+    return explaining(path, () => {
       const table = new ListTable(sqlite, list);
-      return { list, file, sqlite, records, run, table, sum: lastState(sqlite, list.resource) };
+      return { list, file, sqlite, records, runId, table, sum: lastState(sqlite, list.resource) };
     });
   }
 
   /** Records how a list ended that was not written. */
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    return this.#write(() => this.#records.endList(this.#run.id, outcome));
+    return this.#write(() => this.#records.endList(this.#runId, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
-    const { file, signal, tell } = this.#open;
-    return tell !== null ? 0 : pruneHistory(file, { runId: this.#run.id, keepMs, at, signal });
+    const { signal, tell } = this.#options;
+    return tell === undefined ? pruneHistory(this.#file, { runId: this.#runId, keepMs, at, signal }) : 0;
   }
 
   async endRun(status: RunStatus, completedAt: string, error: RunError | null) {
-    const { file, tell } = this.#open;
-    const { id } = this.#run;
+    const { sqlite } = this.#file;
+    const { tell } = this.#options;
     const head = await this.#write(() => {
       // All lists have said by now what they call their connections.
-      settleConnections(file.sqlite, id);
-      return this.#records.end(id, status, completedAt, error);
+      settleConnections(sqlite, this.#runId);
+      return this.#records.end(this.#runId, status, completedAt, error);
     });
-    if (tell === null) return head;
-    const changes = file.sqlite.prepare<[number], RecordChange>(
+    if (tell === undefined) return head;
+    const changes = sqlite.prepare<[number], RecordChange>(
       `SELECT resource, operation, record_id AS recordId, record, before FROM changes
        WHERE run_id = ? AND (resource <> 'connections' OR operation = 'update')`,
     );
-    for (const change of changes.iterate(id)) tell(change);
+    for (const change of changes.iterate(this.#runId)) tell(change);
     return null;
   }
 
@@ -189,23 +171,24 @@ export class SqliteMirror {
    * @returns false if another program is using the log: the last program that closes the file then folds it back.
    */
   close(): boolean {
-    const { file, lock, tell } = this.#open;
+    const { path, sqlite } = this.#file;
+    const isDry = this.#options.tell !== undefined;
     let mark: string | null = null;
     try {
-      if (tell !== null) return true;
+      if (isDry) return true;
       // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
-      file.sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
-      const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+      sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
+      const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
       mark = this.#takeMark();
       return busy === 0;
     } catch (error) {
-      throw explainSqliteError(error, file.path);
+      throw explainSqliteError(error, path);
     } finally {
       try {
-        file.close();
-        if (tell === null) lock?.setMark(mark);
+        this.#file.close();
+        if (!isDry) this.#lock?.setMark(mark);
       } finally {
-        lock?.release();
+        this.#lock?.release();
       }
     }
   }
@@ -213,49 +196,35 @@ export class SqliteMirror {
   /** How the file looks now; null if the next run must check every row, because others wrote to it or no run began. */
   #takeMark(): string | null {
     // A refused run must not make the next one trust the file.
-    if (this.#open.isSuspect && this.#run.id === 0) return null;
-    const mark = markOf(this.#open.file.path);
+    if (this.#isSuspect && this.#runId === 0) return null;
+    const mark = markOf(this.#file.path);
     // This comes last: a program that writes after `markOf` changes how the file looks.
     return this.#haveOthersWritten() ? null : mark;
   }
 
   /** Writes a few rows. After a signal it tries once: if another program has a lock, the next run records the interruption. */
   #write<T>(work: () => T): Promise<T> {
-    return transact(this.#open.file, this.#open.signal, work);
+    return transact(this.#file, this.#options.signal, work);
   }
 }
 
 /** How long a run waits at its end for programs that read the mirror, in milliseconds. */
 const readerWaitMs = 300;
 
-/** Opens a mirror with its lock, which is given back if that fails. */
-function locked(path: string, open: (lock: MirrorLock) => SqliteMirror): SqliteMirror {
-  let lock: MirrorLock;
+function copyOf(path: string): MirrorFile {
+  using mirror = openMirrorForReading(path);
+  return openCopy(mirror);
+}
+
+function lockOf(path: string): MirrorLock {
   try {
-    lock = new MirrorLock(path);
+    return new MirrorLock(path);
   } catch (error) {
-    throw codeOf(error) === 'mirror_busy' ? new DocmirrorError('mirror_busy', describeHolder(path)) : error;
-  }
-  try {
-    return open(lock);
-  } catch (error) {
-    lock.release();
-    throw explainSqliteError(error, path);
+    throw codeOf(error) === 'mirror_busy' ? new DocmirrorError('mirror_busy', holderOf(path)) : error;
   }
 }
 
-/**
- * Checks a file that others might have written to, before its rows are read.
- *
- * @throws MirrorFileError if its trees or its indexes are broken, or it has lost its id.
- */
-function assertUsable(file: MirrorFile): void {
-  assertWhole(file.path, file.sqlite);
-  // A run without a receipt would look as if it had never ended.
-  new ReceiptLog(file.sqlite).mirrorId();
-}
-
-function describeHolder(path: string): string {
+function holderOf(path: string): string {
   const advice = 'Wait until it is done, or stop it.';
   try {
     using file = openMirrorForReading(path);

@@ -49,24 +49,24 @@ export class RejectedRecords {
   }
 
   /** Writes them. Of a text that an earlier run rejected, only `last_run_id` changes. */
-  write({ run, sqlite }: ListContext, { firstPageNo, pageSize }: ReadList): void {
+  write({ runId, sqlite }: ListContext, { firstPageNo, pageSize }: ReadList): void {
     if (this.count === 0) return;
     const { resource } = this.#list;
     const moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
     const insert = sqlite.prepare(
       `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
-       VALUES (@run, @run, @resource, @pageNo, @position, @reason, @record, @content)`,
+       VALUES (@runId, @runId, @resource, @pageNo, @position, @reason, @record, @content)`,
     );
     const known = sqlite.prepare<[string, number], { id: number; content: Buffer }>(
       'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
     );
-    const before = Map.groupBy(known.all(resource, run.id), ({ content }) => content.toString('hex'));
+    const before = Map.groupBy(known.all(resource, runId), ({ content }) => content.toString('hex'));
     for (const { place, reason, record, content, count } of this.all.sort((a, b) => a.place - b.place)) {
       const [pageNo, position] = [firstPageNo + Math.floor(place / pageSize), place % pageSize];
       for (let time = 0; time < count; time++) {
         const oldest = before.get(content.toString('hex'))?.pop();
-        if (oldest !== undefined) moveOn.run(run.id, oldest.id);
-        else insert.run({ run: run.id, resource, pageNo, position, reason, record, content });
+        if (oldest !== undefined) moveOn.run(runId, oldest.id);
+        else insert.run({ runId, resource, pageNo, position, reason, record, content });
       }
     }
   }

@@ -94,7 +94,7 @@ export async function wornMirror(eachStep: (path: string, step: string) => Promi
 
 /** A run that died with its process, in the middle of a list. */
 async function interrupted({ database, service }: Scene): Promise<void> {
-  const mirror = SqliteMirror.open(database);
+  const mirror = SqliteMirror.open(database, new AbortController());
   const startedAt = new Date().toISOString();
   const origin = { baseUrl: service.url, docmirrorVersion: 'test', actor: '' };
   await mirror.beginRun({ trigger: 'schedule', startedAt, ...origin });
