@@ -23,7 +23,7 @@ export interface Connection {
 
 /** A record's content as 32 hexadecimal digits. */
 export function contentOf(list: ListDefinition, record: RecordValues): string {
-  return hash16Hex(canonicalRecord(list)(record));
+  return hash16Hex(shapeOf(list).canonical(record));
 }
 
 /** The content of a connection: `{"id":N,"name":"…"}` with its further fields. */
@@ -31,28 +31,44 @@ export function connectionContent(connection: Connection): Buffer {
   return hash16(canonicalJson(withoutNulls(objectOf(connection))));
 }
 
-/** The fields that `valuesOf` has the values of, in its order. */
-const fieldsInOrder = (list: ListDefinition): Field[] => [...scalarFields(list), ...arrayFields(list)];
-const valuesOf = ({ scalars, arrays, id }: RecordValues) => [...scalars, ...arrays, id];
 const isReference = ({ kind }: Field) => kind.startsWith('connection');
+const valuesOf = ({ scalars, arrays, id }: RecordValues) => [...scalars, ...arrays, id];
 
-const writers = new WeakMap<ListDefinition, (record: RecordValues) => string>();
+const shapes = new WeakMap<ListDefinition, ReturnType<typeof newShape>>();
 
-/**
- * Makes the writer of the text whose hash is a record's content: canonical JSON in the service's shape. Fields that are null
- * or absent are left out, and a reference to a connection is `{"id":N}` alone. docs/audit.md describes it.
- */
-export function canonicalRecord(list: ListDefinition): (record: RecordValues) => string {
-  const known = writers.get(list);
-  if (known !== undefined) return known;
-  const fields = fieldsInOrder(list);
+/** The parts of a list's definition that reading and writing its records needs, computed once. */
+export function shapeOf(list: ListDefinition) {
+  const shape = shapes.get(list) ?? newShape(list);
+  shapes.set(list, shape);
+  return shape;
+}
+
+function newShape(list: ListDefinition) {
+  const byId = list.identity.by === 'id';
+  const scalars = scalarFields(list);
+  const arrays = arrayFields(list);
+  const fields: Field[] = [...scalars, ...arrays];
   const references = fields.filter(isReference).map(({ name }) => name);
   const members = fields.map((field, at) => ({ name: field.name, at, refers: isReference(field) }));
-  if (list.identity.by === 'id') members.push({ name: 'id', at: fields.length, refers: false });
+  if (byId) members.push({ name: 'id', at: fields.length, refers: false });
   members.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return {
+    byId,
+    scalars,
+    arrays,
+    /** Those that `valuesOf` has the values of, in its order. */
+    fields,
+    known: new Set(members.map(({ name }) => name)),
+    timeAt: scalars.findIndex(({ filter }) => filter === 'time'),
+    canonical,
+  };
 
-  // It runs for every record that is read: only `extra` needs a general writer.
-  const write = (record: RecordValues): string => {
+  /**
+   * The text whose hash is a record's content: canonical JSON in the service's shape. Fields that are null or absent are left out, and a
+   * reference to a connection is `{"id":N}` alone. docs/audit.md describes it. It is made for every record that is read: only `extra`
+   * needs a general writer.
+   */
+  function canonical(record: RecordValues): string {
     const values = valuesOf(record);
     const object: Record<string, unknown> = {};
     for (const { name, at, refers } of members) {
@@ -65,9 +81,7 @@ export function canonicalRecord(list: ListDefinition): (record: RecordValues) =>
     const all: Record<string, unknown> = { ...object, ...furtherFields(record.extra) };
     for (const name of references) all[name] = withoutNames(all[name]);
     return canonicalJson(withoutNulls(all));
-  };
-  writers.set(list, write);
-  return write;
+  }
 }
 
 function referenceTo(value: Scalar | readonly Scalar[]): unknown {
@@ -97,7 +111,7 @@ export function wireWriter(
   list: ListDefinition,
   connectionOf: (id: number) => Connection | undefined,
 ): (record: RecordValues) => string {
-  const fields = fieldsInOrder(list);
+  const { fields } = shapeOf(list);
   const reference = (id: Scalar) =>
     typeof id === 'number' ? objectOf(connectionOf(id) ?? { id, name: null, extra: null }) : null;
   return record => {

@@ -192,36 +192,3 @@ export function timeColumnOf(list: ListDefinition): string | null {
   const field = timeFieldOf(list);
   return field === undefined ? null : `${field.column}_ms`;
 }
-
-/** A JSON schema, as far as this contract needs them. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
-
-/** Whole numbers that JavaScript and every JSON reader represent exactly. A greater id is rejected, never rounded. */
-const exactly = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
-const integer: JsonSchema = { type: 'integer', ...exactly };
-const integerOrNull: JsonSchema = { type: ['integer', 'null'], ...exactly };
-const textOrNull: JsonSchema = { type: ['string', 'null'] };
-const connectionProperties = { properties: { id: integerOrNull, name: textOrNull } };
-const connectionOrNull: JsonSchema = { type: ['object', 'null'], ...connectionProperties };
-
-const fieldSchemas: Record<Field['kind'], JsonSchema> = {
-  text: textOrNull,
-  connection: connectionOrNull,
-  texts: { type: ['array', 'null'], items: textOrNull },
-  connections: { type: ['array', 'null'], items: connectionOrNull },
-};
-
-/**
- * The JSON schema of an item that `serve` has: a list's, or a connection. Everything except an `id` can be null or missing. An item
- * without an id of its own has that of the record in the mirror.
- */
-export function itemSchema(resource: string): JsonSchema {
-  const fields = Object.fromEntries(fieldsOf(resource).map(({ name, kind }) => [name, fieldSchemas[kind]]));
-  const isByContent = lists.find(list => list.resource === resource)?.identity.by === 'content';
-  const idName = isByContent ? '_id' : 'id';
-  return {
-    type: 'object',
-    required: isByContent ? [] : [idName],
-    properties: { [idName]: integer, ...fields },
-  };
-}

@@ -1,22 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
   type Connection,
-  canonicalRecord,
   connectionContent,
   type RecordValues,
   readWireConnection,
+  shapeOf,
   wireWriter,
 } from './content.ts';
 import { isDeeper, isObject, parseExact } from './json.ts';
 import {
   type ArrayField,
-  arrayFields,
   type ListDefinition,
   listOf,
   type Scalar,
   type ScalarField,
   scalarFields,
-  timeFieldOf,
 } from './lists.ts';
 import { contentBytes, writeHash16 } from './sum.ts';
 import { instantMs } from './time.ts';
@@ -42,14 +40,6 @@ export interface Rejection {
   readonly record: string;
 }
 
-/** A page's items, each read or rejected. */
-export interface PageRecords {
-  readonly records: readonly MirrorRecord[];
-  readonly rejections: readonly Rejection[];
-  /** 16 bytes for each item, in their order: the content of a record, anything for a rejected one. */
-  readonly contents: Buffer;
-}
-
 /** The most levels of nesting in a record: SQLite reads JSON of 1,000. */
 const nestingMax = 512;
 const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
@@ -57,9 +47,13 @@ const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 /** The message says why an item can't be read. */
 class Unreadable extends Error {}
 
-/** Reads the items of a page of a list: unknown in, typed records out. */
-export function readRecords(list: ListDefinition, items: readonly unknown[]): PageRecords {
-  const shape = shapes.get(list) ?? shapeOf(list);
+/**
+ * Reads the items of a page of a list: unknown in, typed records out.
+ *
+ * @returns besides, in `contents`, 16 bytes for each item: the content of a record, anything for a rejected one.
+ */
+export function readRecords(list: ListDefinition, items: readonly unknown[]) {
+  const shape = shapeOf(list);
   const records: MirrorRecord[] = [];
   const rejections: Rejection[] = [];
   // One buffer for each page: a buffer for each record would cost as much as its hash.
@@ -85,24 +79,6 @@ function textOf(item: unknown): string {
   } catch {
     return JSON.stringify(tooDeep);
   }
-}
-
-const shapes = new WeakMap<ListDefinition, ReturnType<typeof shapeOf>>();
-
-/** The parts of a list's definition that `readRecords` needs, computed once. */
-function shapeOf(list: ListDefinition) {
-  const byId = list.identity.by === 'id';
-  const scalars = scalarFields(list);
-  const shape = {
-    scalars,
-    arrays: arrayFields(list),
-    known: new Set([...(byId ? ['id'] : []), ...list.fields.map(field => field.name)]),
-    byId,
-    timeAt: scalars.indexOf(timeFieldOf(list) as ScalarField),
-    canonical: canonicalRecord(list),
-  };
-  shapes.set(list, shape);
-  return shape;
 }
 
 /** @throws Unreadable if the item is not a record of the list. */

@@ -68,12 +68,15 @@ export class Sum {
     this.add(content, 0, -1);
   }
 
-  plus(other: Sum): Sum {
-    return this.#with(other, 1);
+  plus(other: Sum, sign: 1 | -1 = 1): Sum {
+    const sum = new Sum();
+    sum.count = this.count + sign * other.count;
+    sum.#total = this.#carry() + BigInt(sign) * other.#carry();
+    return sum;
   }
 
   minus(other: Sum): Sum {
-    return this.#with(other, -1);
+    return this.plus(other, -1);
   }
 
   /** True if both are of the same multiset. */
@@ -86,13 +89,6 @@ export class Sum {
     return this.#carry()
       .toString(16)
       .padStart(2 * contentBytes, '0');
-  }
-
-  #with(other: Sum, sign: 1 | -1): Sum {
-    const sum = new Sum();
-    sum.count = this.count + sign * other.count;
-    sum.#total = this.#carry() + BigInt(sign) * other.#carry();
-    return sum;
   }
 
   #carry(): bigint {

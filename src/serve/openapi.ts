@@ -1,5 +1,5 @@
 import { type Browsable, browsables } from '../contract/browsable.ts';
-import { itemSchema, resourceNames } from '../contract/lists.ts';
+import { type Field, resourceNames } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs/outputs.ts';
 import { version } from '../version.ts';
@@ -107,7 +107,7 @@ function listOperation(browsable: Browsable): object {
     type: 'object',
     required: ['items', 'pagination'],
     additionalProperties: false,
-    properties: { items: { type: 'array', items: itemSchema(resource) }, pagination: exact(pagination) },
+    properties: { items: { type: 'array', items: itemOf(browsable) }, pagination: exact(pagination) },
   };
   return operation(
     `list-${resource}`,
@@ -115,6 +115,23 @@ function listOperation(browsable: Browsable): object {
     { 200: { headers, ...content('The page; past the end, one without items.', page) }, ...refusals },
     withToken(listQuery(browsable, 'pageNo', 'pageSize')),
   );
+}
+
+/** Every JSON reader represents it exactly. */
+const id = { ...shape.whole(), minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+const textOrNull = orNull(shape.text());
+const connection = orNull(object(shape.partial({ id: orNull(id), name: textOrNull })));
+const values: Record<Field['kind'], shape.Shape> = {
+  text: textOrNull,
+  connection,
+  texts: orNull(list(textOrNull)),
+  connections: orNull(list(connection)),
+};
+
+/** A record: everything except its id can be null or missing. */
+function itemOf({ fields, idName }: Browsable): shape.Shape {
+  const all = fields.map(({ name, kind }) => [name, values[kind]]);
+  return object({ [idName]: id, ...shape.partial(Object.fromEntries(all)) });
 }
 
 function withToken({ properties }: ReturnType<typeof listQuery>): object {

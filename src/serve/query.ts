@@ -6,7 +6,7 @@ import {
   type RecordFilter,
   sortsOf,
 } from '../contract/browsable.ts';
-import { type JsonSchema, keptResources } from '../contract/lists.ts';
+import { keptResources } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 import { HttpError } from './http.ts';
 
@@ -23,7 +23,7 @@ const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
 const momentText = 'A date, or a time in ISO 8601, to the second.';
 
 /** The values of each parameter. */
-const parameters: Readonly<Record<string, JsonSchema>> = {
+const parameters: Readonly<Record<string, { readonly description: string }>> = {
   pageNo,
   pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),
   page: pageNo,

@@ -1,10 +1,8 @@
 import type { Applied, ListOutcome } from '../../contract/run.ts';
 import { Sum } from '../../contract/sum.ts';
-import { MirrorAlteredError } from '../../errors.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
-import { missingConnections } from './connections.ts';
 import { fieldNews } from './field-news.ts';
 import { type ListState, stateAfter, writeState } from './memory.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
@@ -32,64 +30,53 @@ interface Order {
  */
 export async function apply(order: Order): Promise<ListOutcome | string> {
   const { stage, result, state, haveOthersWritten, signal } = order;
-  const { file, list, sum } = stage.context;
+  const { file, list, runId, records, sqlite, sum } = stage.context;
+  const { proof, unproven, undecided } = result;
   const plan = planOf(stage, result);
+  const { edits, copies, gone, withheld, base, changedIdentity } = plan;
   // An incremental sync rests on the newest records that were known.
-  const isKnown = (row: number) => stage.shown.has(row) || plan.edits.has(row);
-  if (result.proof === null && state.growth?.newestRows.every(isKnown) !== true)
+  const isKnown = (row: number) => stage.shown.has(row) || edits.has(row);
+  if (proof === null && state.growth?.newestRows.every(isKnown) !== true)
     return 'the newest known record is gone';
-  const work = async () => {
+
+  return transact(file, signal, async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(file, list.resource, sum);
-    const written = await write(order, plan);
+    const { rows, read } = await writeRows(order, plan);
+    if (!passesGate(read, rows)) {
+      sqlite.exec('ROLLBACK');
+      return `the rows of ${list.resource} would differ from what was read of the list`;
+    }
+    stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
+    stage.rejected.write(stage.context, result);
+    const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
+    const edited = new Map([...edits].map(([row, n]) => [n, row]));
+    const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
+    const seen = { pages: stage.pages, names: stage.names.entries };
+    writeState(sqlite, list, runId, stateAfter(state, result, seen, isSure, rows.count, rowOf));
+    const outcome = order.conclude({
+      inserted: rows.count - sum.count + gone.length,
+      updated: edits.size,
+      removed: gone.length,
+      unchanged: sum.count - edits.size - gone.length - withheld,
+      rejected: stage.rejected.count,
+      removalsWithheld: withheld,
+      changedIdentity,
+      undecided,
+      checksum: rows.toString(),
+      ...fieldNews(stage, result),
+    });
     signal.throwIfAborted();
-    return written;
-  };
-  return transact(file, signal, work, written => typeof written !== 'string');
-}
-
-async function write(order: Order, plan: Plan): Promise<ListOutcome | string> {
-  const { stage, result, state, signal } = order;
-  const { list, runId, records, file, sqlite, sum } = stage.context;
-  const { edits, copies, gone, withheld, base } = plan;
-  const { rows, read } = await writeRows(order, plan, new TimeSlice(signal));
-  if (!passesGate(read, rows))
-    return `the rows of ${list.resource} would differ from what was read of the list`;
-  const { proof, unproven, undecided } = result;
-  stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
-  const [missing] = missingConnections(sqlite);
-  if (missing !== undefined)
-    throw new MirrorAlteredError(
-      `Another program altered ${file.path}: records refer to connection ${missing}, which has no row`,
-    );
-  stage.rejected.write(stage.context, result);
-
-  const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
-  const edited = new Map([...edits].map(([row, n]) => [n, row]));
-  const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
-  const seen = { pages: stage.pages, names: stage.names.entries };
-  writeState(sqlite, list, runId, stateAfter(state, result, seen, isSure, rows.count, rowOf));
-  const outcome = order.conclude({
-    inserted: rows.count - sum.count + gone.length,
-    updated: edits.size,
-    removed: gone.length,
-    unchanged: sum.count - edits.size - gone.length - withheld,
-    rejected: stage.rejected.count,
-    removalsWithheld: withheld,
-    changedIdentity: plan.changedIdentity,
-    undecided,
-    checksum: rows.toString(),
-    ...fieldNews(stage, result),
+    return records.endList(runId, outcome, rows);
   });
-  return records.endList(runId, outcome, rows);
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
-  { stage, result }: Order,
+  { stage, result, signal }: Order,
   { edits, gone, stays, dropped, base, copies }: Plan,
-  slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
+  const slice = new TimeSlice(signal);
   const { context, sql, shown } = stage;
   const { runId: run, sqlite, sum } = context;
   let read = stage.shownSum.plus(stage.stagedSum);

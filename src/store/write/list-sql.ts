@@ -6,6 +6,8 @@ export const rowsPerInsert = 20;
 /** Rows whose contents are read at once for their sum. */
 const rowsPerSum = 5_000;
 
+const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.ends';
+
 /** The statements of one list. */
 export type ListSql = ReturnType<typeof listSql>;
 
@@ -41,14 +43,13 @@ export function listSql(list: ListDefinition) {
     hasArrays: arrays.length > 0,
     /**
      * `incoming` has the records that the mirror does not have: `n` is the id or, without ids, the number of the content, and `copies`
-     * how many rows are inserted for it. `unshown` has rows that no answer has shown. `ends` has rows that end: `n` is the number of
+     * how many rows are inserted for it. `ends` has rows that end: `n` is the number of
      * the new version, null for a removal.
      */
-    create: `DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown; DROP TABLE IF EXISTS temp.ends;
-      CREATE TEMP TABLE incoming
+    create: `${drop}; CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, ${typed.join(', ')}, _extra TEXT, _content BLOB, arrays TEXT, copies INTEGER NOT NULL DEFAULT 1);
-      CREATE TEMP TABLE unshown (id INTEGER PRIMARY KEY); CREATE TEMP TABLE ends (id INTEGER PRIMARY KEY, n INTEGER);`,
-    drop: 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.unshown; DROP TABLE IF EXISTS temp.ends',
+      CREATE TEMP TABLE ends (id INTEGER PRIMARY KEY, n INTEGER);`,
+    drop,
     insert: insert + row,
     insertMany: insert + new Array(rowsPerInsert).fill(row).join(', '),
     unstage: 'DELETE FROM temp.incoming WHERE n = ?',
@@ -56,19 +57,15 @@ export function listSql(list: ListDefinition) {
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
     resetCopies: 'UPDATE temp.incoming SET copies = 1 WHERE copies <> 1',
     setCopies: 'UPDATE temp.incoming SET copies = ? WHERE n = ?',
-    setUnshown: 'INSERT INTO temp.unshown SELECT value FROM json_each(?)',
 
     /** Staged records of a list with ids that are new versions of rows. */
     editsOfIds: `SELECT i.n AS id FROM temp.incoming i CROSS JOIN ${table} r ON r.id = i.n ORDER BY i.n`,
-    /** New versions of rows that no answer has shown. */
-    editsOfUnshown: `SELECT i.n AS staged, r.id AS older, ${content} FROM temp.unshown u CROSS JOIN ${table} r ON r.id = u.id
-      JOIN temp.incoming i ON ${same('i', 'r')} ORDER BY i.n, r.id`,
     /** New versions of rows, shown or not. */
     edits: `SELECT i.n AS staged, r.id AS older, ${content} FROM temp.incoming i CROSS JOIN ${table} r ON ${same('r', 'i')} ORDER BY i.n, r.id`,
     /** New versions of new records. */
     versions: `SELECT i.n AS staged, -r.n AS older, ${content} FROM temp.incoming r JOIN temp.incoming i ON ${same('r', 'i')}
       WHERE r.n <> i.n ORDER BY r.n, i.n`,
-    /** The first identity field in which the unshown rows differ from as many newer records; the service seems to write it otherwise. */
+    /** The first identity field in which rows that are gone differ from as many newer records; the service seems to write it otherwise. */
     changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {
       const field = scalars.find(each => each.name === name);
       const isTime = field?.filter === 'time';
@@ -76,14 +73,14 @@ export function listSql(list: ListDefinition) {
         ? [...columns, '_extra']
         : identifying.filter(each => each !== field?.column && !(isTime && each === time));
       const list = others.join(', ');
-      const query = `WITH lost AS (SELECT ${list}, count(*) AS c, min(_first_seen_run_id) AS first
-          FROM ${table} WHERE id IN (SELECT id FROM temp.unshown) GROUP BY ${list}),
+      const query = `WITH gone AS MATERIALIZED (SELECT value AS id FROM json_each(?)), lost AS (SELECT ${list}, count(*) AS c, min(_first_seen_run_id) AS first
+          FROM ${table} WHERE id IN (SELECT id FROM gone) GROUP BY ${list}),
         came AS (SELECT ${list}, sum(c) AS c FROM (
           SELECT ${list}, copies AS c FROM temp.incoming WHERE copies > 0
           UNION ALL SELECT ${list}, 1 FROM ${table}
             WHERE _changed_run_id > (SELECT min(first) FROM lost) AND _first_seen_run_id > (SELECT min(first) FROM lost)
-              AND id NOT IN (SELECT id FROM temp.unshown)) GROUP BY ${list})
-        SELECT sum(min(l.c, n.c)) = (SELECT count(*) FROM temp.unshown) FROM lost l JOIN came n
+              AND id NOT IN (SELECT id FROM gone)) GROUP BY ${list})
+        SELECT sum(min(l.c, n.c)) = (SELECT count(*) FROM gone) FROM lost l JOIN came n
           ON ${others.map(column => `n.${column} IS l.${column}`).join(' AND ')}`;
       return { name, query };
     }),

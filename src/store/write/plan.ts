@@ -15,43 +15,33 @@ export interface Result extends ReadList {
 }
 
 /** What a run does to a list. It is found by reading alone, and `apply` writes it. */
-export interface Plan extends Pick<Versions, 'edits' | 'dropped'> {
-  /** How many rows are inserted for a staged record, if it is not one: it can have copies, or become an edit. */
-  readonly copies: ReadonlyMap<number, number>;
-  readonly gone: readonly number[];
-  /** Unshown rows that stay. */
-  readonly stays: readonly number[];
-  /** How many of them would go if the removals were not withheld, and the field of their identity that seems to be written otherwise. */
-  readonly withheld: number;
-  readonly changedIdentity: string | null;
-  /** A staged record gets the row of this and its number: the greatest id of the rows so far or, in a list with ids, 0. */
-  readonly base: number;
-}
+export type Plan = ReturnType<typeof planOf>;
 
 /** Finds what a run does to a list that was read. */
-export function planOf(stage: Stage, { proof, answers, removals }: Result): Plan {
+export function planOf(stage: Stage, { proof, answers, removals }: Result) {
   const { list, sqlite, records, table, sum } = stage.context;
   const { sql, isOfIds } = stage;
   const total = answers.reduce((greatest, answer) => Math.max(greatest, answer.total), 0);
   const unshown = proof === null ? [] : unshownRows(stage);
-  const { edits, dropped, copies } = versionsOf(stage, unshown, total);
+  const versions = versionsOf(stage, proof === null || unshown.length > 0, total);
   sqlite.exec(sql.resetCopies);
   const setCopies = sqlite.prepare(sql.setCopies);
-  for (const [n, count] of copies) setCopies.run(count, n);
+  for (const [n, count] of versions.copies) setCopies.run(count, n);
 
-  const missing = unshown.filter(({ id }) => !edits.has(id));
+  const missing = unshown.filter(({ id }) => !versions.edits.has(id));
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone');
   const isAllowed = gone.length === 0 || mayGo();
   const going = new Set(isAllowed ? gone.map(({ id }) => id) : []);
   return {
-    edits,
-    copies,
-    dropped,
+    ...versions,
     gone: [...going],
+    /** Unshown rows that stay. */
     stays: missing.map(({ id }) => id).filter(id => !going.has(id)),
+    /** How many of them would go if the removals were not withheld, and the field of their identity that seems to be written otherwise. */
     withheld: isAllowed ? 0 : gone.length,
     changedIdentity: isAllowed ? null : changedIdentity(),
+    /** A staged record gets the row of this and its number: the greatest id of the rows so far or, in a list with ids, 0. */
     base: isOfIds ? 0 : (sqlite.prepare<[], number>(sql.lastId).pluck().get() as number),
   };
 
@@ -69,8 +59,8 @@ export function planOf(stage: Stage, { proof, answers, removals }: Result): Plan
 
   /** The field in which as many new records differ from those that are gone: the service seems to write it otherwise. */
   function changedIdentity(): string | null {
-    stage.setUnshown(gone);
-    const isOnly = ({ query }: { query: string }) => sqlite.prepare<[], number>(query).pluck().get() === 1;
+    const ids = JSON.stringify(gone.map(({ id }) => id));
+    const isOnly = ({ query }: { query: string }) => sqlite.prepare(query).pluck().get(ids) === 1;
     return sql.changedIdentity.find(isOnly)?.name ?? null;
   }
 }
@@ -83,7 +73,7 @@ export function planOf(stage: Stage, { proof, answers, removals }: Result): Plan
  */
 export function missingRows(stage: Stage, total: number): UnshownRow[] {
   const unshown = unshownRows(stage);
-  const { edits } = versionsOf(stage, unshown, total);
+  const { edits } = versionsOf(stage, unshown.length > 0, total);
   const { rejected, context } = stage;
   const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>
@@ -96,7 +86,7 @@ function unshownRows({ context, sql, isOfIds, shown, ids }: Stage): UnshownRow[]
   const { table, sqlite, sum } = context;
   if (sum.count === 0 || shown.size >= table.count()) return [];
   // Ids of the service can be far apart.
-  if (isOfIds || shown.size < 1000) return table.keys().filter(({ id }) => !shown.has(id) && !ids.has(id));
+  if (isOfIds) return table.keys().filter(({ id }) => !shown.has(id) && !ids.has(id));
   const unshown: UnshownRow[] = [];
   const [least, most] = sqlite.prepare<[], [number, number]>(sql.idSpan).raw().get() as [number, number];
   for (let from = shown.firstMissing(least, most); from !== null; from = shown.firstMissing(from, most)) {
@@ -107,19 +97,6 @@ function unshownRows({ context, sql, isOfIds, shown, ids }: Stage): UnshownRow[]
   }
   return unshown;
 }
-
-/** What staged records are versions of. */
-interface Versions {
-  /** Rows that get a staged record as their new version, each once. */
-  readonly edits: Map<number, number>;
-  /** Staged records that a newer version replaced within the run; each once a copy. */
-  readonly dropped: number[];
-  /** How many rows are left to insert for a staged record, if it is not one. */
-  readonly copies: Map<number, number>;
-}
-
-/** Records of the run beyond which versions of one record within the run are searched for only if more were shown than are listed. */
-const fewStaged = 10_000;
 
 /** A version of a staged record. */
 interface Version {
@@ -134,28 +111,30 @@ interface Version {
  * Finds the staged records that are new versions of known ones: a record keeps its row while its identity is the same. Without an id, a
  * new version replaces a version that no answer has shown. It also replaces one that was shown only in earlier answers: that record was
  * edited while the list was read.
+ *
+ * @param haveOlder whether there can be rows that no answer has shown.
  */
-function versionsOf(stage: Stage, unshown: readonly UnshownRow[], total: number): Versions {
-  const { context, sql, shown, stagedSum } = stage;
-  const [edits, dropped, copies] = [new Map<number, number>(), [] as number[], new Map(stage.copies)];
-  const take = (n: number) => copies.set(n, copiesOf(n) - 1);
+function versionsOf(stage: Stage, haveOlder: boolean, total: number) {
+  const { context, sql, shown, isOfIds } = stage;
+  /** Rows that get a staged record as their new version, each once. */
+  const edits = new Map<number, number>();
+  /** Staged records that a newer version replaced within the run; each once a copy. */
+  const dropped: number[] = [];
+  /** How many rows are left to insert for a staged record, if it is not one. */
+  const copies = new Map(stage.copies);
   const copiesOf = (n: number) => copies.get(n) ?? 1;
+  const take = (n: number) => copies.set(n, copiesOf(n) - 1);
   const all = <Row>(query: string) => context.sqlite.prepare<[], Row>(query).all();
-  if (stage.isOfIds)
+  if (isOfIds) {
     for (const { id } of all<{ id: number }>(sql.editsOfIds)) {
       edits.set(id, id);
       take(id);
     }
-  if (stage.isOfIds || stagedSum.count === 0) return { edits, dropped, copies };
-
-  const hasDoubles = stage.seenCount > total;
-  let found: Version[] = [];
-  if (hasDoubles || stagedSum.count <= fewStaged) found = all(sql.edits);
-  else if (unshown.length > 0) {
-    stage.setUnshown(unshown);
-    found = all(sql.editsOfUnshown);
+    return { edits, dropped, copies };
   }
-  if (hasDoubles) found = found.concat(all(sql.versions));
+  const hasDoubles = stage.seenCount > total;
+  const ofRows = hasDoubles || haveOlder ? all<Version>(sql.edits) : [];
+  const found = hasDoubles ? ofRows.concat(all(sql.versions)) : ofRows;
   const versions = Map.groupBy(found, ({ staged }) => staged);
   const contents = new Map([...versions.keys()].map(n => [n, stage.contentOf(n)]));
   const moments = momentsOf(stage, [...contents.values(), ...found.map(({ content }) => content)]);

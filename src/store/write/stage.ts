@@ -252,13 +252,6 @@ export class Stage {
     }
   }
 
-  /** Lets statements find rows that no answer has shown. */
-  setUnshown(rows: readonly { readonly id: number }[]): void {
-    const { sqlite } = this.context;
-    sqlite.exec('DELETE FROM temp.unshown');
-    sqlite.prepare(this.sql.setUnshown).run(JSON.stringify(rows.map(({ id }) => id)));
-  }
-
   /** Drops the staging tables. */
   end(): void {
     this.context.sqlite.exec(this.sql.drop);

@@ -9,16 +9,14 @@ const lockPollMs = 100;
 
 /**
  * Does some work in a transaction that writes. It waits for other programs' locks without delaying signals. If the work fails, nothing
- * is written.
+ * is written. The work itself can roll back what it did.
  *
- * @param isKept whether a result is committed; without it, every one is.
  * @throws MirrorFileError if another program keeps its lock.
  */
 export async function transact<T>(
   { path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>,
   signal: AbortSignal,
   work: () => T | Promise<T>,
-  isKept: (result: T) => boolean = () => true,
 ): Promise<T> {
   try {
     // The wall clock can be changed meanwhile.
@@ -26,7 +24,7 @@ export async function transact<T>(
     while (!begin(deadlineMs))
       await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
     const result = await work();
-    sqlite.exec(isKept(result) ? 'COMMIT' : 'ROLLBACK');
+    if (sqlite.inTransaction) sqlite.exec('COMMIT');
     return result;
   } catch (error) {
     // SQLite rolls a transaction back by itself if the disk is full or fails.
