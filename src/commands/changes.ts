@@ -115,10 +115,8 @@ function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: Mir
   return { sinceRunId, untilRunId, after };
 }
 
-const cursorBytesMax = 64 * 1024;
-
 function followed(path: string, sqlite: MirrorFile['sqlite']) {
-  const cursor = readCursor(readSmallFile('--cursor: ', path, cursorBytesMax));
+  const cursor = readCursor(readSmallFile('--cursor: ', path));
   if (cursor === null)
     throw new UsageError(`--cursor: ${path} is not a cursor of docmirror. Name the file that --next wrote.`);
   const loss = lossOf(sqlite, cursor);

@@ -8,7 +8,7 @@ import {
 } from '../audit/checkpoint.ts';
 import { MalformedError } from '../audit/receipt.ts';
 import { named } from '../config/resolve.ts';
-import { nameOfSecretFile, readSmallBytes, readSmallFile } from '../config/small-file.ts';
+import { readSecretFile, readSmallBytes, readSmallFile } from '../config/small-file.ts';
 import { counted } from '../render/numbers.ts';
 import { isRefused } from '../render/verification.ts';
 import { checkpointOf } from '../store/read/checkpoint-of.ts';
@@ -33,9 +33,7 @@ export async function verifyWithCheckpoints(
 ) {
   const signingKey = files.length > 0 && signingKeyFile !== null ? readSigningKey(signingKeyFile) : null;
   const key =
-    publicKey === null
-      ? signingKey
-      : named(publicKey, () => readPublicKey(readSmallFile('', publicKey, bytesMax)));
+    publicKey === null ? signingKey : named(publicKey, () => readPublicKey(readSmallFile('', publicKey)));
   const read = files.map(file => readOrRefuse(file, key));
   const pinned = read.flatMap(({ checkpoint }) => checkpoint ?? []);
   const found = await verifyMirror(database, { ...options, checkpoints: pinned });
@@ -51,13 +49,10 @@ export async function verifyWithCheckpoints(
   };
 }
 
-/** Far more than a key or a checkpoint takes, in bytes. */
-const bytesMax = 256 * 1024;
-
 /** The key that signs. It throws a UsageError if the setting names no usable one. */
 export function readSigningKey(path: string): KeyObject {
   const from = 'DOCMIRROR_SIGNING_KEY_FILE: ';
-  const pem = readSmallFile(from, path, bytesMax, nameOfSecretFile(path));
+  const pem = readSecretFile(from, path);
   return named(`${from}${path}`, () => readPrivateKey(pem));
 }
 
@@ -76,7 +71,7 @@ const words = {
 
 /** The checkpoint in a file, null if it is none, and what is said of it and of its signature. */
 function readOrRefuse(file: string, publicKey: KeyObject | null) {
-  const bytes = readSmallBytes('', file, bytesMax);
+  const bytes = readSmallBytes('', file);
   try {
     const { checkpoint, note } = readCheckpoint(bytes);
     const { origin: name, size } = checkpoint;

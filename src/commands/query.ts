@@ -38,12 +38,9 @@ export const query = command({
   },
 });
 
-const sqlBytesMax = 1024 * 1024;
-
 function sqlOf(argument: string | null, file: string | null): string {
   if (argument !== null && file === null) return argument;
-  if (argument === null && file !== null)
-    return readSmallFile('--file: ', file, sqlBytesMax).replace(/^\ufeff/, '');
+  if (argument === null && file !== null) return readSmallFile('--file: ', file).replace(/^\ufeff/, '');
   throw new UsageError(
     'Give one statement, as in: docmirror query "SELECT * FROM sync_status", or its file with --file.',
   );

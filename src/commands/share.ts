@@ -68,11 +68,8 @@ export const share = command({
 
 /** @throws UsageError if the statements can't be read. */
 function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareOptions['sql'] {
-  return path === null ? null : { path, text: readSmallFile(`${name}: `, path, sqlBytesMax) };
+  return path === null ? null : { path, text: readSmallFile(`${name}: `, path) };
 }
-
-/** More than a person writes by hand, in bytes. */
-const sqlBytesMax = 1024 * 1024;
 
 const setting = 'DOCMIRROR_SHARE';
 

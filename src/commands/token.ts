@@ -2,11 +2,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as parse from '../config/parse.ts';
 import { type Environment, named, type ServiceConfig } from '../config/resolve.ts';
-import { nameOfSecretFile, readSmallFile } from '../config/small-file.ts';
+import { readSecretFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
-
-/** The longest token, with spaces around it, in bytes. */
-const tokenBytesMax = 16 * 1024;
 
 /** Gets the service's token from the source that the settings name. A file is read, or a command run, again each time. */
 export async function readToken(token: ServiceConfig['token'], signal: AbortSignal): Promise<string> {
@@ -24,7 +21,7 @@ export async function readToken(token: ServiceConfig['token'], signal: AbortSign
 
 /** Reads a token from its file; an error names the flag or variable and never shows the token. */
 export function readTokenFile(from: string, path: string): string {
-  const text = readSmallFile(`${from}: `, path, tokenBytesMax, nameOfSecretFile(path));
+  const text = readSecretFile(`${from}: `, path);
   return named(`${from}: ${path}`, () => parse.token(text));
 }
 

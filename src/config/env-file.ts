@@ -6,9 +6,6 @@ import type { Environment } from './resolve.ts';
 import { settings } from './settings.ts';
 import { readSmallFile } from './small-file.ts';
 
-/** Far more than settings need, in bytes. */
-const bytesMax = 256 * 1024;
-
 /** Variables of one group set the same thing: `DOCMIRROR_TOKEN` and `DOCMIRROR_TOKEN_FILE`, `http_proxy` and `HTTP_PROXY`. */
 const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/, '');
 
@@ -18,7 +15,7 @@ const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/,
  * `--env-file`, and relative paths go by the file's folder.
  */
 export function withEnvFile(path: string, environment: Environment) {
-  const text = readSmallFile('--env-file: ', path, bytesMax).replace(/^\uFEFF/, '');
+  const text = readSmallFile('--env-file: ', path).replace(/^\uFEFF/, '');
   const isPipe = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
   // Otherwise the settings of the environment would count, and those might belong to another tenant.
   if (text === '' && isPipe) {

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import * as parsers from './parse.ts';
 import { type ProxySetting, safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
-import { nameOfSecretFile, readSmallFile } from './small-file.ts';
+import { readSecretFile, readSmallFile } from './small-file.ts';
 
 /** The settings that flags gave, as text, and the file that `--env-file` names. */
 export type Given = Readonly<Partial<Record<SettingName | 'envFile', string>>>;
@@ -37,9 +37,6 @@ export function resolveConfig(flags: Given, environment: Environment): Config {
   return { ...values, actor: values.actor ?? userName() };
 }
 
-/** More than the certificates of all public authorities need, in bytes. */
-const caBytesMax = 4 * 1024 * 1024;
-
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
 export function resolveService(
   flags: Given,
@@ -50,7 +47,7 @@ export function resolveService(
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   // The certificates are read here, because Node itself would go on without them.
   const caFile = environment.NODE_EXTRA_CA_CERTS?.trim();
-  const extraCa = caFile ? readSmallFile('NODE_EXTRA_CA_CERTS: ', caFile, caBytesMax) : null;
+  const extraCa = caFile ? readSmallFile('NODE_EXTRA_CA_CERTS: ', caFile) : null;
   if (extraCa?.includes('-----BEGIN CERTIFICATE-----') === false)
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${caFile} contains no certificate in PEM.`);
   return {
@@ -83,9 +80,6 @@ function tokenSetting(flags: Given, environment: Environment, inEnvFile: Readonl
   );
 }
 
-/** Far more than a password takes, in bytes. */
-const passwordBytesMax = 16 * 1024;
-
 /** Resolves the settings of `publish`: the target, its login, and the tenant. */
 export function resolvePublish(flags: Given, environment: Environment) {
   const values = resolveAll(flags, environment);
@@ -95,7 +89,7 @@ export function resolvePublish(flags: Given, environment: Environment) {
   const from = 'DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: ';
   const isTyped = flags.clickhousePassword !== undefined && flags.clickhousePasswordFile === undefined;
   const file = isTyped ? null : values.clickhousePasswordFile;
-  const read = file && readSmallFile(from, file, passwordBytesMax, nameOfSecretFile(file));
+  const read = file && readSecretFile(from, file);
   return {
     url: addressOf(url),
     user: values.clickhouseUser,
