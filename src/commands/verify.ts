@@ -6,7 +6,7 @@ import { exitCodes, UsageError } from '../errors.ts';
 import { shownEndpoint, withoutAddressSecrets } from '../render/endpoint.ts';
 import { counted } from '../render/numbers.ts';
 import { type LiveResult, verificationText, verifiedOf } from '../render/verification.ts';
-import { fileBehind } from '../store/file/mirror-path.ts';
+import { fileBehind } from '../store/file/open.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
 import { exitCodeOf } from '../sync/run.ts';
 import { verifyWithCheckpoints } from './checkpoint-file.ts';

@@ -9,7 +9,7 @@ import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
 import type { RunningServer } from '../serve/server.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
-import { mirrorToWrite } from '../store/file/mirror-path.ts';
+import { mirrorToWrite } from '../store/file/open.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
 import { failureOf } from './io.ts';

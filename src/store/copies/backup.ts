@@ -22,8 +22,16 @@ import {
 import { version } from '../../version.ts';
 import { DatabaseCopy, makeFolders, shareOwner, writeWhole } from '../file/atomic-file.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
-import { fileBehind, isYetToMake, kindOf, mirrorToWrite } from '../file/mirror-path.ts';
-import { assertNotLater, openMirrorForReading, openOfAnyShape, shapeOf } from '../file/open.ts';
+import {
+  assertNotLater,
+  fileBehind,
+  isYetToMake,
+  kindOf,
+  mirrorToWrite,
+  openMirrorForReading,
+  openOfAnyShape,
+  shapeOf,
+} from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';

@@ -13,8 +13,7 @@ import {
 import { readOne } from '../../contract/record.ts';
 import { DocmirrorError, MirrorFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
-import { applicationIds, fileBehind } from '../file/mirror-path.ts';
-import { cacheKib, openForReading, openMirrorForReading } from '../file/open.ts';
+import { applicationIds, cacheKib, fileBehind, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror } from './backup.ts';

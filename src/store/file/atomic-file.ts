@@ -15,7 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
-import { behindLink, kindOf } from './mirror-path.ts';
+import { behindLink, kindOf } from './open.ts';
 
 /** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;

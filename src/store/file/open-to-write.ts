@@ -8,14 +8,17 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { registerInstant } from '../tables/list-table.ts';
 import { completeMirror } from '../tables/views.ts';
 import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
-import { applicationIds, busyTimeoutMs, isYetToMake, mirrorToWrite } from './mirror-path.ts';
 import {
+  applicationIds,
   assertNotLater,
+  busyTimeoutMs,
   connect,
   currentShape,
+  isYetToMake,
   type MirrorFile,
   migrations,
   migrationsFolder,
+  mirrorToWrite,
   shapeOf,
   versionOf,
 } from './open.ts';

@@ -2,9 +2,8 @@ import type Database from 'better-sqlite3';
 import { type Connection, type RecordValues, wireConnection, wireWriter } from '../../contract/content.ts';
 import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
-import { MirrorFileError } from '../../errors.ts';
+import { MirrorFileError, tryToRead } from '../../errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
-import { tryToRead } from '../tables/readable.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
 /** A version of a record of a list, or of a connection. */

@@ -9,10 +9,9 @@ import {
 import { keptResources, lists } from '../../contract/lists.ts';
 import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
-import { MirrorAlteredError } from '../../errors.ts';
+import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { tryToRead } from '../tables/readable.ts';
 import { lastState, sumOfContents } from './run-receipt.ts';
 
 type Resource = (typeof keptResources)[number];

@@ -9,8 +9,7 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import { changesView } from './changes-view.ts';
-import { arrayOf, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
+import { arrayOf, changesView, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
 /**
  * All views, in the order in which they are made. This is their one definition: a new mirror and each upgrade use it. A mirror is

@@ -2,10 +2,10 @@ import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
+import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { tryToRead } from '../tables/readable.ts';
 import { savedState } from '../write/memory.ts';
 
 /** Something in the mirror that is not as docmirror wrote it. */

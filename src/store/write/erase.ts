@@ -1,16 +1,14 @@
 import type { EraseReceipt } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { contentOfJson } from '../../contract/record.ts';
-import { MirrorAlteredError, MirrorFileError } from '../../errors.ts';
+import { MirrorAlteredError, MirrorFileError, tryToRead } from '../../errors.ts';
 import { MirrorLock } from '../file/lock-file.ts';
-import { mirrorToWrite } from '../file/mirror-path.ts';
-import { type MirrorFile, openMirrorForReading } from '../file/open.ts';
+import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { lastRunBefore, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { RunComposer } from '../receipts/run-receipt.ts';
-import { tryToRead } from '../tables/readable.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {

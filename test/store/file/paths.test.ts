@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
-import { fileBehind } from '../../../src/store/file/mirror-path.ts';
+import { fileBehind } from '../../../src/store/file/open.ts';
 import { syncScene } from '../../support/in-process.ts';
 import type { CliResult } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';

@@ -80,7 +80,7 @@ describe('export as of a run', () => {
       texts([documentExport(1), documentExport(1), documentExport(1, { exportedAt: 'soon' })]),
     );
     expect(exported(scene, 'out', 'collections')).toEqual([
-      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"big":12345678901234567890,"sourceConnection":{"name":"no id"}}',
+      '{"id":7,"name":"a\\n\\"b\\" \u{1d49f}","sourceConnection":{"name":"no id"},"destinationConnection":{"id":5,"name":null,"since":1.00000000000000000001},"big":12345678901234567890}',
     ]);
   });
 });
