@@ -1,7 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
-import { isBinary } from '../render/table-file.ts';
 import { AtomicFile } from '../store/file/atomic-file.ts';
 import { text } from './flags.ts';
 import type { Output } from './io.ts';
@@ -66,7 +65,7 @@ export async function deliver(
     stdout.write(`${printable(out)}: ${counted(rows.count, 'row')}, ${bytesText(file.bytes)}.\n`);
     return true;
   }
-  if (isBinary(format) && stdout.isTTY)
+  if ((format === 'parquet' || format === 'xlsx') && stdout.isTTY)
     throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
   for (const chunk of chunksOf(pieces)) {
     const error = await new Promise(resolve => stdout.write(chunk, resolve));

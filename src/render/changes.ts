@@ -1,4 +1,11 @@
-import { type CellValue, type Column, cellsOf, changedFields, furtherFields } from '../contract/cells.ts';
+import {
+  type CellValue,
+  type Column,
+  type ColumnKind,
+  cellsOf,
+  changedFields,
+  furtherFields,
+} from '../contract/cells.ts';
 import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
 import type { Change } from '../store/read/change-cursor.ts';
@@ -12,11 +19,7 @@ import { fileFormats, tableWriter } from './table-file.ts';
 /** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', ...fileFormats] as const;
 
-/**
- * Changes as text or bytes, piece by piece.
- *
- * @param resources the lists whose changes are printed, and for which CSV and XLSX have columns; all if left out.
- */
+/** Changes as text or bytes, piece by piece; CSV and XLSX have columns for the `resources`, which are all if they are left out. */
 export async function changePieces(
   changes: IteratorObject<Change>,
   format: (typeof changeFormats)[number],
@@ -61,11 +64,7 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
   return linesOf([...lines, rest > 0 && `… and ${count(rest)} more`]);
 }
 
-/**
- * One change as a line of JSON; the records' own text is kept as it is.
- *
- * @throws SyntaxError if that text is not JSON: another program wrote to the mirror.
- */
+/** One change as a line of JSON, with the records' own text. Throws a SyntaxError if that is none: another program wrote it. */
 export function ndjsonLine(change: Change): string {
   const { runId, changedAt, resource, recordId, operation, record, before } = change;
   for (const text of [record, before]) JSON.parse(text ?? 'null');
@@ -75,18 +74,22 @@ export function ndjsonLine(change: Change): string {
 }
 
 /** The columns that say which change it is. */
-const changeColumns: readonly Column[] = [
-  { name: 'run_id', kind: 'integer' },
-  { name: 'changed_at', kind: 'instant' },
-  { name: 'resource', kind: 'text' },
-  { name: 'record_id', kind: 'integer' },
-  { name: 'operation', kind: 'text' },
-  { name: 'changed_fields', kind: 'json' },
-];
+const changeColumns = columnsOf({
+  run_id: 'integer',
+  changed_at: 'instant',
+  resource: 'text',
+  record_id: 'integer',
+  operation: 'text',
+  changed_fields: 'json',
+});
+
+function columnsOf(kinds: Readonly<Record<string, ColumnKind>>): Column[] {
+  return Object.entries(kinds).map(([name, kind]) => ({ name, kind }));
+}
 
 /** Rows with whole records, which readers of Parquet take apart themselves. */
 const wholeChanges = {
-  columns: [...changeColumns, ...['record', 'before'].map((name): Column => ({ name, kind: 'json' }))],
+  columns: [...changeColumns, ...columnsOf({ record: 'json', before: 'json' })],
   rowOf: (change: Change): CellValue[] => [...commonCells(change), change.record, change.before],
 };
 
@@ -110,11 +113,11 @@ export function flatChanges(resources: readonly string[] = keptResources) {
   return {
     columns: [
       ...changeColumns,
-      { name: 'is_erased', kind: 'integer' },
+      ...columnsOf({ is_erased: 'integer' }),
       ...[...kinds].flatMap(([name, kind]) =>
-        ['before', 'after'].map(side => ({ name: `${side}_${name}`, kind })),
+        columnsOf({ [`before_${name}`]: kind, [`after_${name}`]: kind }),
       ),
-    ] satisfies Column[],
+    ],
     /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
     rowOf(change: Change): CellValue[] {
       const { resource, operation, record, before } = change;

@@ -8,20 +8,21 @@ const formula = /^[\s"'“”\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠
 /** Rows that are turned into text together: a call for each row would cost more than the row. */
 const rowsPerCall = 500;
 
+/** The rows of a file, which might not fit into memory. */
+export type Rows = Iterable<readonly CellValue[]>;
+
 /**
- * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON.
- *
- * @param forSpreadsheet begins with a byte order mark, which marks UTF-8; times are in UTC, to the second; and texts that a
- *   spreadsheet would run as formulas begin with an apostrophe.
+ * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON. For a
+ * spreadsheet they begin with a byte order mark, times are in UTC to the second, and texts that it would run begin with an apostrophe.
  */
 export function* csvPieces(
   columns: readonly Column[],
-  rows: Iterable<readonly CellValue[]>,
+  rows: Rows,
   forSpreadsheet = false,
 ): Generator<string> {
   // A carriage return alone ends a line for some readers, and a tab or semicolon a cell for some spreadsheets.
   const quoted = { quoted_match: /[\r\n\t;]|^$/ };
-  const csv = (some: readonly (readonly CellValue[])[]) => stringify([...some], quoted);
+  const csv = (some: Rows) => stringify([...some], quoted);
   const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
   yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
   for (const some of inBatches(rows, rowsPerCall))

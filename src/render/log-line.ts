@@ -1,11 +1,6 @@
 import { printable, printableLines } from '../printable.ts';
 
-/**
- * A line of the log for people: time, level, words, then the other fields as JSON, and the stack of a fault below. It
- * contains no control sequences for the terminal.
- *
- * @param json the line as it is logged, a JSON object.
- */
+/** A logged line, which is JSON, for people: time, level, words, the other fields as JSON, and the stack of a fault below. */
 export function logLineForPeople(json: string): string {
   const { time, level, msg, err, ...fields } = JSON.parse(json, (key, value: unknown) => {
     if (typeof value !== 'string') return value;

@@ -1,7 +1,7 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { CellValue, Column, ColumnKind } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
-import { inBatches } from './csv.ts';
+import { inBatches, type Rows } from './csv.ts';
 
 type Options = ConstructorParameters<typeof ParquetWriter>[0];
 type SchemaElement = Options['schema'][number];
@@ -31,10 +31,7 @@ const contents: Record<ColumnKind, readonly [Omit<SchemaElement, 'name'>, Conver
  * Rows as a Parquet file, piece by piece: ids as 64-bit integers, lists as lists, and times as timestamps in UTC. The text of the time
  * is added in its own column if the timestamp can't represent all of it.
  */
-export function* parquetPieces(
-  columns: readonly Column[],
-  rows: Iterable<readonly CellValue[]>,
-): Generator<Uint8Array> {
+export function* parquetPieces(columns: readonly Column[], rows: Rows): Generator<Uint8Array> {
   const fields = columns.flatMap(({ name, kind }, at) => {
     const [content, convert] = contents[kind];
     const field = { at, name, schema: schemaOf(name, kind, content), convert };

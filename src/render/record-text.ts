@@ -25,11 +25,7 @@ export const wholeMax = 20_000;
 /** The text in place of a text that was erased. */
 const erasedText = 'the text was erased';
 
-/**
- * A record as a value that is written with all digits of its numbers.
- *
- * @throws SyntaxError if it is not an object in JSON: another program wrote to the mirror.
- */
+/** A record with all digits of its numbers. Throws a SyntaxError if it is no object in JSON: another program wrote to the mirror. */
 export function itemOf(text: string): Item {
   const value = parseExact(text);
   if (isObject(value)) return value;
@@ -48,23 +44,15 @@ export function fieldsOf(resource: string, record: string | null, textMax = brie
           ? [{ id: each.id, text: printable(words(each, textMax > briefMax)) }]
           : [],
       );
-      const isWhole = connections.length === references.length;
-      const text = shown(resource, name, value, textMax);
-      return { name: printable(name), text, connections: isWhole ? connections : [] };
+      return { name: printable(name), text: shown(resource, name, value, textMax), connections };
     })
     .filter(({ text }) => text !== '');
 }
 
-/**
- * The changes of an update, field by field, with a note after both values, which is empty if they need none; null is a version that
- * was erased.
- */
-export function differencesOf(
-  resource: string,
-  before: string | null,
-  after: string | null,
-  textMax = wholeMax,
-) {
+type Text = string | null;
+
+/** The changes of an update, field by field, with a note after both values, which can be empty; null is a version that was erased. */
+export function differencesOf(resource: string, before: Text, after: Text, textMax = wholeMax) {
   if (before === null || after === null)
     return [{ name: 'erased', before: '', after: '', note: ` (${erasedText})` }];
   const [then, now] = [itemOf(before), itemOf(after)];
@@ -78,7 +66,7 @@ export function differencesOf(
 }
 
 /** The same in lines of text. */
-export function differenceTexts(resource: string, before: string | null, after: string | null): string[] {
+export function differenceTexts(resource: string, before: Text, after: Text): string[] {
   return differencesOf(resource, before, after).map(
     each => `${each.name}: ${each.before || '–'} → ${each.after || '–'}${each.note}`,
   );
@@ -155,8 +143,7 @@ export function storyText({ resource, recordId, versions, versionCount }: Record
 function versionLines(resource: string, version: StoryVersion, isShownAbove: boolean): string[] {
   const { isFirst, record, before, from, to, endedBy } = version;
   const end = endedBy === 'removal' ? 'removed' : 'replaced';
-  const span =
-    to === null ? `Since run ${atRun(from)}` : `From run ${atRun(from)} until run ${atRun(to)} ${end} it`;
+  const span = `From run ${atRun(from)}${to === null ? '' : ` until run ${atRun(to)} ${end} it`}`;
   if (record === null) return [span, `  ${erasedText}`];
   if (before !== null)
     return [span, ...differenceTexts(resource, before.record, record).map(text => `  ~ ${text}`)];
@@ -181,18 +168,16 @@ export function matchesText({ resource, wanted, matchCount, stories }: FoundReco
     const fields = fieldsOf(resource, newest?.record ?? null);
     const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
     const state = newest?.to == null ? 'listed' : `gone since run ${newest.to.runId}`;
-    return [
-      String(recordId),
-      textOf('sourceDocumentVersion'),
-      textOf('exportedAt'),
-      state,
-      textOf('sourceDocumentTitle'),
-    ];
+    const texts = ['sourceDocumentVersion', 'exportedAt', 'sourceDocumentTitle'].map(textOf);
+    return [String(recordId), state, ...texts];
   });
   const rest = matchCount - stories.length;
-  return `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:
-
-${renderTable(['ID', 'Version', 'Exported', 'State', 'Title'], rows, width)}${rest > 0 ? `… and ${count(rest)} more\n` : ''}
-"docmirror show ${resource} ID" shows one of them with all its versions.
-`;
+  return linesOf([
+    `${counted(matchCount, 'record')} of ${resource} have the reference ${printable(wanted)}:`,
+    '',
+    renderTable(['ID', 'State', 'Version', 'Exported', 'Title'], rows, width),
+    rest > 0 && `… and ${count(rest)} more`,
+    '',
+    `"docmirror show ${resource} ID" shows one of them with all its versions.`,
+  ]);
 }

@@ -9,16 +9,11 @@ import { renderTable, wrap } from './table.ts';
 /** How a run ended, and the share after it; null if none is set. */
 export type SharedRunSummary = OutputOf['sync'];
 
-/**
- * The summary for people: what changed, whether it is proven, why not, and what to do. Lines are no longer than `width`
- * if possible.
- *
- * @param rejections why records were rejected, the most frequent reasons first.
- */
+/** The summary for people: what changed, whether it is proven, why not, and what to do. `rejections` has the frequent reasons first. */
 export function summaryText(
   summary: SharedRunSummary,
   width = Number.POSITIVE_INFINITY,
-  rejections: readonly OutputOf['rejected']['counts'][number][] = [],
+  rejections: OutputOf['rejected']['counts'] = [],
 ): string {
   const { resources, receipt, rowsDropped, versionsPruned, share } = summary;
   const cells = resources.map(list => {

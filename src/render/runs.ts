@@ -4,7 +4,7 @@ import { openPointsOf } from '../list-state.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs/outputs.ts';
 import { totalsOf } from './run-summary.ts';
-import { cut, renderTable } from './table.ts';
+import { cut, linesOf, renderTable } from './table.ts';
 
 // Tables of what runs have left: the runs themselves, the records that they rejected, and the receipts.
 
@@ -36,25 +36,25 @@ const textMax = 60;
 export function rejectedText({ counts, records }: OutputOf['rejected'], width: number): string {
   if (counts.length === 0) return 'No record was rejected.\n';
   const rest = counts.reduce((sum, each) => sum + each.count, 0) - records.length;
+  const isOpen = counts.some(({ isCurrent }) => isCurrent);
   const reasons = counts.map(each => {
     const runs = [each.firstRunId, each.lastRunId].map(String);
     return [each.resource, count(each.count), each.isCurrent ? 'yes' : 'no', ...runs, each.reason];
   });
   const shown = records.map(({ id, resource, pageNo, position, lastRunId, record }) => {
     // A webhook's text can contain a secret, in its endpoint.
-    const hidden = resource === 'webhooks' ? '(--json shows it)' : null;
-    const text = record === null ? '(no text here)' : (hidden ?? cut(record, textMax));
+    const said = resource === 'webhooks' ? '(--json shows it)' : cut(record ?? '', textMax);
+    const text = record === null ? '(no text here)' : said;
     return [String(id), resource, ...[pageNo, position, lastRunId].map(String), text];
   });
-  return [
+  return linesOf([
     renderTable(['List', 'Records', 'Still', 'First run', 'Last run', 'Reason'], reasons, width),
-    '\n',
+    '',
     renderTable(['Id', 'List', 'Page', 'Item', 'Last run', 'Record'], shown, width),
-    rest > 0 ? `… and ${count(rest)} more\n` : '',
-    counts.some(({ isCurrent }) => isCurrent)
-      ? '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.\n'
-      : '',
-  ].join('');
+    rest > 0 && `… and ${count(rest)} more`,
+    isOpen &&
+      '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.',
+  ]);
 }
 
 /** Receipts for people, a row each. */

@@ -10,10 +10,7 @@ export function isOfNumbers(cells: readonly unknown[]): boolean {
   return cells.every(cell => typeof cell === 'number' || (typeof cell === 'string' && number.test(cell)));
 }
 
-/**
- * Lays rows out in columns under their headings, numbers to the right. If a line would be longer than `width`, each row is a block instead.
- * The result is plain text that ends with a line feed.
- */
+/** Rows in columns under their headings, numbers to the right. If a line would be longer than `width`, each row is a block instead. */
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
@@ -44,10 +41,7 @@ export function renderTable(
   return linesOf(lines);
 }
 
-/**
- * The most columns of a terminal that a text takes. East Asian characters and emoji take two, most others one.
- * `cli-truncate` and `wrap-ansi` also join marks to their letters, but take 25 ms of each command's start.
- */
+/** The most columns of a terminal that a text takes: East Asian characters and emoji take two, most others one. */
 function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text) columns += eastAsianWidth(character.codePointAt(0) as number);

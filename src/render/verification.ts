@@ -9,10 +9,7 @@ export type Verified = OutputOf['verify'];
 /** The result of comparing the mirror with the service. */
 export type LiveResult = NonNullable<Verified['live']>;
 
-/**
- * Whether a checkpoint is no evidence: its signature is false or by another key, or it is not a checkpoint. That counts
- * as a difference.
- */
+/** Whether a checkpoint is no evidence, which counts as a difference: its signature is false or another's, or it is no checkpoint. */
 export function isRefused({ signature }: NonNullable<Verified['checkpoints']>[number]): boolean {
   return signature === 'forged' || signature === 'absent';
 }

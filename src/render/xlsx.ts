@@ -2,7 +2,7 @@ import { strToU8, Zip, ZipDeflate } from 'fflate';
 import type { CellValue, Column } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
-import { inBatches } from './csv.ts';
+import { inBatches, type Rows } from './csv.ts';
 
 // An Excel workbook with one sheet (ECMA-376). The libraries for it hold all cells in memory: 200,000 exports take 1.6 GB there.
 
@@ -32,16 +32,8 @@ const parts: Readonly<Record<string, string>> = {
   'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellXfs><xf/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
 };
 
-/**
- * Rows as an Excel workbook, piece by piece: texts are texts whatever they look like, times are times in UTC, and the heading stays in
- * view.
- *
- * @throws UsageError if there are more rows, or longer texts, than a sheet can have.
- */
-export function* xlsxPieces(
-  columns: readonly Column[],
-  rows: Iterable<readonly CellValue[]>,
-): Generator<Uint8Array> {
+/** Rows as an Excel workbook, piece by piece: texts are texts whatever they look like, and times are times in UTC. */
+export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const zip = new Zip((error, piece) => {
     if (error) throw error;
