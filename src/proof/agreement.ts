@@ -34,7 +34,7 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
     if (reading.isSizeRefused && (isOtherwise || size !== largest)) continue;
     readings.push(reading);
     if (run.failed.length > 0) break;
-    if (doAgree(readings, run.hasOneSize))
+    if (doAgree(readings, run.hasOneSize || sizes.length < wholeMin))
       return { rule: 'agreement', isProven: true, reason: null, repeated: reading.repeated };
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
@@ -137,13 +137,13 @@ export function* readPlainly(
 
 /**
  * Whether the last two readings agree. If a record is on two pages, an unstable order might show it twice and hide another one. Then
- * three have to agree, not all cut alike.
+ * three have to agree, all cut in other ways.
  */
-function doAgree(readings: readonly PlainReading[], hasOneSize: boolean): boolean {
+function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boolean {
   const now = readings.at(-1) as PlainReading;
   const isSame = (before: PlainReading | undefined) =>
     before?.problem === null && now.problem === null && before.sum.equals(now.sum); // guard: two readings agree
-  if (now.repeated.length > 0 && (hasOneSize || !isSame(readings.at(-3)))) return false; // guard: records on two pages
+  if (now.repeated.length > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
   return isSame(readings.at(-2));
 }
 

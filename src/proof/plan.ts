@@ -77,14 +77,15 @@ export class Plan {
 export const sizesMax = 40;
 
 /**
- * Page sizes below the largest for a second reading, in the order in which a run tries them; the next run begins with the next one.
- * Their pages are cut at other places than those of the largest size, and there are hardly more of them.
+ * Page sizes for more readings, in the order in which a run tries them; the next run begins with the next one. Their pages are cut at other
+ * places than those of the largest size. There are hardly more of them, but for the last size of two if pages are small.
  */
 export function otherSizes(largest: number, run: number): number[] {
-  const areCutOtherwise = (size: number) => divisor(size, largest) === 1;
-  const sizes = sizesBetween(Math.max(Math.floor(largest * 0.9), largest - sizesMax), largest - 1);
-  const others = sizes.filter(areCutOtherwise);
-  return others.length === 0 ? [largest === 1 ? 2 : largest - 1] : rotated(others, run);
+  const least = Math.max(Math.floor(largest * 0.9), largest - sizesMax);
+  const others = sizesBetween(1, largest - 1).filter(size => divisor(size, largest) === 1);
+  const near = others.filter(size => size >= least);
+  if (near.length === 0) return [2];
+  return near.length > 1 ? rotated(near, run) : others.slice(0, 2);
 }
 
 /** Page sizes for pages around a place, in the order in which a run tries them. */
@@ -99,8 +100,7 @@ function sizesBetween(least: number, most: number): number[] {
 }
 
 function rotated(sizes: readonly number[], run: number): number[] {
-  const from = run % sizes.length;
-  return [...sizes.slice(from), ...sizes.slice(0, from)];
+  return sizes.map((_, at) => sizes[(at + run) % sizes.length] as number);
 }
 
 function divisor(a: number, b: number): number {
