@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
-import type { Labels } from '../config/parse.ts';
+import type { Config } from '../config/resolve.ts';
 import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { failureOf, type Output } from './io.ts';
@@ -18,7 +18,7 @@ const unwrittenMax = 1024 * 1024;
  * person sees can't steer the terminal.
  */
 export function createLogger(
-  { logLevel: level, labels }: { readonly logLevel: string; readonly labels: Labels },
+  { logLevel: level, labels }: Pick<Config, 'logLevel' | 'labels'>,
   { stderr, secrets }: { readonly stderr: Output; readonly secrets: Secrets },
 ): Logger {
   const current: Logger['current'] = { runId: null };

@@ -45,8 +45,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
   const { database, deadlineMs } = config;
   const observer = progressOn(logger, request.progressOn);
   const late = new AbortController();
-  const end = () => late.abort(new CancelledError('deadline'));
-  const timer = deadlineMs === null ? undefined : setTimeout(end, deadlineMs);
+  const timer = deadlineMs && setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
   try {
     if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
@@ -86,7 +85,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       if (!mirror.close()) logger.warn({ database }, message);
     }
   } finally {
-    clearTimeout(timer);
+    clearTimeout(timer ?? undefined);
     observer.close();
   }
 }
@@ -94,8 +93,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
 /** The exit code after a run. It is partial if only the share could not be made. */
 export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): number {
   const code = exitCodeOf(summary, signal);
-  const isShared = summary.share === null || summary.share.error === null;
-  return code === exitCodes.done && !isShared ? exitCodes.partial : code;
+  return summary.share?.error ? code || exitCodes.partial : code;
 }
 
 /** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */

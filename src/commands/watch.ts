@@ -63,7 +63,12 @@ export const watch = command({
       const next: NextRun = { nextRunAt: at.toISOString(), schedule, timezone };
       logger.info(next, 'next run');
       nextAtMs = at.getTime();
-      writeWatchNote(database, next);
+      try {
+        // The note is only a hint for `status`.
+        writeWhole(`${database}.watch`, `${JSON.stringify(next)}\n`);
+      } catch {
+        // Then status shows no next run.
+      }
     };
     const begin = () => {
       if (inProgress !== null || signal.aborted) return;
@@ -136,15 +141,6 @@ const tryAgainMs = 5 * 60_000;
 
 /** The library would write warnings to the console. */
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
-
-/** The note of a watch, beside its mirror. It is only a hint for `status`: if it can't be written or read, all goes on without it. */
-function writeWatchNote(database: string, note: NextRun): void {
-  try {
-    writeWhole(`${database}.watch`, `${JSON.stringify(note)}\n`);
-  } catch {
-    // Then status shows no next run.
-  }
-}
 
 /** One run, whose result is logged. It returns whether it failed for a reason that can be gone after some minutes, and does not throw. */
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {

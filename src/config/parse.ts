@@ -156,11 +156,8 @@ export function timezone(text: string): string {
 const labelsTaken =
   /^(time|level|msg|runId|resource|status|trigger|completeness|version|mirror|state|error|err|le|quantile)$/;
 
-/** Names and values by which an operator recognises a mirror, for example its tenant. */
-export type Labels = Readonly<Record<string, string>>;
-
-/** Labels from a text like `tenant=acme,env=prod`; none from an empty text. */
-export function labels(text: string): Labels {
+/** Names and values by which an operator recognises a mirror, from a text like `tenant=acme,env=prod`; none from an empty text. */
+export function labels(text: string): Readonly<Record<string, string>> {
   const pair =
     /^\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^\s\p{Cc}\p{Bidi_Control}][^\p{Cc}\p{Bidi_Control}]{0,199})$/u;
   const labels: Record<string, string> = {};

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../errors.ts';
 import * as parsers from './parse.ts';
-import { type ProxySetting, safeProxyFor } from './proxy.ts';
+import { safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSecretFile, readSmallFile } from './small-file.ts';
 
@@ -11,7 +11,10 @@ export type Given = Readonly<Partial<Record<SettingName | 'envFile', string>>>;
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The settings that every command can use, complete and checked. */
-export type Config = Omit<SettingValues, 'actor'> & { readonly actor: string };
+export type Config = ReturnType<typeof resolveConfig>;
+
+/** The address of the service and the login, for the commands that need them. */
+export type ServiceConfig = ReturnType<typeof resolveService>;
 
 /** The origin of the bearer token. `from` completes "the token came from". */
 type TokenSetting = { readonly from: string } & (
@@ -20,18 +23,8 @@ type TokenSetting = { readonly from: string } & (
   | { readonly command: string; readonly environment: Environment }
 );
 
-/** The address of the service and the login, for the commands that need them. */
-export interface ServiceConfig {
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly token: TokenSetting;
-  readonly proxy: ProxySetting | null;
-  /** Certificates of authorities that are trusted in addition to Node's own; null if no file of them is named. */
-  readonly extraCa: string | null;
-}
-
 /** Resolves the settings: flags override the environment, which overrides the defaults. A UsageError names one that can't be used. */
-export function resolveConfig(flags: Given, environment: Environment): Config {
+export function resolveConfig(flags: Given, environment: Environment) {
   rejectUnknownVariables(environment);
   const values = resolveAll(flags, environment);
   return { ...values, actor: values.actor ?? userName() };
@@ -42,7 +35,7 @@ export function resolveService(
   flags: Given,
   environment: Environment,
   inEnvFile: ReadonlySet<string> = new Set(),
-): ServiceConfig {
+) {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   // The certificates are read here, because Node itself would go on without them.
