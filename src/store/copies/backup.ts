@@ -118,10 +118,8 @@ function rotate(folder: string, newest: string, mirrorId: string, keep: number):
   const old = backupsIn(folder)
     .filter(name => isOlder(join(folder, name)))
     .slice(keep - 1);
-  for (const name of old) {
-    const path = join(folder, name);
+  for (const path of old.map(name => join(folder, name)))
     for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
-  }
   return old;
 }
 
@@ -215,7 +213,6 @@ async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
 
 /** How a backup is restored. */
 interface RestoreOptions {
-  /** Audits the copy. */
   verify(path: string): Promise<Verification>;
   /** The service in the settings: a backup of another one is not restored if there is no mirror yet. Null if there is none. */
   readonly baseUrl: string | null;

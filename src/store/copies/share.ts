@@ -164,7 +164,7 @@ function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
   const set =
     list === webhooks
       ? ['endpoint = cut_endpoint(endpoint)', '_extra = NULL']
-      : [`_extra = nullif(json_remove(_extra, ${paths(fields)}), '{}')`];
+      : [`_extra = nullif(json_remove(${['_extra', ...fields.map(pathOf)].join(', ')}), '{}')`];
   for (const { name, column, filter } of scalarFields(list)) {
     if (!fields.includes(name)) continue;
     // SQLite takes the last one if a column is set twice.
@@ -178,25 +178,20 @@ function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
 function recordWithout(list: ListDefinition, fields: readonly string[]): string {
   const known = list.fields.filter(({ name }) => fields.includes(name));
   const further = fields.filter(field => !known.some(({ name }) => name === field));
-  const empty = known.map(field => `, ${paths([field.name])}, ${'table' in field ? "json('[]')" : 'NULL'}`);
-  const kept = `json_replace(record${empty.join('')})`;
-  const record = further.length === 0 ? kept : `json_remove(${kept}, ${paths(further)})`;
+  const empty = known.flatMap(field => [pathOf(field.name), 'table' in field ? "json('[]')" : 'NULL']);
+  const kept = `json_replace(${['record', ...empty].join(', ')})`;
+  const record = `json_remove(${[kept, ...further.map(pathOf)].join(', ')})`;
   return list === webhooks ? `cut_webhook(${record})` : record;
 }
 
-/** The paths of members in JSON, as literals in SQL. */
-function paths(names: readonly string[]): string {
-  return names.map(name => `'$.${JSON.stringify(name).replaceAll("'", "''")}'`).join(', ');
+/** The path of a member in JSON, as a literal in SQL. */
+function pathOf(name: string): string {
+  return `'$.${JSON.stringify(name).replaceAll("'", "''")}'`;
 }
 
 /** A version of a webhook with its known fields alone. The message of an error does not show the text, because it can be a secret. */
 function cutWebhook(json: string): string {
-  let record: ReturnType<typeof readOne>;
-  try {
-    record = readOne(webhooks, json);
-  } catch {
-    // Not JSON.
-  }
+  const record = readOne(webhooks, json);
   if (record === undefined)
     throw new MirrorFileError(
       'The mirror contains a record of webhooks that docmirror did not write. "docmirror verify" shows where.',
