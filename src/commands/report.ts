@@ -43,7 +43,7 @@ export const report = command({
     const sinceMs = momentIn(zone, '--since', since, untilMs);
     if (sinceMs >= untilMs)
       throw new UsageError(`--since: must be before --until or now, got ${JSON.stringify(since)}`);
-    const period = reportPeriod(zone, sinceMs, untilMs, isLength(since), nowMs);
+    const period = reportPeriod(zone, sinceMs, untilMs, isLength(since));
     const data = readReport(config.database, period);
     const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, title }));
     writeWhole(out, html);

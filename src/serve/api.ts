@@ -89,7 +89,7 @@ function changesBody(sqlite: Sqlite, { query }: Request): string {
   const runs = new EndedRuns(sqlite);
   if (sinceRun && !runs.has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
-  const isFiltered = changeParameters.some(name => query[name] !== undefined);
+  const isFiltered = changeParameters.some(name => name in query);
   const filter = isFiltered ? readChangeFilter(query) : undefined;
   const isDescending = order === 'desc';
   const kind = isFiltered ? JSON.stringify([filter, isDescending]) : '';

@@ -76,8 +76,8 @@ export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
       if (isExpected(given)) return;
       onRefused?.(request);
     }
-    const how = isForBrowsers ? ', or as the password under any user name' : '';
-    throw new HttpError(401, `This needs the token of this server as "Authorization: Bearer TOKEN"${how}.`, {
+    const message = 'This needs the token of this server, as bearer token or as the password of a page.';
+    throw new HttpError(401, message, {
       'www-authenticate': isForBrowsers ? 'Basic realm="docmirror", charset="UTF-8"' : 'Bearer',
     });
   };

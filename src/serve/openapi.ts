@@ -23,11 +23,12 @@ const health = object({
 /** The answer of `/healthz`. */
 export type HealthAnswer = shape.ValueOf<typeof health>;
 
+const atLeastNone = shape.whole('', 0);
 const pagination = object({
-  pageCount: shape.whole('the number of pages', 0),
-  pageNo: shape.whole('the page'),
-  pageSize: shape.whole('records on a full page', 0),
-  totalRecordCount: shape.whole('records of the list', 0),
+  pageCount: atLeastNone,
+  pageNo: shape.whole(),
+  pageSize: atLeastNone,
+  totalRecordCount: atLeastNone,
 });
 
 const changesPage = object({
@@ -76,7 +77,7 @@ export function openApiDocument(): object {
         'changes',
         'What ended runs inserted, updated and removed, each change once.',
         {
-          200: { headers, ...content('Some changes, and where the next ones begin.', exact(changesPage)) },
+          200: { headers, ...content('Some changes, and where the next ones begin.', changesPage) },
           410: refusal('The cursor can not be followed; the message says where to go on.'),
           ...refusals,
         },
@@ -103,16 +104,17 @@ export function openApiDocument(): object {
 
 function listOperation(browsable: Browsable): object {
   const { resource, title } = browsable;
-  const page = {
-    type: 'object',
-    required: ['items', 'pagination'],
-    additionalProperties: false,
-    properties: { items: { type: 'array', items: itemOf(browsable) }, pagination: exact(pagination) },
-  };
+  const page = object({ items: list(itemOf(browsable)), pagination: exact(pagination) });
   return operation(
     `list-${resource}`,
     `A page of the list: ${title.toLowerCase()}.`,
-    { 200: { headers, ...content('The page; past the end, one without items.', page) }, ...refusals },
+    {
+      200: {
+        headers,
+        ...content('The page; past the end, one without items.', { ...page, additionalProperties: false }),
+      },
+      ...refusals,
+    },
     withToken(listQuery(browsable, 'pageNo', 'pageSize')),
   );
 }
@@ -138,9 +140,11 @@ function withToken({ properties }: ReturnType<typeof listQuery>): object {
   const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => {
     return { name, in: 'query', description: `${description} Given at most once.`, schema };
   });
-  const known = { name: 'If-None-Match', in: 'header', description: 'The ETag of an earlier answer.' };
-  return {
-    security: [{ token: [] }],
-    parameters: [...inQuery, { ...known, schema: { type: 'string' } }],
+  const known = {
+    name: 'If-None-Match',
+    in: 'header',
+    description: 'The ETag of an earlier answer.',
+    schema: { type: 'string' },
   };
+  return { security: [{ token: [] }], parameters: [...inQuery, known] };
 }

@@ -69,11 +69,13 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
     const main = html`<section><p class="empty">${brief(message)}</p></section>`;
     reply.code(statusCode).headers(headers).type(htmlType);
-    return page(pathOf(request), { heading, main });
+    return page(addressOf(request).pathname.slice(1), { heading, main });
   });
   const answer = answersFrom(app, database, htmlType);
   const get = (path: string, querystring: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
-    answer(path, querystring, (sqlite, request) => page(pathOf(request), parts(sqlite, request)));
+    answer(path, querystring, (sqlite, request) =>
+      page(addressOf(request).pathname.slice(1), parts(sqlite, request)),
+    );
   let report = { revision: '', parts: {} as PageParts };
   get('/', querySchema([]), sqlite => {
     const revision = revisionNow(sqlite);
@@ -104,26 +106,23 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
   }
 }
 
+/** The address of a request; only its path and its query are the client's. */
 function addressOf({ url }: FastifyRequest): URL {
   return new URL(url, 'http://localhost');
-}
-
-function pathOf(request: FastifyRequest): string {
-  return addressOf(request).pathname.slice(1);
 }
 
 /** The report of the last 30 days. */
 function newReport(database: string, maxAgeMs: number | null): PageParts {
   const zone = new Zone('UTC');
   const nowMs = Date.now();
-  const period = reportPeriod(zone, nowMs - reportLengthMs, nowMs, true, nowMs);
+  const period = reportPeriod(zone, nowMs - reportLengthMs, nowMs, true);
   return reportParts(readReport(database, period), { zone, maxAgeMs, title: null });
 }
 
 /** A record or connection, and everything that belongs to it. */
 function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
-  const { resource = 'connections', id = '' } = params;
-  const recordId = /^-?\d+$/.test(id) ? Number(id) : Number.NaN;
+  const { resource = 'connections', id } = params;
+  const recordId = Number(id);
   const isKnown = placeOf(resource) >= 0 && Number.isSafeInteger(recordId);
   const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;
   if (story === null)
@@ -138,12 +137,17 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
   const sides = browsables.flatMap(browsable =>
     (['source', 'destination'] as const).flatMap(side => {
       if (browsable.filters[side] === undefined) return [];
-      const filter = { ...noFilter, [side]: id };
+      const filter = { ...noFilter, [side]: String(recordId) };
       const { resource, title } = browsable;
       const request = { resource, filter, order: usualOrder(browsable), offset: 0, limit: belongingMax };
       const heading = `${title} ${side === 'source' ? 'from' : 'to'} here`;
       return [
-        { title: heading, resource, href: `/${resource}?${side}=${id}`, ...findRecords(sqlite, request) },
+        {
+          title: heading,
+          resource,
+          href: `/${resource}?${side}=${recordId}`,
+          ...findRecords(sqlite, request),
+        },
       ];
     }),
   );
@@ -192,7 +196,7 @@ function changesBody(sqlite: Sqlite, request: Request): PageParts {
   return changesParts(asked(sqlite, request, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 
-type Table = ReturnType<typeof recordTable> | { columns: readonly Column[]; rows: Iterable<CellValue[]> };
+type Table = { columns: readonly Column[]; rows: Iterable<readonly CellValue[]> };
 
 const secretColumns = lists.flatMap(({ fields }) =>
   fields.flatMap(field => (field.isSecret ? [field.column] : [])),

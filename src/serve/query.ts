@@ -1,5 +1,6 @@
 import {
   type Browsable,
+  browsableOf,
   type ChangeFilter,
   type ListOrder,
   parametersOf,
@@ -65,11 +66,13 @@ export function listQuery(browsable: Browsable, ...paging: readonly string[]) {
   return querySchema([...paging, ...parametersOf(browsable)], sortsOf(browsable));
 }
 
-/** The parameters of changes, without those of paging. */
+/** The parameters of changes, without those of paging: those of exports, and their own. */
 export const changeParameters = [
-  ...['source', 'destination', 'kind', 'from', 'to', 'q', 'sort', 'order'],
-  ...['resource', 'operation', 'run'],
-] as const;
+  ...parametersOf(browsableOf('document-exports')),
+  'resource',
+  'operation',
+  'run',
+];
 
 /** The schema of the parameters of changes, and of their pages. They are sorted by their runs. */
 export function changesQuery(...paging: readonly string[]) {

@@ -1,4 +1,4 @@
-import { type FastifyInstance, type FastifyReply, fastify } from 'fastify';
+import { type FastifyInstance, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../freshness.ts';
 import { addApi } from './api.ts';
@@ -37,7 +37,6 @@ export interface RunningServer {
 
 /** Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. */
 export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
-  const { database, maxAgeMs } = options;
   let refused = 0;
   const check = tokenCheck({
     ...options,
@@ -55,11 +54,11 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(false));
-    addApi(scope, database);
+    addApi(scope, options.database);
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(true));
-    addPages(scope, database, maxAgeMs);
+    addPages(scope, options.database, options.maxAgeMs);
   });
   return listen(app, options);
 }
@@ -84,18 +83,17 @@ const requestTimeoutMs = 15_000;
 const idleTimeoutMs = 30_000;
 
 function monitorApp(options: ServerOptions): FastifyInstance {
-  const { database, labels, trigger = null, metrics, onFault, onAnswer } = options;
-  const protect = (reply: FastifyReply) => reply.headers(protection);
+  const { database, labels, trigger, metrics, onFault, onAnswer } = options;
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     connectionTimeout: idleTimeoutMs,
     ajv: { customOptions: { coerceTypes: true, removeAdditional: false, strictNumbers: false } },
     schemaErrorFormatter: queryError,
     // The router refuses some addresses before any hook runs.
-    frameworkErrors: (error, _request, reply) => sendError(protect(reply), toHttpError(error)),
+    frameworkErrors: (error, _request, reply) => sendError(reply.headers(protection), toHttpError(error)),
   });
   app.addHook('onRequest', async ({ method }, reply) => {
-    protect(reply);
+    reply.headers(protection);
     if (method !== 'GET' && method !== 'HEAD')
       throw new HttpError(405, 'Only GET and HEAD are served here.', { allow: 'GET, HEAD' });
   });

@@ -95,18 +95,18 @@ function filterForm(names: readonly string[], { query, choices }: Asked): Html {
     operation: ['insert', 'update', 'removal'],
   };
   const fields = names.map(name => {
-    const [value, options] = [query[name] ?? '', known[name]];
+    const [value, options] = [query[name] ?? '', known[name] ?? []];
     if (name === 'sort' || name === 'order')
       return value && html`<input type="hidden" name="${name}" value="${value}">`;
     const label = name === 'q' ? 'Words' : name;
     if (name === 'resource' || name === 'operation')
-      return html`<label>${label}<select name="${name}">${['', ...(options ?? [])].map(
+      return html`<label>${label}<select name="${name}">${['', ...options].map(
         each => html`<option value="${each}"${each === value && html` selected`}>${each || 'All'}</option>`,
       )}</select></label>`;
     // A browser shows no time in a field for dates.
     const isDate = ['from', 'to'].includes(name) && /^([\d-]{10})?$/.test(value);
-    return html`<label>${label}<input name="${name}" value="${value}" autocomplete="off"${isDate && html` type="date"`}${options && html` list="${name}"`}></label>
-${options && html`<datalist id="${name}">${options.map(each => html`<option value="${each}"></option>`)}</datalist>`}`;
+    return html`<label>${label}<input name="${name}" value="${value}" autocomplete="off"${isDate && html` type="date"`} list="${name}"></label>
+<datalist id="${name}">${options.map(each => html`<option value="${each}"></option>`)}</datalist>`;
   });
   return html`<form class="filters" action="">${fields}
 <button>Filter</button></form>`;

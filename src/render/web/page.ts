@@ -72,7 +72,7 @@ function navigation(path: string): Html {
 }
 
 /** A link to the page of a record or connection. */
-export function recordLink(resource: string, id: number, text: string): Html {
+export function recordLink(resource: string, id: number, text: string | number): Html {
   const folder = resource === 'connections' ? '' : 'records/';
   return html`<a href="/${folder}${resource}/${id}">${text}</a>`;
 }

@@ -69,13 +69,7 @@ export class Zone {
  *
  * @param isLength true if the begin is a number of whole days or hours before the end.
  */
-export function reportPeriod(
-  zone: Zone,
-  sinceMs: number,
-  untilMs: number,
-  isLength: boolean,
-  nowMs: number,
-): ReportPeriod {
+export function reportPeriod(zone: Zone, sinceMs: number, untilMs: number, isLength: boolean): ReportPeriod {
   const lengthMs = untilMs - sinceMs;
   const unit = lengthsMaxMs.find(([, most]) => lengthMs <= most)?.[0] ?? 'month';
   const [edge, edgeMs] = unit === 'hour' ? (['hour', hourMs] as const) : (['day', dayMs] as const);
@@ -90,7 +84,6 @@ export function reportPeriod(
     spanBefore: { fromMs: beforeMs, toMs: fromMs },
     stretches: stretches(zone, unit, fromMs, toMs),
     stretchesBefore: stretches(zone, unit, beforeMs, fromMs),
-    nowMs,
   };
 }
 

@@ -49,7 +49,7 @@ function connected({ text, connections }: ShownField): Value {
   if (connections.length === 0) return text;
   return connections.map((each, at) => [
     at > 0 && ', ',
-    recordLink('connections', each.id, each.text || String(each.id)),
+    recordLink('connections', each.id, each.text || each.id),
   ]);
 }
 

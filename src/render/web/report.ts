@@ -28,7 +28,7 @@ export function reportParts(data: ReportData, options: ReportOptions): PageParts
   return {
     heading: brief(title ?? 'Document exports'),
     intro: html`<p>${zone.spanText(data.period.span)}</p>
-<p>${data.baseUrl && `From ${data.baseUrl}. `}This report was made ${zone.text(data.period.nowMs)}.</p>`,
+<p>${data.baseUrl && `From ${data.baseUrl}. `}This report was made ${zone.text(data.nowMs)}.</p>`,
     main: html`${attention(data, options)}
 ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
@@ -40,11 +40,11 @@ ${runSection(data, zone)}`,
 
 /** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, options: ReportOptions): Html {
-  const { lists, period } = data;
-  const { zone, maxAgeMs } = options;
+  const { lists, nowMs } = data;
+  const maxAgeMs = options.maxAgeMs ?? ageMsMax;
   const concerns = [
-    ...quietConnections(data, zone),
-    ...lists.flatMap(list => concernsOf(list, period.nowMs, maxAgeMs ?? ageMsMax)),
+    ...quietConnections(data, options.zone),
+    ...lists.flatMap(list => concernsOf(list, nowMs, maxAgeMs)),
   ];
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
     ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
@@ -62,16 +62,13 @@ function concern(tone: 'good' | 'warn' | 'bad', title: string, text: string): Ht
   return html`<article class="concern ${tone}"><h3>${title}</h3>${lines}</article>`;
 }
 
-/** The most quiet connections that are named. */
-const quietMax = 5;
-
 function quietConnections({ quiet }: ReportData, zone: Zone): Html[] {
   if (quiet.length === 0) return [];
-  const named = quiet.slice(0, quietMax).map(({ name, role, silenceMs, lastMs }) => {
+  const named = quiet.map(({ name, role, silenceMs, lastMs }) => {
     const days = counted(Math.floor(silenceMs / dayMs), 'day');
-    return `${brief(name, nameMax)} as ${role} for ${days}, since ${zone.text(lastMs, 'day')}`;
+    return `${name} as ${role} for ${days}, since ${zone.text(lastMs, 'day')}`;
   });
-  const text = `${named.join('; ')}. That is at least five times as long as usual.
+  const text = `${brief(named.join('; '), noteMax)}. That is at least five times as long as usual.
 Ask those who run these systems.`;
   return [concern('warn', `${counted(quiet.length, 'connection')} went quiet`, text)];
 }
@@ -97,8 +94,7 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
       concern(
         'bad',
         `${title}: too old`,
-        `Last completed ${ago(lastCompletedAt, nowMs)}. What the service listed since is not in this report.
-See why runs fail, or whether any are started at all:\n    docmirror runs --limit 5`,
+        `Last completed ${ago(lastCompletedAt, nowMs)}. See why:\n    docmirror runs --limit 5`,
       ),
     );
   return concerns;
@@ -146,10 +142,10 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
   const bars = stretches.map((_, at) => {
     const [height, before] = [percent(counts[at]), percent(countsBefore[at])];
     return html`<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${100 - height}%" height="${height}%"/>
-<rect class="mark" x="${slot * at}%" width="${slot}%" y="${99 - before}%" height="2"/>`;
+<rect class="mark" x="${slot * at}%" width="${slot}%" y="${0.99 * (100 - before)}%" height="2"/>`;
   });
   return html`<figure>
-<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the ${unit} at the same place in the period before. The highest is ${count(most)}.</p></figcaption>
+<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the period before. The highest is ${count(most)}.</p></figcaption>
 <svg class="chart" role="img" aria-label="${title}. ${summary}">${bars}</svg>
 <p class="axis"><span>${rows[0]?.[0]}</span><span>${rows.at(-1)?.[0]}</span></p>
 <details><summary>The numbers</summary>${table('numbers', [unit, 'exports', 'before'], rows)}</details>

@@ -21,8 +21,6 @@ export interface ReportPeriod {
   readonly stretches: readonly Span[];
   /** The stretches of the period before: as many, or one more or less. */
   readonly stretchesBefore: readonly Span[];
-  /** When the report is made, in milliseconds since 1970. */
-  readonly nowMs: number;
 }
 
 /** All data of the report. */
@@ -55,7 +53,8 @@ export function readReport(path: string, period: ReportPeriod) {
     const recent = runs.runs(runsMax);
     const completedAt = statuses.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
     const { span, spanBefore } = period;
-    const runMs = Math.min(period.nowMs, completedAt == null ? period.nowMs : Date.parse(completedAt));
+    const nowMs = Date.now();
+    const runMs = Math.min(nowMs, completedAt == null ? nowMs : Date.parse(completedAt));
     const knownMs = Math.ceil(Math.min(span.toMs, Math.max(span.fromMs, runMs)) / 1000) * 1000;
     const comparedMs = spanBefore.fromMs + knownMs - span.fromMs;
     const compared = {
@@ -76,6 +75,7 @@ export function readReport(path: string, period: ReportPeriod) {
       /** The newest first. */
       runs: recent,
       period,
+      nowMs,
       /** Later exports are missing, because the period is not over or the mirror is behind. In milliseconds since 1970. */
       knownMs,
       /** The part of the period before that is as long as the known part of this one. */
