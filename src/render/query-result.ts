@@ -21,21 +21,16 @@ export async function queryPieces(
   if (format === 'json') return jsonPieces(columns, rows());
   if (format === 'ndjson') return objectsOf(columns, rows()).map(object => `${object}\n`);
   const write = await tableWriter(format);
-  if (format !== 'parquet')
-    return write(
-      columns.map(name => ({ name, kind: 'text' })),
-      rows(),
-    );
+  const texts = columns.map((name): Column => ({ name, kind: 'text' }));
+  if (format !== 'parquet') return write(texts, rows());
   // SQLite has types for values, and Parquet for columns: all values are read once more to find these.
   const typed = typedColumns(columns, rows());
   const fit = (value: QueryValue, at: number) => {
     if (value === null || typed[at]?.kind === 'integer') return value;
     return typed[at]?.kind === 'real' ? Number(value) : String(value);
   };
-  return write(
-    typed,
-    Iterator.from(rows()).map(row => row.map(fit)),
-  );
+  const fitted = Iterator.from(rows()).map(row => row.map(fit));
+  return write(typed, fitted);
 }
 
 /** A longer table repeats its heading, because the widths are computed for this many rows. */

@@ -9,12 +9,7 @@ import type { OutputOf } from './outputs/outputs.ts';
 import { cut, linesOf, renderTable } from './table.ts';
 
 /** A field of a record, in words. */
-export interface ShownField {
-  readonly name: string;
-  readonly text: string;
-  /** The connections that the text consists of; none if it has anything else. */
-  readonly connections: readonly { readonly id: number; readonly text: string }[];
-}
+export type ShownField = ReturnType<typeof fieldsOf>[number];
 
 /** The most columns of a field of a record among others, which is also shown without the ids of its connections. */
 export const briefMax = 160;
@@ -32,8 +27,8 @@ export function itemOf(text: string): Item {
   throw new SyntaxError('a record is not an object in JSON');
 }
 
-/** A record's fields that have a value; `record` is its JSON text, null if it was erased. */
-export function fieldsOf(resource: string, record: string | null, textMax = briefMax): ShownField[] {
+/** A record's fields that have a value, and the connections in each; `record` is its JSON text, null if it was erased. */
+export function fieldsOf(resource: string, record: string | null, textMax = briefMax) {
   if (record === null) return [{ name: 'erased', text: erasedText, connections: [] }];
   return Object.entries(itemOf(record))
     .map(([name, value]) => {

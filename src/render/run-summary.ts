@@ -42,13 +42,13 @@ export function summaryText(
   });
   return [
     renderTable(['List', 'Seen', 'New', 'Changed', 'Removed', 'Result'], cells, width),
-    ...notes.filter(note => typeof note === 'string').map(note => wrapped(printable(note), width)),
-    ...(todo.length === 0 ? [] : [`What to do:\n${todo.join('')}`]),
+    ...notes.map(note => note && wrapped(printable(note), width)),
+    todo.length > 0 && `What to do:\n${todo.join('')}`,
     // A reader who keeps the root hash can detect later changes.
-    ...(receipt === null
-      ? []
-      : [`Receipt ${receipt.leafIndex}. Root hash of all receipts:\n${receipt.rootHash}\n`]),
-  ].join('\n');
+    receipt && `Receipt ${receipt.leafIndex}. Root hash of all receipts:\n${receipt.rootHash}\n`,
+  ]
+    .filter(Boolean)
+    .join('\n');
 }
 
 function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary): string {
@@ -64,11 +64,7 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
 }
 
 /** The news of a list's fields, a line each. */
-function fieldNotes({
-  resource,
-  newFields,
-  emptiedColumns,
-}: SharedRunSummary['resources'][number]): string[] {
+function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
   const ofRecords = fieldsText(newFields.filter(field => !field.isInAnswer));
   const ofAnswers = fieldsText(newFields.filter(field => field.isInAnswer));
   return [
@@ -89,10 +85,7 @@ function wrapped(text: string, width: number): string {
 /** The most reasons of rejections, and the most fields, that are named. */
 const [reasonsMax, fieldsMax] = [3, 20];
 
-/**
- * Everything that needs a look after a run of a list, and what to do about it: a command has its own line, and `{list}` stands for the
- * flag of the list; null if another note says it. `rejections` has the most frequent reasons first.
- */
+/** What needs a look after a run of a list, and what to do: commands have lines of their own, and `{list}` stands for the list's flag. */
 export function notesOn(
   list: Omit<RecordedList, 'runId' | 'recordCount'> & Partial<Pick<ListOutcome, 'changedIdentity'>>,
   rejections: readonly { readonly reason: string; readonly count: number }[],

@@ -122,10 +122,6 @@ const rejectedRecord = object({
   reason: text(),
   record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
-const rejected = object({
-  counts: list(rejectionCount),
-  records: list(rejectedRecord),
-});
 
 const changes = object({
   runId,
@@ -145,11 +141,6 @@ const finding = object({
   found: text(),
   todo: orNull(text()),
   code: orNull(text('of an error')),
-});
-const doctor = object({
-  ok: yesOrNo(),
-  exitCode: whole('what `sync` would end with'),
-  checks: list(finding),
 });
 
 const verifiedList = object({
@@ -174,24 +165,14 @@ const checkpoint = object({
   ),
   notes,
 });
-const differingField = object({
-  field: text(),
-  mirror: anything(),
-  service: anything(),
-});
 const liveDifference = object({
   kind: oneOf(['missing', 'extra', 'different'], 'of the mirror'),
   resource: keptResource,
   id: orNull(whole()),
   key: text('what identifies the record'),
-  fields: list(differingField),
+  fields: list(object({ field: text(), mirror: anything(), service: anything() })),
 });
-const live = {
-  isProven: yesOrNo(),
-  notes,
-  differenceCount,
-  differences: list(liveDifference),
-};
+const live = { isProven: yesOrNo(), notes, differenceCount, differences: list(liveDifference) };
 const verify = object({
   ok: yesOrNo('no difference and, with `--live`, all could be compared'),
   path,
@@ -246,11 +227,6 @@ const backup = anyOf([
   { ...verify, description: 'for `--check`, and if a copy is not sound' },
 ]);
 
-const runShare = { path, error: orNull(error) };
-const sync = {
-  ...run.runSummary,
-  share: orNull(object(runShare)),
-};
 const share = {
   path,
   runId: orNull(whole('the newest one in it')),
@@ -280,13 +256,13 @@ const publication = {
 
 /** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
 export const outputs = {
-  sync: object(sync),
+  sync: object({ ...run.runSummary, share: orNull(object({ path, error: orNull(error) })) }),
   status: anyOf([oneMirror, manyMirrors]),
   runs: list(object(run.recordedRun)),
   show,
-  rejected,
+  rejected: object({ counts: list(rejectionCount), records: list(rejectedRecord) }),
   changes,
-  doctor,
+  doctor: object({ ok: yesOrNo(), exitCode: whole('that of `sync`'), checks: list(finding) }),
   verify,
   backup,
   share: object(share),
