@@ -49,12 +49,7 @@ const companies = [
   'Ибис Консалт',
 ];
 
-const hooks: readonly (readonly [
-  path: string,
-  about: string | null,
-  events: string,
-  connections: string[],
-])[] = [
+const hooks = [
   ['teams/finance', 'Finance channel', 'document.exported document.export.failed', ['SAP S/4HANA']],
   [
     'teams/legal',
@@ -66,7 +61,7 @@ const hooks: readonly (readonly [
   ['pagerduty', 'On call', 'document.export.failed', ['SAP S/4HANA', 'Workday', 'Archive (S3)']],
   ['bi/ingest', null, 'document.exported collection.created', ['Archive (S3)']],
   ['audit', 'Audit trail', 'document.exported connection.renamed', []],
-];
+] as const;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -79,7 +74,7 @@ const revisableMax = 300;
 /** A sample service, whose lists change when it is told to. */
 export type Sample = ReturnType<typeof makeSample>;
 
-/** Makes the lists of a service up to the time `now`; the same times and seeds always give the same records. */
+/** Makes the lists of a service up to the time `now`; the same times always give the same records. */
 export function makeSample(now: Date, exportCount: number) {
   const random = new Random(1);
   const connections = new Map<string, { readonly id: number; name: string }>();
@@ -110,9 +105,7 @@ export function makeSample(now: Date, exportCount: number) {
   const exportsAt = (timesMs: readonly number[], further: object = {}) => {
     const log: DocumentExport[] = [];
     for (const ms of timesMs) {
-      const again = random.chance(0.2)
-        ? log[random.integer(Math.max(0, log.length - revisableMax), log.length)]
-        : undefined;
+      const again = random.chance(0.2) ? log.at(-random.integer(1, revisableMax)) : undefined;
       const next = again && { ...again, sourceDocumentVersion: `${Number(again.sourceDocumentVersion) + 1}` };
       log.push({ ...(next ?? newExport()), ...further, exportedAt: new Date(ms).toISOString() });
     }
