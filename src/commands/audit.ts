@@ -5,7 +5,7 @@ import { rejectUnknownVariables } from '../config/resolve.ts';
 import { MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/runs.ts';
 import { writeError, writeWhole } from '../store/file/atomic-file.ts';
-import { checkpointOf, receiptsOf } from '../store/read/checkpoint-of.ts';
+import { checkpointOf, receiptsOf } from '../store/read/run-reader.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
 import { mirrorSettings, required, text, yes } from './flags.ts';

@@ -8,7 +8,7 @@ import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
-import { readPruned } from '../store/receipts/pruned.ts';
+import { readPruned } from '../store/receipts/statements.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';

@@ -7,7 +7,7 @@ import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { mirrorToWrite, openMirrorForReading } from '../store/file/open.ts';
-import { assertNothingIntrusive } from '../store/file/own-objects.ts';
+import { assertNothingIntrusive } from '../store/file/open-to-write.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';

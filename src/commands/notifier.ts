@@ -14,7 +14,7 @@ import {
 } from '../serve/metrics.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
-import { checkpointOf } from '../store/read/checkpoint-of.ts';
+import { checkpointOf } from '../store/read/run-reader.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import type { Output, Settings } from './io.ts';

@@ -32,7 +32,7 @@ const refusals = {
 };
 
 /** The kind of the file at a path. */
-export type FileKind = keyof typeof refusals;
+type FileKind = keyof typeof refusals;
 
 /** Says why a file can't be the mirror. */
 export function refusal(path: string, kind: FileKind): RefusedFileError {

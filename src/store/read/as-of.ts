@@ -3,7 +3,7 @@ import { type Connection, type RecordValues, wireConnection, wireWriter } from '
 import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
 import { MirrorFileError, tryToRead } from '../../errors.ts';
-import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
+import { lastRunBefore, readPruned } from '../receipts/statements.ts';
 import { arrayOf } from '../tables/view-sql.ts';
 
 /** A version of a record of a list, or of a connection. */

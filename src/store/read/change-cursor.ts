@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { keptResources } from '../../contract/lists.ts';
-import { lastRunBefore, readPruned } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { lastRunBefore, readPruned } from '../receipts/statements.ts';
 
 /** A change of one record, by one run. */
 export interface Change {

@@ -47,8 +47,6 @@ export const listNumbers: readonly ListNumber[] = [
 
 /** The numbers of a mirror that are shown as metrics. */
 export type MirrorFigures = ReturnType<typeof readFigures>;
-/** What a list has as metrics. */
-export type ListFigures = MirrorFigures['lists'][number];
 
 /** The numbers before the first run. */
 export const figuresBeforeFirstRun: MirrorFigures = {

@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { Sum } from '../../contract/sum.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { openMirrorForReading } from '../file/open.ts';
-import { lastRunBefore } from '../receipts/pruned.ts';
+import { lastRunBefore } from '../receipts/statements.ts';
 import { versionsOf } from './as-of.ts';
 import type { Change } from './change-cursor.ts';
 

@@ -1,9 +1,11 @@
 import type Database from 'better-sqlite3';
 import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
+import type { Checkpoint } from '../../audit/checkpoint.ts';
 import { lists, resourceNames } from '../../contract/lists.ts';
 import type { RecordedList, RecordedRun } from '../../contract/run.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { type MirrorFile, openForReading } from '../file/open.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
@@ -150,4 +152,24 @@ export function readRejected(path: string, limit: number) {
     counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
     records: records.all(limit),
   };
+}
+
+/**
+ * The present checkpoint of the log of a mirror's receipts, unsigned.
+ *
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
+ */
+export function checkpointOf(path: string): Checkpoint {
+  using file = openForReading(path);
+  return new ReceiptLog(file.sqlite).checkpoint();
+}
+
+/**
+ * Every receipt of a mirror in order, from one state of it.
+ *
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
+ */
+export function* receiptsOf(path: string) {
+  using file = openForReading(path);
+  yield* new ReceiptLog(file.sqlite).receipts();
 }

@@ -12,7 +12,7 @@ import { contentBytes, Sum } from '../../contract/sum.ts';
 import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { lastState, sumOfContents } from './run-receipt.ts';
+import { lastState, sumOfContents } from './statements.ts';
 
 type Resource = (typeof keptResources)[number];
 

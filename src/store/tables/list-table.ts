@@ -12,20 +12,8 @@ import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 import { MirrorFileError } from '../../errors.ts';
 
-/** A record's row. */
-export interface StoredRow {
-  readonly id: number;
-  readonly record: RecordValues;
-  readonly firstSeenRunId: number;
-  /** As in the row, in hexadecimal digits: a buffer for each row would take as long as all its other columns. */
-  readonly content: string;
-}
-
 /** By what rows are found. A key that is no number is bound as null. */
 type Sought = Pick<MirrorRecord, 'key' | 'content'>;
-
-/** A row that docmirror can't have written, though its content does not show it, by the id of its record. */
-type Malformed = { readonly table: string; readonly id: number; readonly what: string };
 
 type RawRow = [
   id: number,
@@ -105,7 +93,7 @@ export class ListTable {
     return this.#others.all(key, content, row, limit);
   }
 
-  read(id: number): StoredRow {
+  read(id: number) {
     const row = this.#read.get(id);
     if (row === undefined)
       throw new MirrorFileError(
@@ -115,7 +103,7 @@ export class ListTable {
   }
 
   /** Every row in the order of its id. */
-  *rows(): Generator<StoredRow> {
+  *rows() {
     const next = this.#sqlite
       .prepare<[number], RawRow>(`${this.#rows} WHERE id > ? ORDER BY id LIMIT ${rowsPerStep}`)
       .raw();
@@ -139,7 +127,7 @@ export class ListTable {
   }
 
   /** Finds the rows whose items are not at 0, 1, 2 and so on or belong to no record, and those whose time as a number is another one. */
-  malformed(): Malformed[] {
+  malformed() {
     const { table, ownerColumn } = this.list;
     const queries = arrayFields(this.list).map(
       items => `SELECT '${items.table}' AS "table", ${ownerColumn} AS id, 'the positions have a gap' AS what
@@ -151,7 +139,9 @@ export class ListTable {
     if (text !== undefined)
       queries.push(`SELECT '${table}' AS "table", id, '${this.#lead} is not the time of the record' AS what
         FROM ${table} WHERE ${this.#lead} IS NOT instant_ms(${text})`);
-    return queries.flatMap(query => this.#sqlite.prepare<[], Malformed>(query).all());
+    return queries.flatMap(query =>
+      this.#sqlite.prepare<[], { table: string; id: number; what: string }>(query).all(),
+    );
   }
 
   remove(id: number): void {
@@ -161,9 +151,10 @@ export class ListTable {
     this.#sqlite.prepare(`DELETE FROM ${table} WHERE id = ?`).run(id);
   }
 
-  #toStoredRow([id, firstSeenRunId, content, extra, ...scalars]: RawRow): StoredRow {
+  // The content is in hexadecimal digits: a buffer for each row would take as long as all its other columns.
+  #toStoredRow([id, firstSeenRunId, content, extra, ...scalars]: RawRow) {
     const arrays = this.#items.map(items => items.all(id));
-    const record = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
+    const record: RecordValues = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
     return { id, record, firstSeenRunId, content };
   }
 }

@@ -12,22 +12,19 @@ import {
 import { arrayOf, changesView, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
 /**
- * All views, in the order in which they are made. This is their one definition: a new mirror and each upgrade use it. A mirror is
- * upgraded when there is a new migration, so a view that changes alone needs an empty one: `drizzle-kit generate --custom`. The
- * columns are declared for TypeScript in `view-columns.ts`.
+ * Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. This
+ * is the one definition of the views: a new mirror and each upgrade use it. A mirror is upgraded when there is a new migration, so a
+ * view that changes alone needs an empty one: `drizzle-kit generate --custom`. Their columns are declared for TypeScript in
+ * `view-columns.ts`.
  */
-function views(): { name: string; query: string }[] {
-  return [
-    ...lists.map(list => ({ name: `${list.table}_named`, query: selectNamed(list, list.table) })),
-    { name: 'latest_versions', query: latestVersionsView(listOf('document-exports')) },
-    { name: 'changes', query: changesView() },
-    { name: 'sync_status', query: syncStatusView() },
-  ];
-}
-
-/** Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. */
 export function completeMirror(sqlite: Database.Database): void {
-  for (const { name, query } of views())
+  const views = [
+    ...lists.map(list => [`${list.table}_named`, selectNamed(list, list.table)]),
+    ['latest_versions', latestVersionsView(listOf('document-exports'))],
+    ['changes', changesView()],
+    ['sync_status', syncStatusView()],
+  ];
+  for (const [name, query] of views)
     sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${query}`);
   for (const [name, when] of Object.entries(triggers))
     sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
@@ -51,11 +48,6 @@ const triggers = {
   sync_receipts_are_new: `BEFORE INSERT ON sync_receipts
     WHEN EXISTS (SELECT 1 FROM sync_receipts WHERE leaf_index = NEW.leaf_index OR run_id = NEW.run_id)`,
 };
-
-/** The names of docmirror's own views. */
-export function viewNames(): string[] {
-  return views().map(({ name }) => name);
-}
 
 const provenance = ['_first_seen_run_id', '_changed_run_id', '_extra'];
 

@@ -3,9 +3,8 @@ import { MerkleTree } from '../../audit/hashes.ts';
 import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
-import { keptSums } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/run-receipt.ts';
+import { keptSums, lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
 import type { Audit, Difference } from './verify-tables.ts';
 
 type Resource = ListSum['resource'];

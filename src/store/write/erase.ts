@@ -6,9 +6,8 @@ import { MirrorLock } from '../file/lock-file.ts';
 import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
-import { lastRunBefore, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { RunComposer } from '../receipts/run-receipt.ts';
+import { lastRunBefore, RunComposer, statedHashes } from '../receipts/statements.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {

@@ -1,9 +1,8 @@
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { MirrorFile } from '../file/open.ts';
-import { lastRunBefore, readPruned, statedHashes } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { RunComposer } from '../receipts/run-receipt.ts';
+import { lastRunBefore, RunComposer, readPruned, statedHashes } from '../receipts/statements.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { transact } from './transaction.ts';
 

@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import type { RunStart } from '../../contract/run.ts';
-import { putObjectsRight } from '../file/own-objects.ts';
+import { putObjectsRight } from '../file/open-to-write.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
-import { acceptedNow } from '../receipts/pruned.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { acceptedNow } from '../receipts/statements.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { dropAlteredConnections } from './connections.ts';
 import { nothingLearnt, writeState } from './memory.ts';

@@ -4,7 +4,7 @@ import { resourceNames } from '../../contract/lists.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastState, writeRunReceipt } from '../receipts/run-receipt.ts';
+import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 

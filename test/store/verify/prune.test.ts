@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
-import { checkpointOf } from '../../../src/store/read/checkpoint-of.ts';
+import { checkpointOf } from '../../../src/store/read/run-reader.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
