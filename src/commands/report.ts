@@ -45,7 +45,7 @@ export const report = command({
       throw new UsageError(`--since: must be before --until or now, got ${JSON.stringify(since)}`);
     const period = reportPeriod(zone, sinceMs, untilMs, isLength(since));
     const data = readReport(config.database, period);
-    const html = page(null, reportParts(data, { zone, maxAgeMs: maxAge, title }));
+    const html = page(null, reportParts(data, zone, maxAge, title));
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },

@@ -12,11 +12,10 @@ const health = object({
   lists: shape.optional(
     list(
       object({
-        resource: shape.oneOf<string>(resourceNames, 'the list'),
-        lastCompletedAt: orNull(shape.time('when its last completed run ended; null if none has')),
-        ageSeconds: orNull(shape.number('time since then; null if none has, or it is in the future')),
+        resource: shape.oneOf<string>(resourceNames),
+        lastCompletedAt: orNull(shape.time('null if no run has completed')),
+        ageSeconds: orNull(shape.number('null also if it is in the future')),
       }),
-      'the lists; left out if the mirror can not be read',
     ),
   ),
 });
@@ -137,9 +136,7 @@ function itemOf({ fields, idName }: Browsable): shape.Shape {
 }
 
 function withToken({ properties }: ReturnType<typeof listQuery>): object {
-  const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => {
-    return { name, in: 'query', description: `${description} Given at most once.`, schema };
-  });
+  const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
   const known = {
     name: 'If-None-Match',
     in: 'header',

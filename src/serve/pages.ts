@@ -79,7 +79,10 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
   let report = { revision: '', parts: {} as PageParts };
   get('/', querySchema([]), sqlite => {
     const revision = revisionNow(sqlite);
-    if (report.revision !== revision) report = { revision, parts: newReport(database, maxAgeMs) };
+    if (report.revision === revision) return report.parts;
+    const zone = new Zone('UTC');
+    const period = reportPeriod(zone, Date.now() - reportLengthMs, Date.now(), true);
+    report = { revision, parts: reportParts(readReport(database, period), zone, maxAgeMs, null) };
     return report.parts;
   });
   for (const path of ['/records/:resource/:id', '/connections/:id']) get(path, querySchema([]), recordBody);
@@ -109,14 +112,6 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
 /** The address of a request; only its path and its query are the client's. */
 function addressOf({ url }: FastifyRequest): URL {
   return new URL(url, 'http://localhost');
-}
-
-/** The report of the last 30 days. */
-function newReport(database: string, maxAgeMs: number | null): PageParts {
-  const zone = new Zone('UTC');
-  const nowMs = Date.now();
-  const period = reportPeriod(zone, nowMs - reportLengthMs, nowMs, true);
-  return reportParts(readReport(database, period), { zone, maxAgeMs, title: null });
 }
 
 /** A record or connection, and everything that belongs to it. */

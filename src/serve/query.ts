@@ -8,6 +8,7 @@ import {
   sortsOf,
 } from '../contract/browsable.ts';
 import { keptResources } from '../contract/lists.ts';
+import { oneOf } from '../contract/shapes.ts';
 import { instantMs } from '../contract/time.ts';
 import { HttpError } from './http.ts';
 
@@ -17,14 +18,11 @@ const text = (description: string, minLength = 0, maxLength = 200) => {
 const whole = (description: string, more: object = {}) => {
   return { type: 'integer', description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...more };
 };
-const oneOf = (words: readonly string[], description: string) => {
-  return { type: 'string', description, enum: words };
-};
 const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
 const momentText = 'A date, or a time in ISO 8601, to the second.';
 
 /** The values of each parameter. */
-const parameters: Readonly<Record<string, { readonly description: string }>> = {
+const parameters: Readonly<Record<string, object>> = {
   pageNo,
   pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),
   page: pageNo,

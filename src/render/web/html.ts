@@ -33,18 +33,16 @@ ${parts}</section>`;
 /** What is shown instead of a list or table without entries. */
 export const none = html`<p class="empty">None.</p>`;
 
-/** Where the head of a column leads, to sort by it, and how the table is sorted by it now. */
-export interface SortLink {
-  readonly href: string;
-  readonly direction: 'ascending' | 'descending' | false;
-}
-
-/** A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block. */
+/**
+ * A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block.
+ *
+ * @param sortLinks where the heads of columns lead, to sort by them, and how the table is sorted by them now.
+ */
 export function table(
   look: 'list' | 'numbers',
   columns: readonly string[],
   rows: readonly (readonly Value[])[],
-  sortLinks?: ReadonlyMap<string, SortLink>,
+  sortLinks?: ReadonlyMap<string, { readonly href: string; readonly direction: string | false }>,
 ): Html {
   if (rows.length === 0) return none;
   const attributes = columns.map((name, at) => {

@@ -80,8 +80,8 @@ function listing(
   const download = file && html`<a href="/${file}.csv${queryWith(asked, {})}" download>Download CSV</a> `;
   return {
     ...head,
-    main: html`<section aria-label="Filter">${filterForm(names, asked)}</section>
-<section aria-label="${head.heading}"><p class="links">${download}<a href="?">Without a filter</a></p>
+    main: html`<section>${filterForm(names, asked)}</section>
+<section><p class="links">${download}<a href="?">Without a filter</a></p>
 ${main}
 <p class="links">${pageNo > 1 && [link('prev', pageNo - 1, 'Previous page'), `Page ${pageNo} `]}${asked.hasNext && link('next', pageNo + 1, 'Next page')}</p></section>`,
   };

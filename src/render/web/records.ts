@@ -4,7 +4,7 @@ import type { Change } from '../../store/read/change-cursor.ts';
 import type { RecordStory, StoryRun } from '../../store/read/record-story.ts';
 import { count, counted } from '../numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
-import { type Html, html, type SortLink, section, table, type Value } from './html.ts';
+import { type Html, html, section, table, type Value } from './html.ts';
 import { brief, moment, type PageParts, recordLink } from './page.ts';
 
 /** Records that belong to another one. */
@@ -117,7 +117,7 @@ export function changeList(changes: readonly Change[]): Html {
 export function recordTable(
   resource: string,
   items: readonly FoundRecord[],
-  sortLinks?: ReadonlyMap<string, SortLink>,
+  sortLinks?: Parameters<typeof table>[3],
 ): Html {
   const { fields, texts } = browsableOf(resource);
   const [title] = texts;

@@ -11,25 +11,26 @@ import { brief, type PageParts } from './page.ts';
 import type { Zone } from './period.ts';
 import { changeList } from './records.ts';
 
-/** Details of a report besides its data. */
-interface ReportOptions {
-  readonly zone: Zone;
-  /** The age at which a list is too old, in milliseconds; null if none is set. */
-  readonly maxAgeMs: number | null;
-  readonly title: string | null;
-}
-
 const [nameMax, noteMax] = [80, 1_000];
 const dayMs = 86_400_000;
 
-/** The state of the mirror, and what happened in a period. */
-export function reportParts(data: ReportData, options: ReportOptions): PageParts {
-  const { zone, title } = options;
+/**
+ * The state of the mirror, and what happened in a period.
+ *
+ * @param maxAgeMs the age at which a list is too old, in milliseconds; null for two days.
+ * @param title null for docmirror's own.
+ */
+export function reportParts(
+  data: ReportData,
+  zone: Zone,
+  maxAgeMs: number | null,
+  title: string | null,
+): PageParts {
   return {
     heading: brief(title ?? 'Document exports'),
     intro: html`<p>${zone.spanText(data.period.span)}</p>
 <p>${data.baseUrl && `From ${data.baseUrl}. `}This report was made ${zone.text(data.nowMs)}.</p>`,
-    main: html`${attention(data, options)}
+    main: html`${attention(data, zone, maxAgeMs ?? ageMsMax)}
 ${inNumbers(data, zone)}
 ${exportSection(data, zone)}
 ${changeSection(data)}
@@ -39,11 +40,10 @@ ${runSection(data, zone)}`,
 }
 
 /** Everything that asks for attention, or that nothing does. */
-function attention(data: ReportData, options: ReportOptions): Html {
+function attention(data: ReportData, zone: Zone, maxAgeMs: number): Html {
   const { lists, nowMs } = data;
-  const maxAgeMs = options.maxAgeMs ?? ageMsMax;
   const concerns = [
-    ...quietConnections(data, options.zone),
+    ...quietConnections(data, zone),
     ...lists.flatMap(list => concernsOf(list, nowMs, maxAgeMs)),
   ];
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
@@ -53,7 +53,7 @@ function attention(data: ReportData, options: ReportOptions): Html {
 }
 
 /** Something that asks for attention, and what to do about it, in lines of text; those with an indent are commands. */
-function concern(tone: 'good' | 'warn' | 'bad', title: string, text: string): Html {
+function concern(tone: string, title: string, text: string): Html {
   const lines = text.split('\n').map(line => {
     return line.startsWith(' ')
       ? html`<pre tabindex="0"><code>${line.trim()}</code></pre>`
