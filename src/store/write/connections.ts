@@ -167,7 +167,13 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   );
   for (const { id, isAsWritten } of checkRows(sqlite, 'connections')) if (!isAsWritten) dropped.add(id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
-  for (const id of missingConnections(sqlite)) {
+  const referred = referring
+    .map(({ table, column }) => `SELECT ${column} AS id FROM ${table}`)
+    .join(' UNION ');
+  const missing = sqlite.prepare<[], number>(
+    `SELECT id FROM (${referred}) WHERE id NOT IN (SELECT id FROM connections) ORDER BY id`,
+  );
+  for (const id of missing.pluck().all()) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);
     dropped.add(id);
   }
@@ -186,21 +192,3 @@ const referring = lists.flatMap(list =>
 const isUnreferenced = referring
   .map(({ table, column }) => `NOT EXISTS (SELECT 1 FROM ${table} WHERE ${column} = c.id)`)
   .join(' AND ');
-
-/** The ids of connections that records refer to and that have no row. */
-export function missingConnections(sqlite: Database.Database): number[] {
-  // It steps from id to id through a column's index. For a million records of 50 connections this takes 0.1 ms, and SQLite's own check
-  // 60 ms.
-  const missing = referring.flatMap(({ table, column }) =>
-    sqlite
-      .prepare<[], number>(
-        `WITH RECURSIVE referred (id) AS (
-           SELECT min(${column}) FROM ${table}
-           UNION ALL SELECT (SELECT min(${column}) FROM ${table} WHERE ${column} > referred.id) FROM referred WHERE id IS NOT NULL)
-         SELECT id FROM referred WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM connections WHERE id = referred.id)`,
-      )
-      .pluck()
-      .all(),
-  );
-  return [...new Set(missing)].sort((a, b) => a - b);
-}

@@ -1,20 +1,26 @@
 import type Database from 'better-sqlite3';
-import type { ListDefinition } from '../../contract/lists.ts';
+import { type ListDefinition, lists } from '../../contract/lists.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf, DocmirrorError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { MirrorLock, markOf, otherWriters } from '../file/lock-file.ts';
 import { isYetToMake, type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
-import { assertNothingIntrusive, openCopy, openForWriting, openInMemory } from '../file/open-to-write.ts';
+import {
+  assertNothingIntrusive,
+  openCopy,
+  openForWriting,
+  openInMemory,
+  putObjectsRight,
+} from '../file/open-to-write.ts';
 import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
-import { assertAsWritten } from '../receipts/altered-lists.ts';
+import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastState } from '../receipts/statements.ts';
+import { acceptedNow, lastState } from '../receipts/statements.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { settleConnections } from './connections.ts';
+import { dropAlteredConnections, settleConnections } from './connections.ts';
+import { nothingLearnt, writeState } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';
-import { rebuild } from './rebuild.ts';
 import { RunRecords } from './run-records.ts';
 import { transact } from './transaction.ts';
 
@@ -232,4 +238,28 @@ function holderOf(path: string): string {
     // The other run might be creating the file just now: it is in use all the same.
   }
   return `Another run is using ${path}. ${advice}`;
+}
+
+/**
+ * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
+ * without a trace, and the other rows are accepted as they are. A receipt states the result. The run `runId` then reads all lists.
+ *
+ * @returns how many rows were dropped.
+ */
+function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {
+  putObjectsRight(sqlite);
+  let dropped = 0;
+  for (const list of lists) {
+    const table = new ListTable(sqlite, list);
+    const altered = new Set(table.malformed().map(({ id }) => id));
+    for (const { id, isAsWritten } of checkRows(sqlite, list.resource)) if (!isAsWritten) altered.add(id);
+    for (const id of altered) table.remove(id);
+    dropped += altered.size;
+    writeState(sqlite, list, runId, nothingLearnt);
+  }
+  dropped += dropAlteredConnections(sqlite, runId);
+  const log = new ReceiptLog(sqlite);
+  const { startedAt: at, actor } = start;
+  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...acceptedNow(sqlite, runId) });
+  return dropped;
 }
