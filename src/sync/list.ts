@@ -3,11 +3,10 @@ import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
-import { otherWriters } from '../store/file/lock-file.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
 import { apply } from '../store/write/apply.ts';
-import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
+import { nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
@@ -70,9 +69,8 @@ interface ListRun extends ListTask {
 
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: ListRun): Promise<ListOutcome> {
-  const { list, context, progress, observer, removals, signal, source } = run;
+  const { list, context, progress, observer, removals, source } = run;
   const { file, sum } = context;
-  const haveOthersWritten = otherWriters(file.sqlite);
   const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
   let state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
   try {
@@ -83,13 +81,11 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
       }
       if (tries !== 1) progress.stage = new Stage(context, state);
       const stage = progress.stage as Stage;
-      const read = await (tries === 0 ? readGrowth : readFully)(run, stage, state);
+      const read = await (tries === 0 ? readGrowth : readFully)(run, stage);
       let reason = read as string;
       if (typeof read !== 'string') {
         const conclude = (applied: Applied) => run.conclude(ended(progress.mode, read.unproven, applied));
-        const result = { ...read, removals };
-        const order = { stage, result, state, haveOthersWritten, signal, conclude };
-        const written = await apply(order);
+        const written = await apply(stage, { ...read, removals }, conclude);
         if (typeof written !== 'string') return written;
         reason = written;
       }
@@ -110,8 +106,9 @@ const fullSyncLeeway = 0.05;
 type Read = Omit<Result, 'removals'> | string;
 
 /** Reads a list from its growing end, until a window meets the known records. */
-async function readGrowth(run: ListRun, stage: Stage, { growth, order }: ListState): Promise<Read> {
+async function readGrowth(run: ListRun, stage: Stage): Promise<Read> {
   const { list, context, progress, fullEveryMs, clock } = run;
+  const { growth, order } = stage.before;
   if (growth === null || order === null || order === 'none') return '';
   const { firstPageNo, pageSize, newestKey, sweptAt } = growth;
   // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
@@ -139,7 +136,7 @@ async function readGrowth(run: ListRun, stage: Stage, { growth, order }: ListSta
   return { proof: null, answers: end.answers, unproven: null, undecided: 0, firstPageNo, pageSize, readAt };
 }
 
-async function readFully(run: ListRun, stage: Stage, { order }: ListState): Promise<Read> {
+async function readFully(run: ListRun, stage: Stage): Promise<Read> {
   const { context, progress, source, list, signal, clock, observer } = run;
   const readAt = clock().toISOString();
   const first = await getFirstPage(source, list, run.pageSize ?? pageSizeAtFirst, signal);
@@ -156,7 +153,7 @@ async function readFully(run: ListRun, stage: Stage, { order }: ListState): Prom
     identity,
     largest: pageSize,
     overlap: overlapOf(pageSize, identity),
-    learnt: order,
+    learnt: stage.before.order,
     run: context.runId,
     totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
     unshown(repeated) {
@@ -202,11 +199,14 @@ function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Applied) {
 
 /** How an error ends a list, also a fault of docmirror itself. */
 function failed(error: unknown): Ending {
-  const counts = { inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0 };
-  const words = { completeness: null, reason: null, checksum: null, changedIdentity: null };
-  const status = error instanceof CancelledError ? 'cancelled' : 'failed';
-  const fields = { newFields: [], emptiedColumns: [] };
-  return { ...counts, ...words, ...fields, undecided: 0, status, error: runErrorOf(error) };
+  return {
+    ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
+    ...{ completeness: null, reason: null, checksum: null, changedIdentity: null },
+    newFields: [],
+    emptiedColumns: [],
+    status: error instanceof CancelledError ? 'cancelled' : 'failed',
+    error: runErrorOf(error),
+  };
 }
 
 /** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */

@@ -6,45 +6,36 @@ import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
-import { type ListState, stateAfter, writeState } from './memory.ts';
+import { stateAfter, writeState } from './memory.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
-
-/** A list that was read. */
-interface Order {
-  readonly stage: Stage;
-  readonly result: Result;
-  /** What is known of the list from before. */
-  readonly state: ListState;
-  /** Whether another program has written to the mirror since the last question. */
-  readonly haveOthersWritten: () => boolean;
-  readonly signal: AbortSignal;
-  /** Makes the outcome that is recorded. */
-  conclude(applied: Applied): ListOutcome;
-}
 
 /**
  * Writes what was read of a list, in one short transaction: versions that end, rows, names of connections, rejected records, notes for
  * the next run and the run's record; all or nothing. The rows must then have the sum of what was read.
  *
+ * @param conclude makes the outcome that is recorded.
  * @returns the outcome; or why the list has to be read again without what earlier runs remember.
  */
-export async function apply(order: Order): Promise<ListOutcome | string> {
-  const { stage, result, state, haveOthersWritten, signal } = order;
-  const { file, list, runId, records, sqlite, sum } = stage.context;
+export async function apply(
+  stage: Stage,
+  result: Result,
+  conclude: (applied: Applied) => ListOutcome,
+): Promise<ListOutcome | string> {
+  const { file, list, runId, records, sqlite, sum, signal, haveOthersWritten } = stage.context;
   const { proof, unproven, undecided } = result;
   const plan = planOf(stage, result);
   const { edits, copies, gone, withheld, base, changedIdentity } = plan;
   // An incremental sync rests on the newest records that were known.
   const isKnown = (row: number) => stage.shown.has(row) || edits.has(row);
-  if (proof === null && state.growth?.newestRows.every(isKnown) !== true)
+  if (proof === null && stage.before.growth?.newestRows.every(isKnown) !== true)
     return 'the newest known record is gone';
 
   return transact(file, signal, async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(file, list.resource, sum);
-    const { rows, read } = await writeRows(order, plan);
+    const { rows, read } = await writeRows(stage, result, plan);
     if (!passesGate(read, rows)) {
       sqlite.exec('ROLLBACK');
       return `the rows of ${list.resource} would differ from what was read of the list`;
@@ -55,8 +46,8 @@ export async function apply(order: Order): Promise<ListOutcome | string> {
     const edited = new Map([...edits].map(([row, n]) => [n, row]));
     const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
     const seen = { pages: stage.pages, names: stage.names.entries };
-    writeState(sqlite, list, runId, stateAfter(state, result, seen, isSure, rows.count, rowOf));
-    const outcome = order.conclude({
+    writeState(sqlite, list, runId, stateAfter(stage.before, result, seen, isSure, rows.count, rowOf));
+    const outcome = conclude({
       inserted: rows.count - sum.count + gone.length,
       updated: edits.size,
       removed: gone.length,
@@ -75,12 +66,13 @@ export async function apply(order: Order): Promise<ListOutcome | string> {
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
-  { stage, result, signal }: Order,
+  stage: Stage,
+  result: Result,
   { edits, gone, stays, dropped, base, copies }: Plan,
 ): Promise<{ rows: Sum; read: Sum }> {
-  const slice = new TimeSlice(signal);
   const { context, sql, shown } = stage;
-  const { runId: run, sqlite, sum } = context;
+  const { runId: run, sqlite, sum, signal } = context;
+  const slice = new TimeSlice(signal);
   let read = stage.shownSum.plus(stage.stagedSum);
   for (const n of dropped) read.subtract(stage.contentOf(n));
   let rows = sum.plus(new Sum());

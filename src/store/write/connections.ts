@@ -171,7 +171,7 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
     .map(({ table, column }) => `SELECT ${column} AS id FROM ${table}`)
     .join(' UNION ');
   const missing = sqlite.prepare<[], number>(
-    `SELECT id FROM (${referred}) WHERE id NOT IN (SELECT id FROM connections) ORDER BY id`,
+    `SELECT id FROM (${referred}) r WHERE id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM connections WHERE id = r.id) ORDER BY id`,
   );
   for (const id of missing.pluck().all()) {
     insertConnection(sqlite, { id, name: null, extra: null }, runId);

@@ -43,6 +43,9 @@ export interface ListContext {
   readonly table: ListTable;
   /** The sum of the list's rows according to the newest receipt. */
   readonly sum: Sum;
+  /** Whether another program has written to the mirror since the last question. */
+  readonly haveOthersWritten: () => boolean;
+  readonly signal: AbortSignal;
 }
 
 /** The options of a run. */
@@ -135,10 +138,17 @@ export class SqliteMirror {
     const [file, records, runId] = [this.#file, this.#records, this.#runId];
     const { path, sqlite } = file;
     await this.#write(() => records.beginList(runId, list.resource, startedAt));
-    return explaining(path, () => {
-      const table = new ListTable(sqlite, list);
-      return { list, file, sqlite, records, runId, table, sum: lastState(sqlite, list.resource) };
-    });
+    return explaining(path, () => ({
+      list,
+      file,
+      sqlite,
+      records,
+      runId,
+      table: new ListTable(sqlite, list),
+      sum: lastState(sqlite, list.resource),
+      haveOthersWritten: otherWriters(sqlite),
+      signal: this.#options.signal,
+    }));
   }
 
   /** Records how a list ended that was not written. */

@@ -33,7 +33,8 @@ export class Stage {
   readonly ids = new IdSet();
   /** How many rows more than the mirror has the fullest page shows of a content, by its number from 1, if more than one. */
   readonly copies = new Map<number, number>();
-  readonly #remembered: ListState['pages'];
+  /** What is known of the list from before. */
+  readonly before: ListState;
   readonly #numbers = new ContentNumbers();
   readonly #insert: Database.Statement<unknown[]>;
   readonly #insertMany: Database.Statement<unknown[]>;
@@ -45,13 +46,13 @@ export class Stage {
   #answers = 0;
   #newKeys: number[] = [];
 
-  constructor(context: ListContext, state: ListState) {
+  constructor(context: ListContext, before: ListState) {
     const { list, sqlite } = context;
     this.context = context;
     this.isOfIds = list.identity.by === 'id';
     this.rejected = new RejectedRecords(list);
-    this.names = new SaidNames(state.names);
-    this.#remembered = state.pages;
+    this.before = before;
+    this.names = new SaidNames(before.names);
     this.sql = listSql(list);
     sqlite.exec(this.sql.create);
     this.#insert = sqlite.prepare(this.sql.insert);
@@ -208,7 +209,7 @@ export class Stage {
    * entered as if it had been parsed now.
    */
   isKnown(digest: string): boolean {
-    const page = this.#remembered[digest];
+    const page = this.before.pages[digest];
     if (this.pages.has(digest) || page === undefined) return this.pages.has(digest);
     const [ranges, hash, said] = page;
     const [hex, json, ids] = this.#rowsOf.get(JSON.stringify(ranges)) as [string | null, string, string];
