@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { resolveConfig } from '../config/resolve.ts';
 import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
@@ -114,7 +114,7 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
 /** An earlier demo's file is made again; any other one of that name is refused. */
 function removeOldDemo(): void {
   const file = mirrorToWrite(database);
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+  if (existsSync(file)) {
     using reader = new RunReader(file);
     if (reader.runs(1).some(run => run.actor !== actor))
       throw new RefusedFileError(

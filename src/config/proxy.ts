@@ -57,12 +57,16 @@ function find(name: string, variables: Variables): [variable: string, text: stri
 
 /** `NO_PROXY` lists hosts, which include their subdomains, `host:port`, `*.host` for the subdomains alone, and `*`. */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
-  const usedPort = port || (protocol === 'https:' ? '443' : '80');
-  return list.split(/[,\s]+/).some(entry => {
-    const [, star, name = '', entryPort = usedPort] = /^(\*?)\.?([^:]*)(?::(\d+))?$/.exec(entry) ?? [];
-    if (entryPort !== usedPort) return false;
-    if (name === '') return star === '*';
-    const domain = name.toLowerCase();
-    return hostname.endsWith(`.${domain}`) || (hostname === domain && star === '');
-  });
+  const names = [hostname, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
+  const entries = list
+    .toLowerCase()
+    .split(/[,\s]+/)
+    .filter(Boolean);
+  return entries.some(entry =>
+    names.some(name =>
+      entry.startsWith('*')
+        ? name.endsWith(entry.slice(1))
+        : `.${name}`.endsWith(`.${entry.replace(/^\./, '')}`),
+    ),
+  );
 }
