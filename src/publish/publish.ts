@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DocmirrorError, UsageError } from '../errors.ts';
-import type { EndedRun, PublishSource } from '../store/read/publish-rows.ts';
+import type { EndedRun, PublishSource } from '../store/read/versions.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import {
   changesTable,

@@ -4,7 +4,7 @@ import { ndjsonLine } from '../render/changes.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
-import { revisionOf } from '../store/read/figures.ts';
+import { revisionOf } from '../store/read/run-reader.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
 import {

@@ -4,7 +4,7 @@ import {
   listNumbers,
   type MirrorFigures,
   readFigures,
-} from '../store/read/figures.ts';
+} from '../store/read/run-reader.ts';
 import { version } from '../version.ts';
 
 type Labels = Readonly<Record<string, string>>;
