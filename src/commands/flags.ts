@@ -1,5 +1,4 @@
 import * as parse from '../config/parse.ts';
-import type { SettingName } from '../config/settings.ts';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 
@@ -126,7 +125,7 @@ export const listFlag = some(resourceNames, 'only this list');
 export const resourceFlag = some(keptResources, 'only this');
 
 /** The settings that almost every command has. */
-export const mirrorSettings = ['database', 'labels', 'logLevel'] as const satisfies readonly SettingName[];
+export const mirrorSettings = ['database', 'labels', 'logLevel'] as const;
 
 /** The settings of commands that read the service. */
 export const serviceSettings = [
@@ -141,10 +140,10 @@ export const serviceSettings = [
   'giveUpAfterMs',
   'maxRequestsPerSecond',
   'maxPages',
-] as const satisfies readonly SettingName[];
+] as const;
 
 /** The settings of commands that send pings and write metrics when they end. */
-export const notifierSettings = ['pingUrl', 'metricsFile'] as const satisfies readonly SettingName[];
+export const notifierSettings = ['pingUrl', 'metricsFile'] as const;
 
 /** The settings of commands that bring the mirror up to date. */
 export const runSettings = [
@@ -159,24 +158,22 @@ export const runSettings = [
   'share',
   'shareSql',
   ...notifierSettings,
-] as const satisfies readonly SettingName[];
-
-/** A point in time as docmirror records it; without a zone it is UTC. It throws an Error whose message completes "NAME: …". */
-export function instantOf(text: string): string {
-  const ms = instantMs(text.trim());
-  if (ms !== null) return new Date(ms).toISOString();
-  throw new Error(
-    `expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
-  );
-}
+] as const;
 
 /** True if a text is a length of time, for example `24h`, and no date. */
 export function isLength(text: string): boolean {
   return /^\s*\d+(\.\d+)?\s*[a-z]/i.test(text);
 }
 
-/** A point in time as docmirror records it: one that is named, or so long before now. It throws as `instantOf` does. */
+/**
+ * A point in time as docmirror records it: one that is named, in UTC if it has no zone, or so long before now. It throws an Error
+ * whose message completes "NAME: …".
+ */
 export function momentOf(text: string, nowMs: number): string {
   // Before the year 0 nothing was recorded.
-  return isLength(text) ? new Date(Math.max(0, nowMs - parse.time(text))).toISOString() : instantOf(text);
+  const ms = isLength(text) ? Math.max(0, nowMs - parse.time(text)) : instantMs(text.trim());
+  if (ms !== null) return new Date(ms).toISOString();
+  throw new Error(
+    `expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
+  );
 }
