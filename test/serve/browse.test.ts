@@ -165,6 +165,7 @@ describe('a list page', () => {
     '/search?nonsense=1',
     `/search?q=${'x'.repeat(201)}`,
     '/document-exports?from=yesterday',
+    '/document-exports.csv?from=yesterday',
     '/document-exports?sort=colour',
     '/document-exports?order=up',
     '/document-exports?kind=a&kind=b',

@@ -67,7 +67,7 @@ function navigation(path: string): Html {
     ([name, title]) =>
       html`<a href="/${name}"${path.split('/').includes(name) && html` aria-current="page"`}>${title}</a> `,
   )}<form role="search" action="/search">
-<input aria-label="Search all lists" name="q" type="search" placeholder="Title, name, reference" maxlength="200" autocomplete="off">
+<input aria-label="Search all lists" name="q" type="search" placeholder="Title, name, reference" autocomplete="off">
 <button>Search</button></form></nav>`;
 }
 

@@ -11,7 +11,8 @@ import { brief, type PageParts } from './page.ts';
 import type { Zone } from './period.ts';
 import { changeList } from './records.ts';
 
-const [nameMax, noteMax] = [80, 1_000];
+/** The most of a note that is shown, in UTF-16 code units. */
+const noteMax = 1_000;
 const dayMs = 86_400_000;
 
 /**
@@ -157,7 +158,7 @@ function ranking(name: string, { entries }: Ranking, total: number): Html {
   const rows = entries.map(({ label, now, before }) => {
     const share = `${((now / Math.max(1, total)) * 100).toFixed(1)}%`;
     const bar = html`<svg class="bar" aria-hidden="true"><rect width="${share}" height="8" rx="2"/></svg>`;
-    return [html`${brief(label, nameMax)}${bar}`, count(now), share, count(before)];
+    return [html`${brief(label)}${bar}`, count(now), share, count(before)];
   });
   return html`<figure>
 <figcaption><h3>By ${name}</h3></figcaption>
