@@ -96,11 +96,11 @@ async function examine(context: Context, check: Check): Promise<void> {
     const { bavail, bsize } = statfsSync(folder);
     return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
   });
-  if (share !== null)
-    await check('share', () => {
-      assertShareFits(config);
-      return `${share} can be made`;
-    });
+  await check('share', () => {
+    if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };
+    assertShareFits(config);
+    return `${share} can be made`;
+  });
   const { from } = service.token;
   let text = '';
   const token = await check('token', async () => {
