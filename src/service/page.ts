@@ -85,9 +85,8 @@ export function readPage(
     if (match === null) return null;
     const start = match.index + match[0].length - 1;
     const head = body.toString('utf8', 0, start);
-    const tailFrom = Math.max(start, body.length - tailBytesMax);
     let end = body.lastIndexOf(']');
-    for (let tries = 0; tries < tailTriesMax && end >= tailFrom; tries++) {
+    for (let tries = 0; tries < tailTriesMax && end >= start; tries++) {
       const { items, ...beside } =
         tryTo(() => JSON.parse(`${head}[]${body.toString('utf8', end + 1)}`)) ?? {};
       if (items?.length === 0 && isObject(beside.pagination))
@@ -114,9 +113,8 @@ export function readPage(
   }
 }
 
-/** The bytes at an answer's start and end in which its items are searched for, before the answer is parsed completely. */
+/** The bytes at an answer's start in which its items are searched for, before the answer is parsed completely. */
 const headBytesMax = 4 * 1024;
-const tailBytesMax = 64 * 1024;
 /** The number of brackets that are tried as the end of the items before the answer is parsed completely. */
 const tailTriesMax = 16;
 

@@ -121,45 +121,40 @@ async function writeRows(
  */
 function fieldNews({ context, sql, answerMembers }: Stage, { proof, unproven }: Result) {
   const { sqlite, list, runId } = context;
+  const { resource, table } = list;
   const isFull = proof !== null;
-  const all = <Row>(query: string, ...values: unknown[]) =>
-    sqlite.prepare<unknown[], Row>(query).all(...values);
-  const known = all<UnknownField & { readonly recordCount: number | null }>(
-    'SELECT field, json_type AS jsonType, record_count AS recordCount FROM unknown_fields WHERE resource = ?',
-    list.resource,
-  );
-  const isCounted = isFull && known.some(({ recordCount }) => recordCount !== 0);
-  const hasFurther = isCounted || all(sql.isFurther).length > 0;
-  const columns = new Set(list.fields.map(({ name }) => name));
+  const counted = sqlite.prepare('SELECT 1 FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0');
+  const isCounted = isFull && counted.get(resource) !== undefined;
+  const hasFurther = isCounted || sqlite.prepare(sql.isFurther).get() !== undefined;
   const ofRun = isFull ? '' : `AND r._changed_run_id = ${runId}`;
-  const further = hasFurther
-    ? all<UnknownField & { readonly recordCount: number }>(
-        `SELECT j.key AS field,
-           CASE j.type WHEN 'text' THEN 'string' WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
-             WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' ELSE j.type END AS jsonType,
-           count(*) AS recordCount
-         FROM ${list.table} r, json_each(r._extra) j WHERE r._extra IS NOT NULL ${ofRun} GROUP BY 1, 2 ORDER BY 1, 2`,
-      )
-    : [];
-  const isNew = ({ field, jsonType }: UnknownField) =>
-    !known.some(each => each.field === field && each.jsonType === jsonType);
-  // A value that its column can't store is in `_extra`, too.
-  const fields = further.filter(({ field }) => !columns.has(field));
-  const members = [...answerMembers.values()].filter(isNew);
-
-  if (isFull)
-    sqlite.prepare('UPDATE unknown_fields SET record_count = 0 WHERE resource = ?').run(list.resource);
-  const note = sqlite.prepare(
-    `INSERT INTO unknown_fields (resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count)
-     VALUES (@resource, @field, @jsonType, @runId, @runId, @recordCount) ON CONFLICT DO UPDATE SET
-       last_seen_run_id = @runId, record_count = coalesce(@recordCount, record_count)`,
+  const further = sqlite.prepare<[], UnknownField & { readonly recordCount: number }>(
+    `SELECT j.key AS field,
+       CASE j.type WHEN 'text' THEN 'string' WHEN 'integer' THEN 'number' WHEN 'real' THEN 'number'
+         WHEN 'true' THEN 'boolean' WHEN 'false' THEN 'boolean' ELSE j.type END AS jsonType,
+       count(*) AS recordCount
+     FROM ${table} r, json_each(r._extra) j WHERE r._extra IS NOT NULL ${ofRun} GROUP BY 1, 2 ORDER BY 1, 2`,
   );
-  const { resource } = list;
-  for (const { field, jsonType } of members) note.run({ resource, field, jsonType, runId, recordCount: 0 });
-  for (const { field, jsonType, recordCount } of fields)
-    note.run({ resource, field, jsonType, runId, recordCount: isFull ? recordCount : null });
+  // A value that its column can't store is in `_extra`, too.
+  const columns = new Set(list.fields.map(({ name }) => name));
+  const fields = (hasFurther ? further.all() : []).filter(({ field }) => !columns.has(field));
+
+  if (isFull) sqlite.prepare('UPDATE unknown_fields SET record_count = 0 WHERE resource = ?').run(resource);
+  const note = sqlite
+    .prepare<object, number>(
+      `INSERT INTO unknown_fields (resource, field, json_type, first_seen_run_id, last_seen_run_id, record_count)
+       VALUES (@resource, @field, @jsonType, @runId, @runId, @recordCount) ON CONFLICT DO UPDATE SET
+         last_seen_run_id = @runId, record_count = coalesce(@recordCount, record_count)
+       RETURNING first_seen_run_id = @runId`,
+    )
+    .pluck();
+  const isNew = ({ field, jsonType }: UnknownField, recordCount: number | null) =>
+    note.get({ resource, field, jsonType, runId, recordCount }) === 1;
+  const newFields = fields.filter(each => isNew(each, isFull ? each.recordCount : null));
   return {
-    newFields: [...fields.filter(isNew).map(({ field, jsonType }) => ({ field, jsonType })), ...members],
+    newFields: [
+      ...newFields.map(({ field, jsonType }) => ({ field, jsonType })),
+      ...[...answerMembers.values()].filter(member => isNew(member, 0)),
+    ],
     emptiedColumns: isFull && unproven === null ? emptiedColumns(context) : [],
   };
 }

@@ -5,9 +5,6 @@ import type { MirrorRecord } from '../../contract/record.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
-/** What a record says of a connection: its id, its name and its further fields. */
-export type NameEntry = readonly [id: number, name: string | null, extra: string | null];
-
 /** A text of a connection, and the time of the record that gives it; minus infinity if it has none. */
 interface Said {
   readonly text: string;
@@ -20,25 +17,24 @@ interface Said {
  */
 export class SaidNames {
   /** What records say, each once. Pages have the numbers of entries. */
-  readonly entries: NameEntry[] = [];
+  readonly entries: Connection[] = [];
   readonly #numbers = new Map<number, number[]>();
   readonly #newest = new Map<number, { name: Said | null; extra: Said | null }>();
 
   /** @param entries those of remembered pages. */
-  constructor(entries: readonly NameEntry[]) {
-    for (const [id, name, extra] of entries) this.#numberOf({ id, name, extra });
+  constructor(entries: readonly Connection[]) {
+    for (const entry of entries) this.#numberOf(entry);
   }
 
   /** The number of an entry; a new one gets the next number. */
-  #numberOf({ id, name, extra }: Connection): number {
-    const known = this.#numbers.get(id) ?? [];
+  #numberOf(said: Connection): number {
+    const known = this.#numbers.get(said.id) ?? [];
     for (const number of known) {
-      const entry = this.entries[number] as NameEntry;
-      if (entry[1] === name && entry[2] === extra) return number;
+      const { name, extra } = this.entries[number] as Connection;
+      if (name === said.name && extra === said.extra) return number;
     }
-    this.#numbers.set(id, [...known, this.entries.length]);
-    this.entries.push([id, name, extra]);
-    return this.entries.length - 1;
+    this.#numbers.set(said.id, [...known, this.entries.length]);
+    return this.entries.push(said) - 1;
   }
 
   /** Enters what a page's records say, and returns it, as `enter` takes it. */
@@ -59,7 +55,7 @@ export class SaidNames {
   /** Enters what a page says: pairs of the number of an entry and the place of its newest record, which `timeAt` gives the time of. */
   enter(pairs: Int32Array, timeAt: (place: number) => number): void {
     for (let at = 0; at < pairs.length; at += 2) {
-      const [id, name, extra] = this.entries[pairs[at] as number] as NameEntry;
+      const { id, name, extra } = this.entries[pairs[at] as number] as Connection;
       const time = timeAt(pairs[at + 1] as number);
       const newest = this.#newest.get(id) ?? { name: null, extra: null };
       newest.name = newerOf(newest.name, name, time);

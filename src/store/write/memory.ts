@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
+import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import type { PageItems } from '../../proof/window.ts';
-import type { NameEntry } from './connections.ts';
 import { listSql } from './list-sql.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
@@ -14,7 +14,7 @@ export interface ListState {
   /** Null if the last run was not sure of the list, or if the list must be read in full for another reason. */
   readonly growth: GrowingEnd | null;
   /** The names that remembered pages give to connections. */
-  readonly names: readonly NameEntry[];
+  readonly names: readonly Connection[];
   /** The pages of the last proven full sync, by their digests. */
   readonly pages: Readonly<Record<string, KnownPage>>;
 }
@@ -123,7 +123,7 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
 export function stateAfter(
   before: ListState,
   read: ReadList,
-  seen: { readonly pages: ReadonlyMap<string, ParsedPage>; readonly names: readonly NameEntry[] },
+  seen: { readonly pages: ReadonlyMap<string, ParsedPage>; readonly names: readonly Connection[] },
   isSure: boolean,
   rowCount: number,
   rowOf: (n: number) => number | null,
