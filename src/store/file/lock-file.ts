@@ -29,7 +29,7 @@ export function isHeld(file: string): boolean {
  * The file records how the last run left the mirror. It is never removed, because another process might be waiting to lock it.
  */
 export class MirrorLock implements Disposable {
-  readonly #sqlite: Database.Database;
+  readonly #sqlite;
 
   /** @throws `mirror_busy` if another process has it; RefusedFileError if something else is at its path. */
   constructor(file: string) {

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { codeOf, UsageError } from '../../errors.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 
 /** A value of a result. Whole numbers are bigints, which are exact; other numbers are REAL. BLOBs are lower-case hexadecimal digits. */
@@ -16,7 +16,7 @@ export interface Statement {
 export class Query implements Disposable {
   /** The names of the columns, in their order; two can be the same. */
   readonly columns: readonly string[];
-  readonly #file: MirrorFile;
+  readonly #file;
   readonly #prepared: Database.Statement<unknown[], (QueryValue | Buffer)[]>;
 
   /**

@@ -5,7 +5,7 @@ import type { Checkpoint } from '../../audit/checkpoint.ts';
 import { lists, resourceNames } from '../../contract/lists.ts';
 import type { RecordedList, RecordedRun } from '../../contract/run.ts';
 import { isHeld } from '../file/lock-file.ts';
-import { type MirrorFile, openForReading } from '../file/open.ts';
+import { openForReading } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
@@ -15,8 +15,8 @@ export type ListStatus = ReturnType<RunReader['status']>[number];
 
 /** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
 export class RunReader implements Disposable {
-  readonly #file: MirrorFile;
-  readonly #died: number | null;
+  readonly #file;
+  readonly #died;
 
   /** @throws MirrorFileError if there is no mirror, or it can't be read. */
   constructor(path: string) {

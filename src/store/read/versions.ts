@@ -71,8 +71,8 @@ const stoodAfter = 'h.resource = @resource AND h.valid_from_run_id <= @run AND h
 
 /** The mirror in its present state or in its state after a run: the rows that no later run wrote, and the versions that one ended. */
 export class MirrorState {
-  readonly #sqlite: Database.Database;
-  readonly #runId: number | null;
+  readonly #sqlite;
+  readonly #runId;
   #connections: ReadonlyMap<number, Connection> | undefined;
 
   /** @param runId null for the present state. */

@@ -7,7 +7,7 @@ import { mirrorIds } from '../tables/views.ts';
 
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
-  readonly #sqlite: Database.Database;
+  readonly #sqlite;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;

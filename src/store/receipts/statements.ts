@@ -48,20 +48,17 @@ const changesOf = (resource: Resource) =>
  * their run, so a run without changes costs a few look-ups. Nothing is kept in memory.
  */
 export class RunComposer {
-  readonly #sqlite: Database.Database;
-  readonly #changes: ReadonlyMap<Resource, Database.Statement<[{ runId: number }], string>>;
-  readonly #ended: Database.Statement<[runId: number, resource: string], Row>;
+  readonly #sqlite;
+  readonly #changes;
+  readonly #ended;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;
-    this.#changes = new Map(
-      keptResources.map(resource => [
-        resource,
-        sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck(),
-      ]),
-    );
+    this.#changes = keptResources.map(resource => {
+      return { resource, lines: sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck() };
+    });
     // The plus keeps SQLite from reading all versions of the list.
-    this.#ended = sqlite.prepare(
+    this.#ended = sqlite.prepare<[runId: number, resource: string], Row>(
       `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id, content
        FROM record_history WHERE valid_to_run_id = ? AND +resource = ? ORDER BY record_id, id`,
     );
@@ -69,7 +66,7 @@ export class RunComposer {
 
   /** What a run changed in each list, and in the connections. */
   changes(runId: number) {
-    const changesIn = ([resource, lines]: [Resource, Database.Statement<[{ runId: number }], string>]) => {
+    const changes = this.#changes.map(({ resource, lines }) => {
       const hash = new LinesHash();
       /** The contents that the run put into the list. */
       const began = new Sum();
@@ -79,16 +76,14 @@ export class RunComposer {
       }
       /** Those that it took out: of records that it removed, and the old ones of records that it updated. */
       const { ended, gone } = this.ended(runId, resource);
-      return [
-        resource,
-        { count: hash.count, hashes: { changes: hash.digest(), ended }, began, gone },
-      ] as const;
-    };
-    return new Map([...this.#changes].map(changesIn));
+      const hashes = { changes: hash.digest(), ended };
+      return [resource, { count: hash.count, hashes, began, gone }] as const;
+    });
+    return new Map(changes);
   }
 
   /** The receipt's `ended`, 64 hexadecimal digits, and the contents of the versions that the run ended. */
-  ended(runId: number, resource: string): { ended: string; gone: Sum } {
+  ended(runId: number, resource: string) {
     const [hash, gone] = [new LinesHash(), new Sum()];
     for (const { content, ...row } of this.#ended.iterate(runId, resource)) {
       hash.add(`${canonicalRow(row)}\n`);

@@ -13,7 +13,7 @@ const endOfRun = `coalesce(completed_at,
 
 /** Finds runs by number and by time. Only ended runs count, because the result of any other run is not known yet. */
 export class EndedRuns {
-  readonly #sqlite: Database.Database;
+  readonly #sqlite;
 
   constructor(sqlite: Database.Database) {
     this.#sqlite = sqlite;

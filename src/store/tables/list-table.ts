@@ -31,15 +31,15 @@ const rowsPerStep = 256;
 /** One list's tables, read by prepared statements that are made from its definition. A run writes them by its plan, in sets. */
 export class ListTable {
   readonly list: ListDefinition;
-  readonly #sqlite: Database.Database;
+  readonly #sqlite;
   /** The column that leads the index for finding a content: the time, or the id. */
-  readonly #lead: string;
-  readonly #rows: string;
-  readonly #find: Database.Statement<[number, Buffer], number>;
-  readonly #findMany: Database.Statement<[(number | Buffer)[]], (number | null)[]>;
-  readonly #others: Database.Statement<[number, Buffer, number, number], number>;
-  readonly #read: Database.Statement<[number], RawRow>;
-  readonly #items: readonly Database.Statement<[number], Scalar>[];
+  readonly #lead;
+  readonly #rows;
+  readonly #find;
+  readonly #findMany;
+  readonly #others;
+  readonly #read;
+  readonly #items;
 
   constructor(sqlite: Database.Database, list: ListDefinition) {
     const { table, ownerColumn } = list;
