@@ -1,8 +1,7 @@
 import * as Type from 'typebox';
 import { Check } from 'typebox/schema';
 
-// The words in which JSON is declared: outputs and receipts. A declaration is a plain JSON Schema, and its type is a `ValueOf`. It has a
-// description if its name does not say enough.
+// The words in which outputs and receipts are declared, as plain JSON Schema. A description is there if the name does not say enough.
 
 /** A declaration. */
 export type Shape = Type.TSchema;

@@ -78,7 +78,6 @@ function shown(resource: string, name: string, value: unknown, textMax: number):
 }
 
 function words(value: unknown, withIds: boolean): string {
-  if (value === null || value === undefined) return '';
   if (Array.isArray(value)) return value.map(each => words(each, withIds)).join(', ') || 'none';
   if (!isObject(value))
     return withoutAddressSecrets(typeof value === 'string' ? value : JSON.stringify(value));
