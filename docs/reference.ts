@@ -7,7 +7,7 @@ import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import { advice, exitCodes } from '../src/errors.ts';
-import { outputs } from '../src/render/outputs/outputs.ts';
+import { outputs } from '../src/render/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
 

@@ -4,7 +4,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { manText, schemaName } from '../build/package-files.ts';
-import { outputs } from '../src/render/outputs/outputs.ts';
+import { outputs } from '../src/render/outputs.ts';
 import { runCli, temporaryFolder } from './support/run-cli.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,7 +1,7 @@
 import { keptResources } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
-import type { OutputOf } from '../render/outputs/outputs.ts';
+import type { OutputOf } from '../render/outputs.ts';
 import { wrap } from '../render/table.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';

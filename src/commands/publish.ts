@@ -1,7 +1,7 @@
 import { resolvePublish } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
 import { count, counted } from '../render/numbers.ts';
-import type { OutputOf } from '../render/outputs/outputs.ts';
+import type { OutputOf } from '../render/outputs.ts';
 import { command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
 import { statusLineOn } from './progress.ts';

@@ -4,7 +4,7 @@ import { readSmallFile } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
-import type { OutputOf } from '../render/outputs/outputs.ts';
+import type { OutputOf } from '../render/outputs.ts';
 import { isCurrent, makeShare, type ShareOptions, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';

@@ -1,7 +1,7 @@
 import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import type { OutputOf } from '../render/outputs/outputs.ts';
+import type { OutputOf } from '../render/outputs.ts';
 import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
 import { rejectedText, runsText } from '../render/runs.ts';
 import { readMirror } from '../store/read/browse.ts';

@@ -1,5 +1,5 @@
 import { printableInOneLine } from '../printable.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { wrap } from './table.ts';
 
 /** The result of one check of `doctor`. */

@@ -5,7 +5,7 @@ import { printable } from '../printable.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted, instant } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { cut, linesOf, renderTable } from './table.ts';
 
 /** A field of a record, in words. */

@@ -3,7 +3,7 @@ import { adviceOn } from '../errors.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import { count, counted, duration } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { renderTable, wrap } from './table.ts';
 
 /** How a run ended, and the share after it; null if none is set. */

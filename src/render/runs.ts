@@ -2,7 +2,7 @@ import type { Receipt } from '../audit/receipt.ts';
 import type { RecordedRun } from '../contract/run.ts';
 import { openPointsOf } from '../list-state.ts';
 import { count, duration, instant } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { totalsOf } from './run-summary.ts';
 import { cut, linesOf, renderTable } from './table.ts';
 

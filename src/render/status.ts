@@ -4,7 +4,7 @@ import { openPointsOf, stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import { ago, count, duration, instant } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { fieldsText } from './run-summary.ts';
 import { linesOf, renderTable } from './table.ts';
 

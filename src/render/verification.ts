@@ -1,6 +1,6 @@
 import { printable, printableInOneLine } from '../printable.ts';
 import { count, counted } from './numbers.ts';
-import type { OutputOf } from './outputs/outputs.ts';
+import type { OutputOf } from './outputs.ts';
 import { linesOf, renderTable } from './table.ts';
 
 /** A mirror that was audited and, if it was asked for, compared with checkpoints and with the service. */

@@ -7,7 +7,7 @@ import { outputFlags, schemaOf } from '../../build/package-files.ts';
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
 import { exact } from '../../src/contract/shapes.ts';
-import { outputs } from '../../src/render/outputs/outputs.ts';
+import { outputs } from '../../src/render/outputs.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 

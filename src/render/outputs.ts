@@ -1,6 +1,6 @@
-import { receiptShapes } from '../../audit/receipt.ts';
-import { keptResources, resourceNames } from '../../contract/lists.ts';
-import * as run from '../../contract/run.ts';
+import { receiptShapes } from '../audit/receipt.ts';
+import { keptResources, resourceNames } from '../contract/lists.ts';
+import * as run from '../contract/run.ts';
 import {
   anyObject,
   anyOf,
@@ -17,7 +17,7 @@ import {
   type ValueOf,
   whole,
   yesOrNo,
-} from '../../contract/shapes.ts';
+} from '../contract/shapes.ts';
 
 // Members that several outputs have.
 const { error, labels, receipt, resource } = run;
