@@ -30,7 +30,6 @@ export const query = command({
     const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     using query = new Query(config.database, statement);
     assertFits(query.columns, format);
-    query.holdStill();
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());

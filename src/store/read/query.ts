@@ -26,6 +26,8 @@ export class Query implements Disposable {
   constructor(path: string, { sql, params }: Statement) {
     this.#file = openForReading(path);
     try {
+      // Everything is read from one state of the file, however often the rows are read.
+      this.#file.sqlite.exec('BEGIN');
       this.#prepared = this.#file.sqlite.prepare(sql);
       const wrong = this.#prepared.readonly ? 'returns no rows' : 'would write';
       if (!this.#prepared.readonly || !this.#prepared.reader)
@@ -50,11 +52,6 @@ export class Query implements Disposable {
     } catch (error) {
       throw explained(error, this.#file.path);
     }
-  }
-
-  /** From here on everything is read from one state of the file. */
-  holdStill(): void {
-    this.#file.sqlite.exec('BEGIN');
   }
 
   [Symbol.dispose](): void {
