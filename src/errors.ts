@@ -155,6 +155,8 @@ interface ServiceDetails extends ErrorOptions {
   readonly retryAfterMs?: number | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
+  /** How often a page that ends like this is asked for; if left out, three times if its form is wrong, or else without an end. */
+  readonly triesMax?: number;
 }
 
 /** The service answered with something that can't be used, or did not answer. */
@@ -162,12 +164,14 @@ export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
   readonly isBare: boolean;
+  readonly triesMax: number;
 
   constructor(code: ErrorCode, message: string, details: ServiceDetails) {
     super(code, message, details);
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;
+    this.triesMax = details.triesMax ?? (code === 'invalid_response' ? 3 : Number.POSITIVE_INFINITY);
   }
 }
 

@@ -4,6 +4,9 @@ import { type Page, type Pagination, parseItems } from '../contract/page.ts';
 import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError } from '../errors.ts';
 
+/** How often a page is asked for whose answer says of itself that it failed or is partial. Other forms are wrong for longer. */
+const faultTriesMax = 6;
+
 /** The parts of an answer: the bytes of its items, and its members beside them. */
 interface Answer {
   /** JSON: an array. */
@@ -41,9 +44,9 @@ export function readPage(
   asked: string,
   isKnown: (digest: string) => boolean = () => false,
 ): Page {
-  const problem = (why: string, isBare = false) => {
+  const problem = (why: string, isBare = false, triesMax = 3) => {
     const message = `${asked} did not answer with a page: the body is ${why}`;
-    return new ServiceError('invalid_response', message, { retryable: true, isBare });
+    return new ServiceError('invalid_response', message, { retryable: true, isBare, triesMax });
   };
   const noPage = (why: string, isBare = false) => problem(`not a page of items: ${why}`, isBare);
   const read = ({ bytes, beside }: Answer) => {
@@ -63,6 +66,7 @@ export function readPage(
       throw problem(
         `not a page, because its member "${name}" says that the answer failed or is partial`,
         isEmpty,
+        faultTriesMax,
       );
   if (!isObject(pagination)) throw noPage('it has no "pagination"', isEmpty && (pagination ?? null) === null);
   for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {

@@ -30,9 +30,6 @@ export interface ServiceOptions extends HttpOptions {
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
-/** How often a page is asked for that comes in a wrong form, or whose answer says of itself that it failed or is partial. */
-const formTriesMax = 6;
-
 /** The time for the one try of a list after the others were given up, in milliseconds. */
 const lastTryMsMax = 5_000;
 
@@ -174,7 +171,7 @@ function mayPass(
 ): error is ServiceError {
   if (!(error instanceof ServiceError) || !error.retryable) return false;
   if (error.code === 'server_error' && tryNumber >= triesMax) return false;
-  if (error.code === 'invalid_response' && tryNumber >= formTriesMax) return false;
+  if (tryNumber >= error.triesMax) return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
 }
 
