@@ -35,7 +35,7 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
     const value = item[name];
     return isMany && Array.isArray(value) ? value.map(scalarIn) : scalarIn(value);
   };
-  if (kind === 'text' || kind === 'texts') {
+  if (kind === 'text' || kind === 'integer' || kind === 'texts') {
     const as = filter === 'time' ? 'time' : kind;
     return [{ name: isMany ? name : column, kind: as, label, isName: false, of: reader(scalarOf) }];
   }

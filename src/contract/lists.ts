@@ -25,7 +25,7 @@ interface Named extends Uses {
 
 /** A field in one column of the list's own table. */
 export interface ScalarField extends Named {
-  readonly kind: 'text' | 'connection';
+  readonly kind: 'text' | 'integer' | 'connection';
 }
 
 /** A field in a table of its own, one row for each element. */

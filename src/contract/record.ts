@@ -120,6 +120,7 @@ class ItemReading {
   scalar({ kind, name }: ScalarField): Scalar {
     const value = this.#item[name];
     if (kind === 'connection') return this.#connection(name, name, value);
+    if (kind === 'integer') return readInteger(name, value);
     const text = readText(name, value);
     return text === null || text.isWellFormed() ? text : this.#leave(name, null);
   }

@@ -124,6 +124,7 @@ const textOrNull = orNull(shape.text());
 const connection = orNull(object(shape.partial({ id: orNull(id), name: textOrNull })));
 const values: Record<Field['kind'], shape.Shape> = {
   text: textOrNull,
+  integer: orNull(id),
   connection,
   texts: orNull(list(textOrNull)),
   connections: orNull(list(connection)),

@@ -67,9 +67,9 @@ test('the new columns have what had waited in _extra and fits, and the rest is w
   expect(rows).toEqual([
     { reference: 'DOC-8', language: 'fr', page_total: null, _extra: null },
     { reference: 'DOC-9', language: null, page_total: null, _extra: '{"pageTotal":9007199254740993}' },
-    { reference: 'DOC-11', language: null, page_total: null, _extra: '{"pageTotal":11,"language":11}' },
-    { reference: 'DOC-20', language: null, page_total: '20', _extra: null },
-    { reference: 'DOC-600', language: 'it', page_total: '3', _extra: null },
+    { reference: 'DOC-11', language: null, page_total: null, _extra: '{"pageTotal":"eleven","language":11}' },
+    { reference: 'DOC-20', language: null, page_total: 20, _extra: null },
+    { reference: 'DOC-600', language: 'it', page_total: 3, _extra: null },
   ]);
 });
 

@@ -53,7 +53,7 @@ export async function makeOutgrownMirror(path: string): Promise<Outgrown> {
   await sync();
 
   // Run 5: the list has grown. Run 6: one list fails.
-  lists['document-exports'].push(documentExport(600, { language: 'it', pageTotal: '3' }));
+  lists['document-exports'].push(documentExport(600, { language: 'it', pageTotal: 3 }));
   await sync({ fullEveryMs: 86_400_000 });
   service.options.status = { webhooks: 500 };
   await sync();
@@ -64,7 +64,7 @@ export async function makeOutgrownMirror(path: string): Promise<Outgrown> {
 function exportWithNewFields(n: number): SampleItem {
   return documentExport(n, {
     ...(n % 4 === 0 ? { language: n % 8 === 0 ? 'de' : null } : {}),
-    ...(n % 5 === 0 ? { pageTotal: `${n}` } : {}),
+    ...(n % 5 === 0 ? { pageTotal: n } : {}),
     ...(n % 6 === 0 ? { reviewerConnection: { id: 900 + (n % 4), name: `Reviewer ${n % 4}` } } : {}),
   });
 }
@@ -76,7 +76,7 @@ function putOddExports(exports: StandIn['lists']['document-exports']): void {
     '"pageTotal":0',
     '"pageTotal":9007199254740993',
   );
-  exports[10] = documentExport(11, { pageTotal: 11, language: 11 });
+  exports[10] = documentExport(11, { pageTotal: 'eleven', language: 11 });
   exports[12] = documentExport(13, { reviewerConnection: { id: null, name: 'Nobody' } });
   exports[14] = documentExport(15, { reviewerConnection: 3, 'free text': { pages: [1, 2] } });
 }

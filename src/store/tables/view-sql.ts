@@ -73,6 +73,7 @@ function rowRecord(list: ListDefinition, reference: Reference): string {
 function rowValue(list: ListDefinition, field: Field, reference: Reference): string {
   switch (field.kind) {
     case 'text':
+    case 'integer':
       return `t.${field.column}`;
     case 'connection':
       return `json(${reference(`t.${field.column}`)})`;
