@@ -25,7 +25,8 @@ const actor = 'docmirror demo';
 const shownChangesMax = 8;
 
 const dayMs = 86_400_000;
-const days = 14;
+/** A longer list is copied less often, because it takes longer. */
+const longList = 100_000;
 
 /** The days on which something happens at the service. */
 const changesOn = 6;
@@ -42,7 +43,14 @@ what changed. The service is a small one on this machine, its records are made u
 /** `docmirror demo` */
 export const demo = command({
   flags: {
-    records: defaulting(number('n', 'how many document exports there are at first', [0, 10_000_000]), '4000'),
+    records: defaulting(
+      number(
+        'n',
+        'how many document exports there are at first; with more than 100000, only four runs are made',
+        [0, 10_000_000],
+      ),
+      '4000',
+    ),
     until: moment('the time of the last run (default: now). The same date makes the same records', 'date'),
   },
   settings: ['logLevel'],
@@ -52,6 +60,7 @@ export const demo = command({
   },
   async run({ records, until }, context) {
     const { stdout, signal, settings } = context;
+    const days = records > longList ? 4 : 14;
     const untilMs = until === null ? Date.now() : Date.parse(until);
     const { DOCMIRROR_LOG_LEVEL = 'error' } = settings.environment;
     const config = resolveConfig({ ...settings.flags, database, actor }, { DOCMIRROR_LOG_LEVEL });
