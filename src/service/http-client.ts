@@ -206,6 +206,7 @@ const statuses: Readonly<Record<number, readonly [ErrorCode, words: string, retr
   403: ['forbidden', 'the token does not allow this list', false],
   404: ['not_found', 'there is no page at this address', false],
   408: ['timeout', 'the service gave up waiting', true],
+  425: ['overloaded', 'it is too early', true],
   429: ['overloaded', 'too many requests', true],
   503: ['overloaded', 'the service is not available', true],
   5: ['server_error', 'the service failed', true],

@@ -14,6 +14,7 @@ const resource = 'document-exports';
 /** Faults that another try can mend, each with its code in the record of a run in which it never ends. */
 const passing: [name: string, fault: Fault, code: string][] = [
   ['408', { kind: 'status', status: 408 }, 'timeout'],
+  ['425', { kind: 'status', status: 425 }, 'overloaded'],
   ['429', { kind: 'status', status: 429 }, 'overloaded'],
   ['500', { kind: 'status', status: 500 }, 'server_error'],
   ['502', { kind: 'status', status: 502 }, 'server_error'],
