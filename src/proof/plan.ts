@@ -78,11 +78,11 @@ export const sizesMax = 40;
 
 /**
  * Page sizes for more readings, in the order in which a run tries them; the next run begins with the next one. Their pages are cut at other
- * places than those of the largest size. There are hardly more of them, but for the last size of two if pages are small.
+ * places than those of the largest size. There are hardly more of them, but for the last size of two if pages are small. None has one record.
  */
 export function otherSizes(largest: number, run: number): number[] {
   const least = Math.max(Math.floor(largest * 0.9), largest - sizesMax);
-  const others = sizesBetween(1, largest - 1).filter(size => divisor(size, largest) === 1);
+  const others = sizesBetween(2, largest - 1).filter(size => divisor(size, largest) === 1);
   const near = others.filter(size => size >= least);
   if (near.length === 0) return [2];
   return near.length > 1 ? rotated(near, run) : others.slice(0, 2);
