@@ -37,6 +37,8 @@ import {
   usualOrder,
 } from './query.ts';
 
+/** A later page of changes would be read for too long, because all before it are. */
+const changePagesMax = 500;
 /** Records, changes or hits on a page. */
 const itemsOnPage = 50;
 /** Most versions of a record on its page. */
@@ -181,11 +183,13 @@ function askedChanges(query: Query) {
 
 function changesBody(sqlite: Sqlite, request: Request): PageParts {
   const { query } = request;
+  if (query.page > changePagesMax)
+    throw new HttpError(400, `page must be <= ${changePagesMax}. Name a run, or download the CSV.`);
   const found = changesThatFit(sqlite, askedChanges(query))
     .drop((query.page - 1) * itemsOnPage)
     .take(itemsOnPage + 1)
     .toArray();
-  const hasNext = found.length > itemsOnPage;
+  const hasNext = found.length > itemsOnPage && query.page < changePagesMax;
   return changesParts(asked(sqlite, request, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 

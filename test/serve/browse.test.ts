@@ -171,6 +171,7 @@ describe('a list page', () => {
     '/document-exports?kind=a&kind=b',
     '/changes?operation=delete',
     '/changes?page=0',
+    '/changes?page=501',
   ])('is refused in words, with the name of the parameter: %s', async path => {
     const answer = await served.get(path);
     expect(answer.status).toBe(400);
