@@ -50,7 +50,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
     'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
   assertOneMirror(path, database, advice, 'share_of_another_mirror');
   using changed = new DatabaseCopy(path);
-  using share = new DatabaseCopy(path);
+  using compacted = new DatabaseCopy(path);
   try {
     {
       using mirror = openMirrorForReading(database);
@@ -61,6 +61,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
       const shape = sqlite.pragma('user_version', { simple: true });
       dropUnwanted(sqlite);
       withhold(sqlite, selection);
+      sqlite.exec('PRAGMA incremental_vacuum');
       const runId = new EndedRuns(sqlite).newest();
       if (sql !== null) runStatements(sqlite, sql);
       const leftOut = dropUnreadableViews(sqlite);
@@ -69,8 +70,9 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
       sqlite.pragma(`user_version = ${shape}`);
       return { runId, leftOut };
     });
-    // Free pages still have what was removed.
-    inFile(changed.unfinished, sqlite => share.fill(sqlite));
+    // Free pages still have what the statements deleted.
+    if (sql !== null) inFile(changed.unfinished, sqlite => compacted.fill(sqlite));
+    const share = sql === null ? changed : compacted;
     const { size: bytes } = statSync(share.unfinished);
     shareOwner(share.unfinished, path);
     chmodSync(share.unfinished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
@@ -96,8 +98,13 @@ export function shareTarget(target: string, name: string): string {
 function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
   const sqlite = new Database(path);
   try {
-    // If this fails, the file is removed, so no journal is written beside it.
-    const settings = ['journal_mode = MEMORY', 'synchronous = OFF', 'foreign_keys = OFF'];
+    // If this fails, the file is removed, so no journal is written beside it. What is removed is overwritten.
+    const settings = [
+      'journal_mode = MEMORY',
+      'synchronous = OFF',
+      'foreign_keys = OFF',
+      'secure_delete = ON',
+    ];
     for (const setting of [...settings, `cache_size = -${cacheKib}`]) sqlite.pragma(setting);
     return work(sqlite);
   } finally {
