@@ -120,18 +120,18 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
   return lines.map(line => `${line}\n`).join('');
 }
 
-/** An earlier demo's file is made again; any other one of that name is refused. */
+/** An earlier demo's files are made again; any other ones of these names are refused. */
 function removeOldDemo(): void {
   const file = mirrorToWrite(database);
-  if (existsSync(file)) {
-    using reader = new RunReader(file);
+  for (const path of [file, share].filter(each => existsSync(each))) {
+    using reader = new RunReader(path);
     if (reader.runs(1).some(run => run.actor !== actor))
       throw new RefusedFileError(
-        `${file} is a mirror that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
+        `${path} is a file that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
       );
   }
   using _lock = new MirrorLock(file);
-  for (const path of [file, `${file}-wal`, `${file}-shm`]) rmSync(path, { force: true });
+  for (const path of [file, `${file}-wal`, `${file}-shm`, share]) rmSync(path, { force: true });
 }
 
 /** The last run as `sync` shows it, what it changed, and what to do with the mirror. */

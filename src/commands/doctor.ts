@@ -6,6 +6,7 @@ import { readRecords } from '../contract/record.ts';
 import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
+import { assertShareOf } from '../store/copies/share.ts';
 import { mirrorToWrite, openMirrorForReading } from '../store/file/open.ts';
 import { assertNothingIntrusive } from '../store/file/open-to-write.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
@@ -83,9 +84,14 @@ async function examine(context: Context, check: Check): Promise<void> {
     assertIsMirrorOf(database, service.baseUrl);
     if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
     SqliteMirror.open(database, { signal, tell: () => undefined }).close();
-    using file = openMirrorForReading(database);
-    assertNothingIntrusive(file);
-    await assertAsWritten(file, new TimeSlice(signal));
+    try {
+      using file = openMirrorForReading(database);
+      assertNothingIntrusive(file);
+      await assertAsWritten(file, new TimeSlice(signal));
+    } catch (error) {
+      if (failureOf(error).code !== 'upgrade_needed') throw error;
+      return `${path} is of an older docmirror; the next run copies it and brings it up to date`;
+    }
     return `${path} can be opened, and its rows are as docmirror wrote them`;
   });
   // A token is for the service of its mirror alone.
@@ -99,6 +105,13 @@ async function examine(context: Context, check: Check): Promise<void> {
   await check('share', () => {
     if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };
     assertShareFits(config);
+    try {
+      assertShareOf(database, share);
+    } catch (error) {
+      throw new DocmirrorError(failureOf(error).code, failureOf(error).message, {
+        exitCode: exitCodes.partial,
+      });
+    }
     return `${share} can be made`;
   });
   const { from } = service.token;

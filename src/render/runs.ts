@@ -52,8 +52,7 @@ export function rejectedText({ counts, records }: OutputOf['rejected'], width: n
     '',
     renderTable(['Id', 'List', 'Page', 'Item', 'Last run', 'Record'], shown, width),
     rest > 0 && `… and ${count(rest)} more`,
-    isOpen &&
-      '\nTell those who run the service. Nothing is removed from a list while some of its records are rejected.',
+    isOpen && '\nTell those who run the service. The mirror keeps what it had of these records.',
   ]);
 }
 

@@ -108,8 +108,10 @@ export function pageGetter(
     const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
     const tries = triesMax === undefined ? {} : { triesMax };
     const get = (by: number) => {
-      const asked = { pageNo: pageNo - by, pageSize: sentSize, isBeyond, isKnown, ...tries };
-      return source.getPage(list, asked, signal);
+      // Answers might count the first page by a number at which the service has none.
+      const asked = index === 0 ? null : pageNo - by;
+      const wanted = { pageNo: asked, pageSize: sentSize, isBeyond, isKnown, ...tries };
+      return source.getPage(list, wanted, signal);
     };
     const before = ahead;
     const page = await get(before);

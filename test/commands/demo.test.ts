@@ -58,7 +58,8 @@ describe('the demo', () => {
   test('is of as many records as --records says, and the same for one --until', async () => {
     await using other = temporaryFolder();
     const contents = async () => {
-      await runCli(['demo', '--records', '20', '--until', '2026-11-01'], { cwd: other.path });
+      const made = await runCli(['demo', '--records', '20', '--until', '2026-11-01'], { cwd: other.path });
+      expect(made.code).toBe(0);
       const path = join(other.path, 'docmirror-demo.sqlite');
       return sqlite(path, 'SELECT run_id, checksum, inserted FROM sync_run_resources ORDER BY 1, resource');
     };

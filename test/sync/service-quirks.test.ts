@@ -9,6 +9,7 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
   ['the first page is 0', { firstPage: 0, maxPageSize: 20 }, 20],
   ['the first page is 1', { firstPage: 1, maxPageSize: 20 }, 20],
   ['answers count pages from 0, requests from 1', { pageNo: { answersAhead: -1 }, maxPageSize: 20 }, 20],
+  ['answers count pages from 2, requests from 1', { pageNo: { answersAhead: 1 }, maxPageSize: 20 }, 20],
   [
     'answers count pages from 1, requests from 0',
     { firstPage: 0, pageNo: { answersAhead: 1 }, maxPageSize: 20 },
@@ -52,7 +53,10 @@ describe.concurrent('the mirror is exact if', () => {
     expectExactMirror(scene.database, scene.service);
     scene.service.lists['document-exports'].splice(40, 1);
     scene.service.lists['document-exports'].push(documentExport(900));
+    // Lists on one page.
+    for (const name of ['collections', 'webhooks'] as const) scene.service.lists[name].splice(1, 1);
     const second = await scene.sync();
+    expect(second.code).toBe(0);
     expect(second.of('document-exports')).toMatchObject({
       completeness: 'proven',
       inserted: 1,

@@ -45,10 +45,7 @@ const shareMode = 0o644;
  * @throws DocmirrorError with the code `share_failed` if the statements fail.
  */
 export async function makeShare({ database, path, sql, signal, ...selection }: ShareOptions) {
-  // Its readers would get the records of this mirror.
-  const advice =
-    'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
-  assertOneMirror(path, database, advice, 'share_of_another_mirror');
+  assertShareOf(database, path);
   using changed = new DatabaseCopy(path);
   using compacted = new DatabaseCopy(path);
   try {
@@ -92,6 +89,13 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
  */
 export function shareTarget(target: string, name: string): string {
   return replaceable(fileBehind(target, name));
+}
+
+/** @throws RefusedFileError if the share of another mirror is at a path: its readers would get the records of this one. */
+export function assertShareOf(database: string, path: string): void {
+  const advice =
+    'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
+  assertOneMirror(path, database, advice, 'share_of_another_mirror');
 }
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
