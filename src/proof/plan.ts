@@ -78,14 +78,14 @@ export const sizesMax = 40;
 
 /**
  * Page sizes for more readings, in the order in which a run tries them; the next run begins with the next one. Their pages are cut at other
- * places than those of the largest size. There are hardly more of them, but for the last size of two if pages are small. None has one record.
+ * places than those of the largest size, and are hardly more, but for the last of two sizes. None has one record.
  */
 export function otherSizes(largest: number, run: number): number[] {
-  const least = Math.max(Math.floor(largest * 0.9), largest - sizesMax);
-  const others = sizesBetween(2, largest - 1).filter(size => divisor(size, largest) === 1);
-  const near = others.filter(size => size >= least);
-  if (near.length === 0) return [2];
-  return near.length > 1 ? rotated(near, run) : others.slice(0, 2);
+  const smaller = sizesBetween(2, largest - 1);
+  const others = smaller.filter(size => divisor(size, largest) === 1);
+  const near = others.filter(size => size >= Math.max(Math.floor(largest * 0.9), largest - sizesMax));
+  if (near.length > 1) return rotated(near, run);
+  return largest === 1 ? [2] : [...new Set([...others, ...smaller])].slice(0, 2);
 }
 
 /** Page sizes for pages around a place, in the order in which a run tries them. */
