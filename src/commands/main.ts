@@ -64,8 +64,11 @@ async function commandIn(words: readonly string[]) {
 /** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
 type Typed = ReturnType<typeof parse>;
 
+/** Flags that name the object of a command. Of others that can't be repeated, the last one counts. */
+const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
+
 /**
- * Of a flag that is there several times, the last one counts, unless it can be repeated.
+ * Takes a command's words apart. A negative number is no flag.
  *
  * @throws UsageError if a flag is unknown, lacks its value, or does not fit the others.
  */
@@ -83,8 +86,12 @@ function parse(command: Command, args: readonly string[]) {
   const flags = new Map<string, readonly string[]>();
   const words: string[] = [];
   for (const token of tokens) {
+    const isNegative = token.kind === 'option' && /^-\d+$/.test(args[token.index] as string);
+    // Each digit is a token, and the first one has the place of all.
+    if (isNegative && tokens.find(({ index }) => index === token.index) === token)
+      words.push(args[token.index] as string);
     if (token.kind === 'positional') words.push(token.value);
-    if (token.kind !== 'option') continue;
+    if (token.kind !== 'option' || isNegative) continue;
     const { rawName: name, value, inlineValue } = token;
     const flag = known.get(name);
     // The value can be a token, so it is not shown.
@@ -94,6 +101,10 @@ function parse(command: Command, args: readonly string[]) {
       );
     if (flag.valueName !== undefined && value === undefined)
       throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
+    if (flags.has(name) && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
+      throw new UsageError(
+        `option ${name} is there twice. It can be given once; the other value would be ignored.`,
+      );
     const before = flag.isRepeatable ? (flags.get(name) ?? []) : [];
     flags.set(name, [...before, value ?? '']);
   }

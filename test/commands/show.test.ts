@@ -130,6 +130,7 @@ describe('show', () => {
 
   test.each([
     [['collections', '4711'], 1, 'docmirror: The mirror has no record of collections with the id "4711"'],
+    [['collections', '-57'], 1, 'with the id "-57"'],
     [['document-exports', 'no such'], 1, 'with the id or sourceDocumentReference "no such"'],
     [
       ['collections', 'x'],

@@ -81,6 +81,23 @@ const flags: Row[] = [
   ['report --timezone Europe/Atlantis', 'there is no time zone'],
   ['completion tcsh', 'Expected one of bash, zsh, fish.'],
   ['completion bash more', /too many arguments/],
+  ...[
+    ['--database', 'sync'],
+    ['--database', 'verify'],
+    ['--database', ''],
+    ['--base-url', 'sync'],
+    ['--env-file', 'sync'],
+    ['--public-key', 'verify --checkpoint checkpoint'],
+    ['--check', 'backup'],
+    ['--restore', 'backup'],
+    ['--tenant', 'publish clickhouse --url http://127.0.0.1:9'],
+    ['--url', 'publish clickhouse --tenant acme'],
+  ].map(
+    ([flag, words]): Row => [
+      `${words} ${flag} one ${flag} two`.trim(),
+      new RegExp(`${flag} .*It can be given once`),
+    ],
+  ),
 ];
 
 const envFiles: Row[] = [
