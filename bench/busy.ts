@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
-import type { ListOutcome } from '../src/contract/run.ts';
 import { Random } from '../src/sample/random.ts';
 import { Secrets } from '../src/service/secrets.ts';
 import { Service } from '../src/service/service.ts';
+import type { ListOutcome } from '../src/store/tables/run.ts';
 import { run } from '../test/support/in-process.ts';
 import { BusyList, BusyServer, type Habit, habits } from './busy-list.ts';
 

@@ -5,8 +5,8 @@ import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
 import { settings } from '../src/config/settings.ts';
-import { labels } from '../src/contract/run.ts';
 import { failureOutput, outputs } from '../src/render/outputs.ts';
+import { labels } from '../src/store/tables/run.ts';
 import { version } from '../src/version.ts';
 
 // Writes the manual page and the JSON Schemas of the package, man/ and schemas/: npm run build

@@ -33,7 +33,7 @@ const allowedRooms = table({
   service: 'contract errors printable',
   proof: 'contract',
   publish: 'contract errors store/read',
-  sync: 'contract errors proof store/file store/receipts store/write',
+  sync: 'contract errors proof store/file store/receipts store/tables store/write',
   'store/tables': 'contract errors',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'errors store/receipts store/tables version',
@@ -41,7 +41,7 @@ const allowedRooms = table({
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',
   'store/copies': 'contract errors store/file store/receipts store/tables store/verify version',
-  render: 'audit contract errors freshness list-state printable store/read',
+  render: 'audit contract errors freshness list-state printable store/read store/tables',
   serve: 'contract errors freshness render store/read version',
   sample: 'contract',
   commands:
@@ -49,7 +49,7 @@ const allowedRooms = table({
 });
 
 /** Imports that can only be of types. */
-const typesOnly = ['publish → store/read', 'render → store/read'];
+const typesOnly = ['publish → store/read'];
 
 /** Packages that only some rooms can use. */
 const packageRooms = table({

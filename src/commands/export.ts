@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { type CellValue, type Column, cellsOf } from '../contract/cells.ts';
 import { fieldsOf, keptResources, tableOf } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
@@ -7,6 +6,7 @@ import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
 import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
+import { type CellValue, type Column, cellsOf } from '../store/read/cells.ts';
 import { EndedRuns } from '../store/read/change-list.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/versions.ts';
 import { assertEnded } from './changes.ts';

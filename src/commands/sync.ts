@@ -1,5 +1,4 @@
 import { lists } from '../contract/lists.ts';
-import type { RunSummary } from '../contract/run.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
 import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
@@ -70,7 +69,7 @@ export const sync = command({
 });
 
 /** Why records of these lists were rejected by the run that has just ended. */
-function rejectionsIn(database: string, { resources }: RunSummary): RejectionCount[] {
+function rejectionsIn(database: string, { resources }: SharedRunSummary): RejectionCount[] {
   if (resources.every(({ rejected }) => rejected === 0)) return [];
   return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);
 }

@@ -1,14 +1,13 @@
-import { changedFields, type Item } from '../contract/cells.ts';
 import { isObject } from '../contract/json.ts';
 import { lists } from '../contract/lists.ts';
-import type { ListOutcome } from '../contract/run.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { shownEndpoint, withoutAddressSecrets } from '../render/endpoint.ts';
 import { counted } from '../render/numbers.ts';
 import { type LiveResult, verificationText, verifiedOf } from '../render/verification.ts';
 import { fileBehind } from '../store/file/open.ts';
+import { changedFields, type Item } from '../store/read/cells.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
-import { exitCodeOf } from '../sync/run.ts';
+import { exitCodeOf, type RunSummary } from '../sync/run.ts';
 import { verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command } from './command.ts';
 import {
@@ -92,7 +91,13 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
   return { isProven: notes.length === 0, notes, differenceCount, differences };
 }
 
-function notesOn({ resource, error, completeness, reason, rejected }: ListOutcome): string[] {
+function notesOn({
+  resource,
+  error,
+  completeness,
+  reason,
+  rejected,
+}: RunSummary['resources'][number]): string[] {
   if (error !== null) return [`${resource} could not be compared: ${error.message}`];
   const notes: string[] = [];
   if (completeness !== 'proven')

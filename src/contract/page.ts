@@ -1,4 +1,6 @@
 import { parseExact } from './json.ts';
+import type { ListDefinition } from './lists.ts';
+import { type FieldsOf, oneOf, optional, text, whole, yesOrNo } from './shapes.ts';
 
 /** The place of an answer in its list. */
 export interface Pagination {
@@ -9,13 +11,14 @@ export interface Pagination {
   readonly totalRecordCount: number;
 }
 
-/** A field that the service sends and that has no column, with one of the JSON types of its values. */
-export interface UnknownField {
-  readonly field: string;
-  readonly jsonType: string;
-  /** True if it is a member of the answers beside `items` and `pagination`, whose values are not kept. */
-  readonly isInAnswer?: boolean;
-}
+/** What tells of a field that the service sends and that has no column: its name, and one of the JSON types of its values. */
+export const unknownField = {
+  field: text(),
+  jsonType: oneOf<string>(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
+  isInAnswer: optional(yesOrNo('true if it is beside `items` in an answer')),
+};
+/** The same, as a type. The values of a field beside `items` are not kept. */
+export type UnknownField = FieldsOf<typeof unknownField>;
 
 /** An answer of the service. Its envelope is checked; its items are not. */
 export interface Page {
@@ -26,8 +29,38 @@ export interface Page {
   readonly digest: string;
   /** The items in their order, with all digits of their numbers; null if the digest was known, so that nothing was parsed. */
   readonly items: readonly unknown[] | null;
-  /** The members beside `items` and `pagination`. Their values are not kept. */
+  /** The members beside `items` and `pagination`. */
   readonly otherMembers: readonly UnknownField[];
+}
+
+/** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
+export interface PageRequest {
+  readonly pageNo: number | null;
+  readonly pageSize: number | null;
+  /** True if, by all that is known, there is no page at this address: an empty answer might then be right. */
+  readonly isBeyond?: boolean;
+  /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
+  readonly triesMax?: number;
+  /** Tells whether items with that digest need no parsing. */
+  readonly isKnown?: (digest: string) => boolean;
+}
+
+/** What requests have cost so far. */
+export const traffic = {
+  requests: whole(),
+  retries: whole('how many of them were further tries'),
+  bytes: whole('those that were received'),
+  waitedMs: whole('because the service asked for it, or failed'),
+};
+
+/** The service, as a run sees it. `service/` implements it. */
+export interface PageSource {
+  readonly baseUrl: string;
+  readonly traffic: FieldsOf<typeof traffic>;
+  /** How many page requests can be in flight now. */
+  readonly concurrency: number;
+  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help. */
+  getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
 }
 
 /**

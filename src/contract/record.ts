@@ -206,16 +206,10 @@ export function identityOf(list: ListDefinition, { id, scalars }: RecordValues):
 }
 
 /**
- * The content of a record, in 32 hexadecimal digits, from its JSON in the service's own shape.
+ * Reads a record from its JSON in the service's own shape, or a connection, whose name is its only scalar.
  *
- * @param resource a list, or `connections`.
  * @throws SyntaxError, TypeError if the text is not a record of that resource.
  */
-export function contentOfJson(resource: string, json: string): string {
-  return recordOfJson(resource, json).content.toString('hex');
-}
-
-/** Reads a record or a connection, with its name as the only scalar, as `contentOfJson` does. */
 export function recordOfJson(resource: string, json: string): RecordValues & { readonly content: Buffer } {
   if (resource === 'connections') {
     const connection = readWireConnection(json);

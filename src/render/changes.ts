@@ -1,3 +1,5 @@
+import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
+import { printableJson } from '../printable.ts';
 import {
   type CellValue,
   type Column,
@@ -5,9 +7,7 @@ import {
   cellsOf,
   changedFields,
   furtherFields,
-} from '../contract/cells.ts';
-import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
-import { printableJson } from '../printable.ts';
+} from '../store/read/cells.ts';
 import type { Change } from '../store/read/change-cursor.ts';
 import { count, instant } from './numbers.ts';
 import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';

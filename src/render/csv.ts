@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import type { CellValue, Column } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
+import type { CellValue, Column } from '../store/read/cells.ts';
 
 /** Spreadsheets recognise a formula by a sign at the text's beginning, also after characters that they ignore there. */
 const formula = /^[\s"'“”\u00ad\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]|^[\t\r]/;

@@ -1,6 +1,6 @@
 import { receiptShapes } from '../audit/receipt.ts';
 import { keptResources, resourceNames } from '../contract/lists.ts';
-import * as run from '../contract/run.ts';
+import { unknownField } from '../contract/page.ts';
 import {
   anyObject,
   anyOf,
@@ -18,10 +18,10 @@ import {
   whole,
   yesOrNo,
 } from '../contract/shapes.ts';
+import { error, labels, listOutcome, news, recordedRun, resource, run } from '../store/tables/run.ts';
 
 // Members that several outputs have.
-const { error, labels, receipt, resource } = run;
-const { baseUrl, docmirrorVersion } = run.recordedRun;
+const { baseUrl, docmirrorVersion } = recordedRun;
 const path = text();
 const bytes = whole();
 const runId = whole();
@@ -35,8 +35,9 @@ const notes = list(text());
 const isErased = optional(yesOrNo('left out if false'));
 const recordThen = (when: string) => orNull(anyObject(`the record ${when}; null if its text was erased`));
 
-const unknownField = object({
-  ...run.addedField,
+const seenField = object({
+  field: unknownField.field,
+  jsonType: unknownField.jsonType,
   firstSeenRunId: whole(),
   lastSeenRunId: whole(),
   recordCount: orNull(whole('records that had it after the last full sync')),
@@ -49,15 +50,15 @@ const listStatus = object({
   lastFullAt: orNull(time('the end of its last completed full sync')),
   ageMs: orNull(whole('time since `lastCompletedAt`')),
   endedInFuture: yesOrNo("by this machine's clock"),
-  unknownFields: list(unknownField, 'those without a column'),
+  unknownFields: list(seenField, 'those without a column'),
   lastRun: orNull(
-    object({ ...run.recordedRun.resources.items.properties, baseUrl }, 'the newest run that worked on it'),
+    object({ ...recordedRun.resources.items.properties, baseUrl }, 'the newest run that worked on it'),
   ),
 });
 const mirrorState = {
   state: text('the worst that applies: `ok`, `failed`, `died` and so on'),
   why: text(),
-  run: orNull(object(run.recordedRun)),
+  run: orNull(object(recordedRun)),
   resources: list(listStatus),
 };
 const oneMirror = object(
@@ -227,6 +228,25 @@ const backup = anyOf([
   { ...verify, description: 'for `--check`, and if a copy is not sound' },
 ]);
 
+const receipt = orNull(
+  object({
+    leafIndex: whole('its place in the log, from 0'),
+    leafHash: hex(64, 'its own'),
+    treeSize: whole('receipts in the log'),
+    rootHash: hex(64, 'that of all receipts'),
+  }),
+);
+const sync = {
+  ...run,
+  runId: orNull(whole('null in a dry run')),
+  rowsDropped: orNull(whole('altered rows that `--rebuild` dropped; null without it')),
+  completedAt: time('when it ended'),
+  durationMs: whole(),
+  resources: list(object({ ...listOutcome, ...news })),
+  versionsPruned: whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
+  receipt,
+  share: orNull(object({ path, error: orNull(error) })),
+};
 const share = {
   path,
   runId: orNull(whole('the newest one in it')),
@@ -256,9 +276,9 @@ const publication = {
 
 /** All outputs for programs, by their command: its `--json`, and a line of `changes`. Schemas, the reference and tests are made from it. */
 export const outputs = {
-  sync: object({ ...run.runSummary, share: orNull(object({ path, error: orNull(error) })) }),
+  sync: object(sync),
   status: anyOf([oneMirror, manyMirrors]),
-  runs: list(object(run.recordedRun)),
+  runs: list(object(recordedRun)),
   show,
   rejected: object({ counts: list(rejectionCount), records: list(rejectedRecord) }),
   changes,

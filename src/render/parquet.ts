@@ -1,6 +1,6 @@
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import type { CellValue, Column, ColumnKind } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
+import type { CellValue, Column, ColumnKind } from '../store/read/cells.ts';
 import { inBatches, type Rows } from './csv.ts';
 
 type Options = ConstructorParameters<typeof ParquetWriter>[0];

@@ -1,5 +1,5 @@
-import type { Column } from '../contract/cells.ts';
 import { printable, printableJson } from '../printable.ts';
+import type { Column } from '../store/read/cells.ts';
 import type { QueryValue } from '../store/read/query.ts';
 import { inBatches } from './csv.ts';
 import { renderTable } from './table.ts';

@@ -1,7 +1,7 @@
-import type { ListOutcome, RecordedList } from '../contract/run.ts';
 import { adviceOn } from '../errors.ts';
 import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
+import type { ListOutcome, RecordedList } from '../store/tables/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { renderTable, wrap } from './table.ts';

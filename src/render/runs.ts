@@ -1,6 +1,6 @@
 import type { Receipt } from '../audit/receipt.ts';
-import type { RecordedRun } from '../contract/run.ts';
 import { openPointsOf } from '../list-state.ts';
+import type { RecordedRun } from '../store/tables/run.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { totalsOf } from './run-summary.ts';

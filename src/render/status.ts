@@ -1,8 +1,8 @@
-import type { RecordedRun } from '../contract/run.ts';
 import { ageMs, isFresh, isInFuture } from '../freshness.ts';
 import { openPointsOf, stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
+import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { fieldsText } from './run-summary.ts';

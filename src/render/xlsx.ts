@@ -1,7 +1,7 @@
 import { strToU8, Zip, ZipDeflate } from 'fflate';
-import type { CellValue, Column } from '../contract/cells.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
+import type { CellValue, Column } from '../store/read/cells.ts';
 import { inBatches, type Rows } from './csv.ts';
 
 // An Excel workbook with one sheet (ECMA-376). The libraries for it hold all cells in memory: 200,000 exports take 1.6 GB there.

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Browsable, browsables } from '../contract/browsable.ts';
 import { ndjsonLine } from '../render/changes.ts';
+import { type Browsable, browsables } from '../store/read/browsable.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';

@@ -1,7 +1,7 @@
-import { type Browsable, browsables } from '../contract/browsable.ts';
 import { type Field, resourceNames } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs.ts';
+import { type Browsable, browsables } from '../store/read/browsable.ts';
 import { version } from '../version.ts';
 import { changesQuery, listQuery } from './query.ts';
 

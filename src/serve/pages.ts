@@ -1,7 +1,5 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { type Browsable, browsables, noFilter } from '../contract/browsable.ts';
-import type { CellValue, Column } from '../contract/cells.ts';
 import { lists } from '../contract/lists.ts';
 import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
@@ -12,6 +10,7 @@ import { brief, type PageParts, page, servedPolicy } from '../render/web/page.ts
 import { reportPeriod, Zone } from '../render/web/period.ts';
 import { recordParts } from '../render/web/records.ts';
 import { reportParts } from '../render/web/report.ts';
+import { type Browsable, browsables, noFilter } from '../store/read/browsable.ts';
 import {
   filterChoices,
   findRecords,
@@ -19,6 +18,7 @@ import {
   recordTable,
   searchRecords,
 } from '../store/read/browse.ts';
+import type { CellValue, Column } from '../store/read/cells.ts';
 import { placeOf } from '../store/read/change-cursor.ts';
 import { changesThatFit } from '../store/read/change-list.ts';
 import { otherVersions, readStory, webhooksOf } from '../store/read/record-story.ts';

@@ -1,3 +1,6 @@
+import { keptResources } from '../contract/lists.ts';
+import { oneOf } from '../contract/shapes.ts';
+import { instantMs } from '../contract/time.ts';
 import {
   type Browsable,
   browsableOf,
@@ -6,10 +9,7 @@ import {
   parametersOf,
   type RecordFilter,
   sortsOf,
-} from '../contract/browsable.ts';
-import { keptResources } from '../contract/lists.ts';
-import { oneOf } from '../contract/shapes.ts';
-import { instantMs } from '../contract/time.ts';
+} from '../store/read/browsable.ts';
 import { HttpError } from './http.ts';
 
 const text = (description: string, minLength = 0, maxLength = 200) => {

@@ -1,7 +1,6 @@
 import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page } from '../contract/page.ts';
-import type { PageRequest, PageSource, Traffic } from '../contract/run.ts';
+import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import { HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
@@ -58,7 +57,7 @@ export class Service implements PageSource {
     this.#client = new HttpClient(options);
   }
 
-  get traffic(): Traffic {
+  get traffic() {
     const { requests, bytes } = this.#client;
     return { requests, retries: this.#retries, bytes, waitedMs: this.#pacer.waitedMs + this.#backoffMs };
   }

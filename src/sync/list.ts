@@ -1,10 +1,10 @@
-import type { Applied, ListOutcome, RunError } from '../contract/run.ts';
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import { assertSum } from '../store/receipts/altered-lists.ts';
+import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply } from '../store/write/apply.ts';
 import { nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';

@@ -1,6 +1,5 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page } from '../contract/page.ts';
-import type { PageSource } from '../contract/run.ts';
+import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import { type Ask, beginOf, type Wrong } from '../proof/window.ts';
 

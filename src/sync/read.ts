@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page } from '../contract/page.ts';
-import type { ListOutcome, PageSource } from '../contract/run.ts';
+import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Asking, Batch } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, type PageAddress, PageItems, reachOf } from '../proof/window.ts';
+import type { ListOutcome } from '../store/tables/run.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Fetched, type Paging, pageGetter, wrongSize } from './pages.ts';

@@ -1,6 +1,6 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
-import type { ListOutcome, RunStatus, RunSummary } from '../contract/run.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
+import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
 import { runErrorOf, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './read.ts';
 
@@ -27,7 +27,7 @@ export interface RunOptions extends ListOptions {
  * @throws an error of the mirror as a whole, and a fault of docmirror itself; a fault in a list is thrown when the run
  * has ended.
  */
-export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
+export async function runSync(options: RunOptions, world: RunWorld) {
   const { source, mirror, clock, signal } = world;
   // The clock might be set during the run.
   const startedAtMs = performance.now();
@@ -61,7 +61,9 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
   }
-  const resources = options.lists.map(({ resource }) => outcomes.get(resource) as ListOutcome);
+  const resources: readonly ListOutcome[] = options.lists.map(
+    ({ resource }) => outcomes.get(resource) as ListOutcome,
+  );
   const status = statusOf(resources);
   const cancelled = resources.find(resource => resource.status === 'cancelled');
   const error = (cancelled ?? resources.find(resource => resource.error !== null))?.error ?? null;
@@ -89,6 +91,9 @@ function statusOf(resources: readonly ListOutcome[]): RunStatus {
   if (resources.every(resource => resource.status === 'completed')) return 'completed';
   return resources.every(resource => resource.status === 'failed') ? 'failed' : 'partial';
 }
+
+/** How a run ended. */
+export type RunSummary = Readonly<Awaited<ReturnType<typeof runSync>>>;
 
 /** The exit code of a process after this run. */
 export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSignal): number {

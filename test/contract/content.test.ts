@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { connectionContent } from '../../src/contract/content.ts';
-import { contentOfJson as contentOf } from '../../src/contract/record.ts';
+import { recordOfJson } from '../../src/contract/record.ts';
+
+const contentOf = (resource: string, json: string) => recordOfJson(resource, json).content.toString('hex');
 
 function first16(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 32);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ListOutcome } from '../../src/contract/run.ts';
 import { type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
+import type { ListOutcome } from '../../src/store/tables/run.ts';
 
 const plain: ListOutcome = {
   resource: 'document-exports',

@@ -1,7 +1,7 @@
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import type { CellValue, Column } from '../../src/contract/cells.ts';
 import { xlsxPieces } from '../../src/render/xlsx.ts';
+import type { CellValue, Column } from '../../src/store/read/cells.ts';
 
 const columns: Column[] = [
   { name: 'title', kind: 'text' },

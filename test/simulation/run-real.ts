@@ -1,11 +1,11 @@
 import { listOf } from '../../src/contract/lists.ts';
-import type { PageSource, RunSummary } from '../../src/contract/run.ts';
+import type { PageSource } from '../../src/contract/page.ts';
 import { CancelledError, MirrorAlteredError, ServiceError } from '../../src/errors.ts';
 import { readPage } from '../../src/service/page.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import type { ListObserver } from '../../src/sync/read.ts';
-import { exitCodeOf, runSync } from '../../src/sync/run.ts';
+import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import type { Answer, Ask } from './answers.ts';
 import { type ListName, listNames } from './scenario.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import type { ListDefinition, ResourceName } from '../../src/contract/lists.ts';
-import type { Page } from '../../src/contract/page.ts';
-import type { PageRequest, PageSource } from '../../src/contract/run.ts';
+import type { Page, PageRequest, PageSource } from '../../src/contract/page.ts';
 import { answer } from './moving-list.ts';
 
 /** A change at the service between two runs. Numbers are taken modulo what there is. */

@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { listOf } from '../../src/contract/lists.ts';
-import type { ListOutcome, PageSource, RunSummary } from '../../src/contract/run.ts';
+import type { PageSource } from '../../src/contract/page.ts';
 import { Secrets } from '../../src/service/secrets.ts';
 import { Service, type ServiceOptions } from '../../src/service/service.ts';
+import type { ListOutcome } from '../../src/store/tables/run.ts';
 import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
-import { exitCodeOf, runSync } from '../../src/sync/run.ts';
+import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
 

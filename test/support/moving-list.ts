@@ -1,6 +1,5 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
-import type { Page } from '../../src/contract/page.ts';
-import type { PageRequest, PageSource, Traffic } from '../../src/contract/run.ts';
+import type { Page, PageRequest, PageSource } from '../../src/contract/page.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { readPage } from '../../src/service/page.ts';
 
@@ -41,7 +40,7 @@ export class MovingList implements PageSource {
     this.concurrency = concurrency;
   }
 
-  get traffic(): Traffic {
+  get traffic(): PageSource['traffic'] {
     return { requests: this.#requests, retries: 0, bytes: 0, waitedMs: 0 };
   }
 

@@ -1,6 +1,5 @@
 import type { ListDefinition } from '../../src/contract/lists.ts';
-import type { Page } from '../../src/contract/page.ts';
-import type { PageRequest, PageSource } from '../../src/contract/run.ts';
+import type { Page, PageRequest, PageSource } from '../../src/contract/page.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
 import { answer } from './moving-list.ts';

@@ -1,5 +1,5 @@
-import { type Browsable, browsables, type ListOrder, parametersOf } from '../../contract/browsable.ts';
 import { keptResources } from '../../contract/lists.ts';
+import { type Browsable, browsables, type ListOrder, parametersOf } from '../../store/read/browsable.ts';
 import type { Choices, FoundRecords, SearchHit } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/change-cursor.ts';
 import { counted } from '../numbers.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { browsables } from '../../contract/browsable.ts';
 import { printable } from '../../printable.ts';
+import { browsables } from '../../store/read/browsable.ts';
 import { withoutAddressSecrets } from '../endpoint.ts';
 import { cut } from '../table.ts';
 import { Html, html } from './html.ts';

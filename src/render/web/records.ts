@@ -1,4 +1,4 @@
-import { browsableOf } from '../../contract/browsable.ts';
+import { browsableOf } from '../../store/read/browsable.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/change-cursor.ts';
 import type { RecordStory, StoryRun } from '../../store/read/record-story.ts';

@@ -1,5 +1,10 @@
 // The texts are SQL, because a filter chooses the table, the conditions and the order.
 import type Database from 'better-sqlite3';
+import { type Field, listOf, lists } from '../../contract/lists.ts';
+import { instantMs } from '../../contract/time.ts';
+import { openForReading } from '../file/open.ts';
+import { registerInstant } from '../tables/list-table.ts';
+import { connectionJson, rowJson } from '../tables/view-sql.ts';
 import {
   type Browsable,
   browsableOf,
@@ -7,13 +12,8 @@ import {
   type ListOrder,
   noFilter,
   type RecordFilter,
-} from '../../contract/browsable.ts';
-import { type Column, cellsOf } from '../../contract/cells.ts';
-import { type Field, listOf, lists } from '../../contract/lists.ts';
-import { instantMs } from '../../contract/time.ts';
-import { openForReading } from '../file/open.ts';
-import { registerInstant } from '../tables/list-table.ts';
-import { connectionJson, rowJson } from '../tables/view-sql.ts';
+} from './browsable.ts';
+import { type Column, cellsOf } from './cells.ts';
 
 /** A record of a list or a connection, as it is in the mirror. */
 export interface FoundRecord {

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { browsableOf, type ChangeFilter } from '../../contract/browsable.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { timeOfRun } from '../tables/view-sql.ts';
+import { browsableOf, type ChangeFilter } from './browsable.ts';
 import { conditionOf } from './browse.ts';
 import { type Change, type ChangeKey, isAfter } from './change-cursor.ts';
 

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { noFilter } from '../../contract/browsable.ts';
 import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { noFilter } from './browsable.ts';
 import { changesThatFit } from './change-list.ts';
 import { type ListStatus, RunReader } from './run-reader.ts';
 

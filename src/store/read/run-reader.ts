@@ -3,11 +3,11 @@ import type Database from 'better-sqlite3';
 import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
 import type { Checkpoint } from '../../audit/checkpoint.ts';
 import { lists, resourceNames } from '../../contract/lists.ts';
-import type { RecordedList, RecordedRun } from '../../contract/run.ts';
 import { isHeld } from '../file/lock-file.ts';
 import { openForReading } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import type { RecordedList, RecordedRun } from '../tables/run.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
 /** The state of one list of the mirror. */

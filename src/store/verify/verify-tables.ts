@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import { contentOfJson } from '../../contract/record.ts';
+import { recordOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
@@ -158,8 +158,8 @@ function verifyTexts({ sqlite, report, acceptedThrough }: Audit): void {
   );
   for (const { table, id, resource, record, content } of texts.iterate(acceptedThrough)) {
     const found = tryToRead(() =>
-      resource === null ? hash16(record).toString('hex') : contentOfJson(resource, record),
+      resource === null ? hash16(record) : recordOfJson(resource, record).content,
     );
-    if (found !== content) report(table, id, 'the text and its content disagree');
+    if (found?.toString('hex') !== content) report(table, id, 'the text and its content disagree');
   }
 }

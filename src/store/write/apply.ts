@@ -1,11 +1,11 @@
 import { scalarFields } from '../../contract/lists.ts';
 import type { UnknownField } from '../../contract/page.ts';
-import type { Applied, ListOutcome } from '../../contract/run.ts';
 import { Sum } from '../../contract/sum.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { assertSum } from '../receipts/altered-lists.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import type { Applied, ListOutcome } from '../tables/run.ts';
 import { stateAfter, writeState } from './memory.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
 import type { Stage } from './stage.ts';

@@ -1,6 +1,6 @@
 import type { EraseReceipt } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
-import { contentOfJson } from '../../contract/record.ts';
+import { recordOfJson } from '../../contract/record.ts';
 import { MirrorAlteredError, MirrorFileError, tryToRead } from '../../errors.ts';
 import { MirrorLock } from '../file/lock-file.ts';
 import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
@@ -101,7 +101,8 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
       id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource).ended,
     ) ||
     versions.some(
-      ({ record, content }) => tryToRead(() => contentOfJson(resource, record ?? '')) !== content,
+      ({ record, content }) =>
+        tryToRead(() => recordOfJson(resource, record ?? '').content.toString('hex')) !== content,
     );
   if (isAltered)
     throw new MirrorAlteredError(

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import { type ListDefinition, lists } from '../../contract/lists.ts';
-import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf, DocmirrorError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -18,6 +17,7 @@ import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow, lastState } from '../receipts/statements.ts';
 import { ListTable } from '../tables/list-table.ts';
+import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { dropAlteredConnections, settleConnections } from './connections.ts';
 import { nothingLearnt, writeState } from './memory.ts';
 import { pruneHistory } from './prune-history.ts';

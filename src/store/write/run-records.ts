@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import { eq } from 'drizzle-orm';
 import { resourceNames } from '../../contract/lists.ts';
-import type { ListOutcome, RunError, RunStart, RunStatus } from '../../contract/run.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 
 /** A run that wrote a list. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { tableFor } from '../../../src/commands/export.ts';
 import { lists, type ResourceName } from '../../../src/contract/lists.ts';
-import { contentOfJson } from '../../../src/contract/record.ts';
+import { recordOfJson } from '../../../src/contract/record.ts';
 import { publishedTables } from '../../../src/publish/tables.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { changesThatFit } from '../../../src/store/read/change-list.ts';
@@ -152,7 +152,9 @@ function expectPublishable(path: string, runCount: number): void {
         expect(standing.map(valuesOf), `${resource} after run ${runId}`).toEqual([
           ...state.records(resource).map(rowOf),
         ]);
-        const contents = [...state.wire(resource)].map(text => contentOfJson(resource, text));
+        const contents = [...state.wire(resource)].map(text =>
+          recordOfJson(resource, text).content.toString('hex'),
+        );
         expect(standing.map(({ content }) => content).sort()).toEqual(contents.sort());
         expect(rows.sumAfter(resource, runId)).toEqual({
           recordCount: contents.length,

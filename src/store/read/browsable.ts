@@ -1,4 +1,4 @@
-import { type Field, kept } from './lists.ts';
+import { type Field, kept } from '../../contract/lists.ts';
 
 /** The lists in their order, then the connections, as people and programs search them. */
 export const browsables = kept.map(each => {

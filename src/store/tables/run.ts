@@ -1,5 +1,5 @@
-import { type ListDefinition, resourceNames } from './lists.ts';
-import type { Page } from './page.ts';
+import { resourceNames } from '../../contract/lists.ts';
+import { traffic, unknownField } from '../../contract/page.ts';
 import {
   anyObject,
   type FieldsOf,
@@ -7,14 +7,12 @@ import {
   list,
   object,
   oneOf,
-  optional,
   orNull,
   text,
   time,
   type ValueOf,
   whole,
-  yesOrNo,
-} from './shapes.ts';
+} from '../../contract/shapes.ts';
 
 // How a run is described: how each of its lists ended, how it is recorded and reported.
 
@@ -36,12 +34,6 @@ const status = oneOf(
 /** The status of a run, or of a list in it. */
 export type RunStatus = ValueOf<typeof status>;
 
-/** What identifies a field that the service adds. */
-export const addedField = {
-  field: text(),
-  jsonType: oneOf<string>(['string', 'number', 'boolean', 'object', 'array', 'null'], 'of its values'),
-};
-
 const counts = {
   inserted: whole(),
   updated: whole(),
@@ -53,16 +45,8 @@ const counts = {
   checksum: orNull(hex(32, "the sum of the contents of the list's rows")),
 };
 
-const traffic = {
-  requests: whole(),
-  retries: whole('how many of them were further tries'),
-  bytes: whole('those that were received'),
-  waitedMs: whole('because the service asked for it, or failed'),
-};
-/** The requests to the service so far, and their cost. */
-export type Traffic = FieldsOf<typeof traffic>;
-
-const listOutcome = {
+/** How a list of a run ended. */
+export const listOutcome = {
   resource,
   status,
   startedAt: time('when it was begun'),
@@ -81,11 +65,9 @@ const listOutcome = {
   reason: orNull(text('why it is not proven, or why removals were withheld')),
 };
 
-const news = {
-  newFields: list(
-    object({ ...addedField, isInAnswer: optional(yesOrNo('true if it is beside `items` in an answer')) }),
-    'fields without a column that are new',
-  ),
+/** What is reported of a list and not recorded. */
+export const news = {
+  newFields: list(object(unknownField), 'fields without a column that are new'),
   emptiedColumns: list(text(), 'those that lost all their values'),
   changedIdentity: orNull(text('the one field in which withheld records differ from new ones')),
 };
@@ -102,17 +84,8 @@ export type Applied = FieldsOf<typeof counts & typeof news>;
 /** The labels of a mirror or a run. */
 export const labels = anyObject<Record<string, string>>();
 
-/** The newest receipt in the log. */
-export const receipt = orNull(
-  object({
-    leafIndex: whole('its place in the log, from 0'),
-    leafHash: hex(64, 'its own'),
-    treeSize: whole('receipts in the log'),
-    rootHash: hex(64, 'that of all receipts'),
-  }),
-);
-
-const run = {
+/** When a run was, and how it ended. */
+export const run = {
   runId: whole(),
   status,
   trigger: text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
@@ -136,39 +109,3 @@ export type RecordedRun = FieldsOf<typeof recordedRun>;
 /** The record of a run at its start. */
 export type RunStart = Pick<RecordedRun, 'trigger' | 'startedAt' | 'baseUrl' | 'docmirrorVersion'> &
   Partial<Pick<RecordedRun, 'labels'>> & { readonly actor: string };
-
-/** How a run ended. */
-export const runSummary = {
-  ...run,
-  runId: orNull(whole('null in a dry run')),
-  rowsDropped: orNull(whole('altered rows that `--rebuild` dropped; null without it')),
-  completedAt: time('when it ended'),
-  durationMs: whole(),
-  resources: list(object({ ...listOutcome, ...news })),
-  versionsPruned: whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
-  receipt,
-};
-/** The same, as a type. */
-export type RunSummary = FieldsOf<typeof runSummary>;
-
-/** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
-export interface PageRequest {
-  readonly pageNo: number | null;
-  readonly pageSize: number | null;
-  /** True if, by all that is known, there is no page at this address: an empty answer might then be right. */
-  readonly isBeyond?: boolean;
-  /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
-  readonly triesMax?: number;
-  /** Tells whether items with that digest need no parsing. */
-  readonly isKnown?: (digest: string) => boolean;
-}
-
-/** The service, as a run sees it: pages of lists, and what they cost. `service/` implements it. */
-export interface PageSource {
-  readonly baseUrl: string;
-  readonly traffic: Traffic;
-  /** How many page requests can be in flight now. */
-  readonly concurrency: number;
-  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help. */
-  getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
-}

@@ -1,5 +1,5 @@
-import { isObject } from './json.ts';
-import { type Field, fieldsOf, type Scalar } from './lists.ts';
+import { isObject } from '../../contract/json.ts';
+import { type Field, fieldsOf, type Scalar } from '../../contract/lists.ts';
 
 /**
  * The kind of value in a column of a file. An `instant` is a point in time. A `time` is a text that mostly is one, as the service sent
