@@ -8,11 +8,10 @@ const answersPerRise = 8;
  * and good answers raise it again by one. A wait that the service asks for delays all requests.
  */
 export class Pacer {
-  /** Between the starts of two requests, in milliseconds. */
+  /** Between the starts of two requests. */
   readonly #spacingMs: number;
-  /** The earliest start of the next request, by `performance.now()`. */
+  // By `performance.now()`, because the wall clock can be set meanwhile.
   #nextAtMs = 0;
-  /** By `performance.now()`, because the wall clock can be set meanwhile. */
   #heldUntilMs = 0;
   readonly #concurrencyMax: number;
   #goodAnswers = 0;
@@ -46,7 +45,6 @@ export class Pacer {
     this.#nextAtMs = performance.now() + this.#spacingMs;
   }
 
-  /** Notes a useful answer. */
   noteAnswer(): void {
     if (++this.#goodAnswers < answersPerRise * this.concurrency) return;
     this.#goodAnswers = 0;

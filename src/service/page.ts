@@ -2,35 +2,26 @@ import { isUtf8 } from 'node:buffer';
 import { isObject, parseExact } from '../contract/json.ts';
 import { type Page, type Pagination, parseItems } from '../contract/page.ts';
 import { hash16Hex } from '../contract/sum.ts';
-import { ServiceError } from '../errors.ts';
+import { ServiceError, tryToRead } from '../errors.ts';
 
 /** How often a page is asked for whose answer says of itself that it failed or is partial. Other forms are wrong for longer. */
 const faultTriesMax = 6;
 
-/** The parts of an answer: the bytes of its items, and its members beside them. */
-interface Answer {
-  /** JSON: an array. */
-  readonly bytes: Buffer;
-  readonly beside: { readonly [name: string]: unknown };
-}
-
 /**
- * The members beside the items by which an answer says that it failed or is partial, and the values that say so. Its items
- * are then not those of the list, even if there are some.
+ * Whether a member beside the items says that the answer failed or is partial. Its items are then not those of the list, even if there
+ * are some.
  */
-const faults: readonly [name: RegExp, isFault: (value: unknown) => boolean][] = [
-  [/^(success|ok|isSuccess)$/, value => value === false],
-  [/^status(Code)?$/, value => value === false || /^([45]\d\d\b|err|fail|exception)/i.test(String(value))],
+function isFault(name: string, value: unknown): boolean {
+  if (/^(success|ok|isSuccess)$/.test(name)) return value === false;
+  if (/^status(Code)?$/.test(name))
+    return value === false || /^([45]\d\d\b|err|fail|exception)/i.test(String(value));
   // A 0 is a count of errors.
-  [
-    /^(errors?|fault)$/,
-    value => (typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)),
-  ],
-  [
-    /^(timed_out|timedOut|partial|isPartial|incomplete|incomplete_results|truncated|hasErrors)$/,
-    value => value === true,
-  ],
-];
+  if (/^(errors?|fault)$/.test(name))
+    return typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value);
+  const isPartial =
+    /^(timed_out|timedOut|partial|isPartial|incomplete|incomplete_results|truncated|hasErrors)$/;
+  return value === true && isPartial.test(name);
+}
 
 /**
  * Reads an answer's envelope, `{items, pagination}`.
@@ -49,25 +40,22 @@ export function readPage(
     return new ServiceError('invalid_response', message, { retryable: true, isBare, triesMax });
   };
   const noPage = (why: string, isBare = false) => problem(`not a page of items: ${why}`, isBare);
-  const read = ({ bytes, beside }: Answer) => {
+  /** Reads the items, an array in JSON, from an answer that has these members beside them. */
+  const read = (bytes: Buffer, beside: { readonly [name: string]: unknown }) => {
     const digest = hash16Hex(bytes);
     return { bytes, beside, digest, items: isKnown(digest) ? null : parseItems(bytes) };
   };
   if (!isUtf8(received)) throw problem('not valid UTF-8');
   // Without a byte order mark.
   const body = received[0] === 0xef ? received.subarray(3) : received;
-  const answer = split();
-  const { beside, ...content } = (answer && tryTo(() => read(answer))) ?? read(whole());
-
+  const { beside, ...content } = split() ?? whole();
   const { pagination, ...others } = beside;
   const isEmpty = /^\[\s*\]$/.test(content.bytes.toString('latin1', 0, 100));
-  for (const [name, value] of Object.entries(others))
-    if (faults.some(([names, isFault]) => names.test(name) && isFault(value)))
-      throw problem(
-        `not a page, because its member "${name}" says that the answer failed or is partial`,
-        isEmpty,
-        faultTriesMax,
-      );
+  const fault = Object.entries(others).find(([name, value]) => isFault(name, value));
+  if (fault !== undefined) {
+    const why = `not a page, because its member "${fault[0]}" says that the answer failed or is partial`;
+    throw problem(why, isEmpty, faultTriesMax);
+  }
   if (!isObject(pagination)) throw noPage('it has no "pagination"', isEmpty && (pagination ?? null) === null);
   for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {
     const number = pagination[name] as number;
@@ -84,7 +72,7 @@ export function readPage(
    * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,
    * because a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
    */
-  function split(): Answer | null {
+  function split() {
     const match = itemsName.exec(body.toString('latin1', 0, headBytesMax));
     if (match === null) return null;
     const start = match.index + match[0].length - 1;
@@ -92,15 +80,15 @@ export function readPage(
     let end = body.lastIndexOf(']');
     for (let tries = 0; tries < tailTriesMax && end >= start; tries++) {
       const { items, ...beside } =
-        tryTo(() => JSON.parse(`${head}[]${body.toString('utf8', end + 1)}`)) ?? {};
+        tryToRead(() => JSON.parse(`${head}[]${body.toString('utf8', end + 1)}`)) ?? {};
       if (items?.length === 0 && isObject(beside.pagination))
-        return { beside, bytes: body.subarray(start, end + 1) };
+        return tryToRead(() => read(body.subarray(start, end + 1), beside));
       end = body.lastIndexOf(']', end - 1);
     }
     return null;
   }
 
-  function whole(): Answer {
+  function whole() {
     const text = body.toString('utf8');
     try {
       const object = parseExact(text);
@@ -108,7 +96,7 @@ export function readPage(
       const { items, ...beside } = object;
       // Some services send `null` instead of no items.
       if (items !== null && !Array.isArray(items)) throw noPage('it has no array "items"');
-      return { beside, bytes: Buffer.from(JSON.stringify(items ?? [])) };
+      return read(Buffer.from(JSON.stringify(items ?? [])), beside);
     } catch (error) {
       if (error instanceof RangeError) throw problem('nested too deep');
       if (!(error instanceof SyntaxError)) throw error;
@@ -123,14 +111,6 @@ const headBytesMax = 4 * 1024;
 const tailTriesMax = 16;
 
 const itemsName = /"items"\s*:\s*\[/;
-
-function tryTo<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}
 
 /** The kind of a body that is not JSON. It quotes nothing: a part of a secret would be a leak, and redaction can't recognise a part. */
 function kindOf(text: string): string {

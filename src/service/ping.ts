@@ -1,19 +1,14 @@
 import request from 'undici/lib/api/api-request.js';
 import { codeOf } from '../errors.ts';
-import { abortOf, connectTo, type ProxySetting } from './http-client.ts';
+import { abortOf, connectTo, type HttpOptions } from './http-client.ts';
 
 /** The most time for a try, in milliseconds: both together 10 s. */
 const tryMsMax = 4_900;
 
-/** Bytes of an answer that are read, so that its connection ends well. */
-const answerBytesMax = 10_000;
-
 /** A message to a monitor of runs, for example healthchecks.io. */
-export interface Ping {
+export interface Ping extends Pick<HttpOptions, 'userAgent' | 'proxy'> {
   readonly url: URL;
   readonly body: string;
-  readonly userAgent: string;
-  readonly proxy: ProxySetting | null;
 }
 
 /**
@@ -26,20 +21,18 @@ export async function sendPing(ping: Ping): Promise<string | null> {
   return why === null ? null : tryOnce(ping);
 }
 
-async function tryOnce({ url, body, userAgent, proxy }: Ping): Promise<string | null> {
-  const connection = await connectTo({ baseUrl: url.origin, timeoutMs: tryMsMax, concurrency: 1, proxy });
+async function tryOnce(ping: Ping): Promise<string | null> {
+  const { url, body, userAgent } = ping;
+  const { origin } = url;
+  const connection = await connectTo({ ...ping, baseUrl: origin, timeoutMs: tryMsMax, concurrency: 1 });
   const signal = AbortSignal.timeout(tryMsMax);
+  const path = `${url.pathname}${url.search}`;
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': userAgent };
   try {
-    const asked = request.call(connection, {
-      origin: url.origin,
-      method: 'POST',
-      path: `${url.pathname}${url.search}`,
-      headers: { 'content-type': 'text/plain; charset=utf-8', 'user-agent': userAgent },
-      body,
-      signal,
-    });
+    const asked = request.call(connection, { origin, method: 'POST', path, headers, body, signal });
     const { statusCode, body: answer } = await Promise.race([asked, abortOf(signal)]);
-    await answer.dump({ limit: answerBytesMax, signal }).catch(() => undefined);
+    // The connection ends well if the answer is read.
+    await answer.dump({ limit: 10_000, signal }).catch(() => undefined);
     return statusCode >= 200 && statusCode < 300 ? null : `it was answered ${statusCode}`;
   } catch (error) {
     return signal.aborted ? 'it was not answered in time' : (codeOf(error) ?? 'it could not be sent');

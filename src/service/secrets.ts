@@ -1,8 +1,6 @@
 /** A shorter secret is only looked for in the form of the header: alone it would be found in ordinary words. */
 const lengthMin = 8;
 
-const mark = '[secret]';
-
 /**
  * The secrets of a process, for example the token, in the forms in which a service might echo them: plain, as JSON
  * writes them, percent-encoded, and in base64 or base64url, alone or inside other text like `Bearer …`.
@@ -24,7 +22,7 @@ export class Secrets {
 
   /** A text in which each secret is replaced by a mark. */
   redact(text: string): string {
-    return this.#forms.reduce((redacted, form) => redacted.replaceAll(form, mark), text);
+    return this.#forms.reduce((redacted, form) => redacted.replaceAll(form, '[secret]'), text);
   }
 }
 

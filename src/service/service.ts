@@ -47,7 +47,6 @@ export class Service implements PageSource {
   readonly #pacer: Pacer;
   readonly #outage: Outage;
   #retries = 0;
-  #backoffMs = 0;
 
   constructor(options: ServiceOptions) {
     this.baseUrl = options.baseUrl;
@@ -59,7 +58,7 @@ export class Service implements PageSource {
 
   get traffic() {
     const { requests, bytes } = this.#client;
-    return { requests, retries: this.#retries, bytes, waitedMs: this.#pacer.waitedMs + this.#backoffMs };
+    return { requests, retries: this.#retries, bytes, waitedMs: this.#pacer.waitedMs };
   }
 
   get concurrency(): number {
@@ -68,7 +67,7 @@ export class Service implements PageSource {
 
   async getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
     const outage = this.#outage;
-    const patient = AbortSignal.any([signal, outage.signal]);
+    const patient = AbortSignal.any([signal, outage.givingUp.signal]);
     return pRetry(() => this.#try(list, request, patient), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
@@ -78,7 +77,7 @@ export class Service implements PageSource {
       shouldRetry: ({ error, attemptNumber, retryDelay }) => {
         if (outage.isOver || !mayPass(error, request, attemptNumber)) return false;
         this.#retries++;
-        this.#backoffMs += retryDelay;
+        this.#pacer.waitedMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
         return true;
       },
@@ -168,9 +167,8 @@ function mayPass(
   { isBeyond = false, triesMax = Number.POSITIVE_INFINITY }: PageRequest,
   tryNumber: number,
 ): error is ServiceError {
-  if (!(error instanceof ServiceError) || !error.retryable) return false;
+  if (!(error instanceof ServiceError) || !error.retryable || tryNumber >= error.triesMax) return false;
   if (error.code === 'server_error' && tryNumber >= triesMax) return false;
-  if (tryNumber >= error.triesMax) return false;
   return !(error.isBare && isBeyond && tryNumber > 1);
 }
 
@@ -186,8 +184,8 @@ function toQuery({ pageNo, pageSize }: PageRequest): string {
 class Outage {
   readonly #giveUpAfterMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #givingUp = new AbortController();
-  /** The last error. */
+  /** Aborted when it has lasted too long, with the last error in words that say so. */
+  givingUp = new AbortController();
   error: ServiceError | null = null;
   /** True once it has lasted too long; false again with the first useful answer. */
   isOver = false;
@@ -196,18 +194,13 @@ class Outage {
     this.#giveUpAfterMs = giveUpAfterMs;
   }
 
-  /** Aborted when the outage has lasted too long, with the last error in words that say so. */
-  get signal(): AbortSignal {
-    return this.#givingUp.signal;
-  }
-
   /** Notes a request without a useful answer and when it began, by `performance.now()`. */
   noteTrouble(error: ServiceError, begunAtMs: number): void {
     this.error = error;
     if (this.isOver || this.#timer !== undefined) return;
     const leftMs = begunAtMs + this.#giveUpAfterMs - performance.now();
-    if (leftMs <= 0) this.#giveUp();
-    else this.#timer = setTimeout(() => this.#giveUp(), leftMs);
+    if (leftMs <= 0) this.#giveUp(error);
+    else this.#timer = setTimeout(() => this.#giveUp(this.error ?? error), leftMs);
   }
 
   noteAnswer(): void {
@@ -220,16 +213,14 @@ class Outage {
     this.#timer = undefined;
   }
 
-  #giveUp(): void {
+  #giveUp(error: ServiceError): void {
     this.close();
     this.isOver = true;
-    const givingUp = this.#givingUp;
+    const { givingUp } = this;
     // Requests from now on are tried once.
-    this.#givingUp = new AbortController();
-    const { code, message } = this.error as ServiceError;
-    const words = `${message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
-    givingUp.abort(
-      this.#giveUpAfterMs === 0 ? this.error : new ServiceError(code, words, { retryable: false }),
-    );
+    this.givingUp = new AbortController();
+    const words = `${error.message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
+    const isOnlyTry = this.#giveUpAfterMs === 0;
+    givingUp.abort(isOnlyTry ? error : new ServiceError(error.code, words, { retryable: false }));
   }
 }
