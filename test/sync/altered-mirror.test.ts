@@ -78,7 +78,7 @@ function forgeContents(path: string): void {
   try {
     for (const list of lists) {
       const update = database.prepare(`UPDATE ${list.table} SET _content = ? WHERE id = ?`);
-      for (const { id, record } of [...new ListTable(database, list).rows()])
+      for (const { id, record } of [...new ListTable(database, list).rows()].flat())
         update.run(Buffer.from(contentOf(list, record), 'hex'), id);
     }
   } finally {

@@ -4,11 +4,13 @@ import {
   connectionContent,
   contentOf,
   readWireConnection,
+  shapeOf,
   wireConnection,
 } from '../../contract/content.ts';
 import { keptResources, lists } from '../../contract/lists.ts';
 import { isNormalRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
+import { instantMs } from '../../contract/time.ts';
 import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -22,18 +24,23 @@ interface OpenFile {
   readonly sqlite: Database.Database;
 }
 
-/** Compares the columns of every row of a list, or of the connections, with its content. */
+/** Compares the columns of every row of a list, or of the connections, with its content, some hundred rows at a time. */
 export function* checkRows(sqlite: Database.Database, resource: Resource) {
   const list = lists.find(each => each.resource === resource);
-  const connections = sqlite.prepare<[], Connection & { readonly content: string }>(
-    'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id',
-  );
-  if (list === undefined)
-    for (const row of connections.iterate())
-      yield check(row.id, row.content, () => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
-  else
-    for (const { id, record, content } of new ListTable(sqlite, list).rows())
-      yield check(id, content, () => [contentOf(list, record), isNormalRecord(list, record)]);
+  if (list === undefined) {
+    const connections = sqlite.prepare<[], Connection & { readonly content: string }>(
+      'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id',
+    );
+    yield check(connections.all(), row => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
+    return;
+  }
+  const { timeAt } = shapeOf(list);
+  for (const rows of new ListTable(sqlite, list).rows())
+    yield check(rows, ({ record, lead }) => {
+      const time = record.scalars[timeAt];
+      const isLead = record.id !== null || lead === (typeof time === 'string' ? instantMs(time) : null);
+      return [contentOf(list, record), isLead && isNormalRecord(list, record)];
+    });
 }
 
 /** Whether the further fields of a row are as docmirror writes them: a content is the same if its name is among them. */
@@ -42,10 +49,18 @@ function isExtraAsWritten(row: Connection): boolean {
   return name === row.name && extra?.length === row.extra?.length;
 }
 
-/** The content that the columns of a row give, and whether it is the stored one. */
-function check(id: number, stored: string, read: () => [content: string, isNormal: boolean]) {
-  const [content, isNormal] = tryToRead(read) ?? ['0'.repeat(2 * contentBytes), false];
-  return { id, content, isAsWritten: isNormal && content === stored };
+/** The contents that the columns of some rows give, and the ids of the rows that are not as docmirror wrote them. */
+function check<Row extends { readonly id: number; readonly content: string }>(
+  rows: readonly Row[],
+  read: (row: Row) => [content: string, isNormal: boolean],
+) {
+  const altered: number[] = [];
+  const contents = rows.map(row => {
+    const [content, isNormal] = tryToRead(() => read(row)) ?? ['0'.repeat(2 * contentBytes), false];
+    if (!isNormal || content !== row.content) altered.push(row.id);
+    return content;
+  });
+  return { contents, altered };
 }
 
 /** The sum of the contents that the columns of a list give. `tell` gets the id of each row that is not as docmirror wrote it. */
@@ -56,9 +71,9 @@ export async function sumOfRows(
   tell: (id: number) => void,
 ): Promise<Sum> {
   const sum = new Sum();
-  for (const { id, content, isAsWritten } of checkRows(sqlite, resource)) {
-    if (!isAsWritten) tell(id);
-    sum.add(content);
+  for (const { contents, altered } of checkRows(sqlite, resource)) {
+    altered.forEach(tell);
+    for (const content of contents) sum.add(content);
     if (slice.isOver) await slice.next();
   }
   return sum;

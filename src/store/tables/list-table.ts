@@ -6,7 +6,6 @@ import {
   type Scalar,
   scalarFields,
   timeColumnOf,
-  timeFieldOf,
 } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
@@ -20,6 +19,7 @@ type RawRow = [
   firstSeenRunId: number,
   content: string,
   extra: string | null,
+  lead: number | null,
   ...scalars: Scalar[],
 ];
 
@@ -47,7 +47,7 @@ export class ListTable {
     this.#sqlite = sqlite;
     this.#lead = timeColumnOf(list) ?? 'id';
     const columns = scalarFields(list).map(({ column }) => column);
-    const all = ['id', '_first_seen_run_id', 'lower(hex(_content))', '_extra', ...columns];
+    const all = ['id', '_first_seen_run_id', 'lower(hex(_content))', '_extra', this.#lead, ...columns];
     this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
     const find = `SELECT id FROM ${table} WHERE ${this.#lead} IS ? AND _content = ?`;
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
@@ -102,7 +102,7 @@ export class ListTable {
     return this.#toStoredRow(row);
   }
 
-  /** Every row in the order of its id. */
+  /** Every row in the order of its id, some hundred at a time. */
   *rows() {
     const next = this.#sqlite
       .prepare<[number], RawRow>(`${this.#rows} WHERE id > ? ORDER BY id LIMIT ${rowsPerStep}`)
@@ -110,7 +110,7 @@ export class ListTable {
     let [after, rows]: [number, RawRow[]] = [Number.NEGATIVE_INFINITY, []];
     do {
       rows = next.all(after);
-      for (const row of rows) yield this.#toStoredRow(row);
+      yield rows.map(row => this.#toStoredRow(row));
       after = rows.at(-1)?.[0] ?? after;
     } while (rows.length === rowsPerStep);
   }
@@ -126,7 +126,7 @@ export class ListTable {
       .map(([id, lead]) => ({ id, key: lead ?? Number.NaN }));
   }
 
-  /** Finds the rows whose items are not at 0, 1, 2 and so on or belong to no record, and those whose time as a number is another one. */
+  /** Finds the rows whose items are not at 0, 1, 2 and so on, or belong to no record. */
   malformed() {
     const { table, ownerColumn } = this.list;
     const queries = arrayFields(this.list).map(
@@ -134,11 +134,6 @@ export class ListTable {
         FROM ${items.table} GROUP BY 2
         HAVING min(position) <> 0 OR max(position) <> count(*) - 1 OR ${ownerColumn} NOT IN (SELECT id FROM ${table})`,
     );
-    const text = timeFieldOf(this.list)?.column;
-    registerInstant(this.#sqlite);
-    if (text !== undefined)
-      queries.push(`SELECT '${table}' AS "table", id, '${this.#lead} is not the time of the record' AS what
-        FROM ${table} WHERE ${this.#lead} IS NOT instant_ms(${text})`);
     return queries.flatMap(query =>
       this.#sqlite.prepare<[], { table: string; id: number; what: string }>(query).all(),
     );
@@ -152,10 +147,10 @@ export class ListTable {
   }
 
   // The content is in hexadecimal digits: a buffer for each row would take as long as all its other columns.
-  #toStoredRow([id, firstSeenRunId, content, extra, ...scalars]: RawRow) {
+  #toStoredRow([id, firstSeenRunId, content, extra, lead, ...scalars]: RawRow) {
     const arrays = this.#items.map(items => items.all(id));
     const record: RecordValues = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
-    return { id, record, firstSeenRunId, content };
+    return { id, record, firstSeenRunId, content, lead };
   }
 }
 

@@ -262,7 +262,7 @@ function rebuild(sqlite: Database.Database, runId: number, start: RunStart): num
   for (const list of lists) {
     const table = new ListTable(sqlite, list);
     const altered = new Set(table.malformed().map(({ id }) => id));
-    for (const { id, isAsWritten } of checkRows(sqlite, list.resource)) if (!isAsWritten) altered.add(id);
+    for (const rows of checkRows(sqlite, list.resource)) for (const id of rows.altered) altered.add(id);
     for (const id of altered) table.remove(id);
     dropped += altered.size;
     writeState(sqlite, list, runId, nothingLearnt);
