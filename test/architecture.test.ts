@@ -22,8 +22,6 @@ const allowedRooms = table({
   cli: 'commands errors version',
   printable: '',
   version: '',
-  freshness: '',
-  'list-state': '',
   'time-slice': '',
   errors: '',
   schema: 'store/tables',
@@ -41,11 +39,11 @@ const allowedRooms = table({
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',
   'store/copies': 'contract errors store/file store/receipts store/tables store/verify version',
-  render: 'audit contract errors freshness list-state printable store/read store/tables',
-  serve: 'contract errors freshness render store/read version',
+  render: 'audit contract errors printable store/read store/tables',
+  serve: 'contract errors render store/read version',
   sample: 'contract',
   commands:
-    'audit config contract errors freshness printable publish render sample serve service store/copies store/file store/read store/receipts store/verify store/write sync time-slice version',
+    'audit config contract errors printable publish render sample serve service store/copies store/file store/read store/receipts store/verify store/write sync time-slice version',
 });
 
 /** Imports that can only be of types. */

@@ -1,13 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { addressOf, type Config, resolveOne } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { ageMs, isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
+import { ageMs, isFresh } from '../store/read/freshness.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';

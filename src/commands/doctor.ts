@@ -8,9 +8,9 @@ import { diagnosisText, type Finding, findingText } from '../render/findings.ts'
 import { bytesText, counted } from '../render/numbers.ts';
 import { assertShareOf } from '../store/copies/share.ts';
 import { mirrorToWrite, openMirrorForReading } from '../store/file/open.ts';
-import { assertNothingIntrusive } from '../store/file/open-to-write.ts';
 import { assertAsWritten } from '../store/receipts/altered-lists.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
+import { assertNothingIntrusive } from '../store/write/objects.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
 import { assertPagesMax } from '../sync/read.ts';
 import { TimeSlice } from '../time-slice.ts';

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { exitCodes, UsageError } from '../errors.ts';
-import { isFresh } from '../freshness.ts';
 import { printable } from '../printable.ts';
 import {
   isFault,
@@ -11,6 +10,7 @@ import {
   statusText,
   worstFirst,
 } from '../render/status.ts';
+import { isFresh } from '../store/read/freshness.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';

@@ -1,6 +1,6 @@
 import { adviceOn } from '../errors.ts';
-import { stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
+import { stateText } from '../store/read/list-state.ts';
 import type { ListOutcome, RecordedList } from '../store/tables/run.ts';
 import { count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';

@@ -1,5 +1,5 @@
 import type { Receipt } from '../audit/receipt.ts';
-import { openPointsOf } from '../list-state.ts';
+import { openPointsOf } from '../store/read/list-state.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';

@@ -1,6 +1,6 @@
-import { ageMs, isFresh, isInFuture } from '../freshness.ts';
-import { openPointsOf, stateText } from '../list-state.ts';
 import { printable } from '../printable.ts';
+import { ageMs, isFresh, isInFuture } from '../store/read/freshness.ts';
+import { openPointsOf, stateText } from '../store/read/list-state.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ListEnd, stateText } from '../../src/list-state.ts';
+import { type ListEnd, stateText } from '../../src/store/read/list-state.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 

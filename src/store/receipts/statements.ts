@@ -193,7 +193,7 @@ export function stateOf(resource: Resource, sum: Sum): ListSum {
 }
 
 /** The receipts of a kind that no run writes. */
-const ofKind = (kind: Receipt['kind']) =>
+export const ofKind = (kind: Receipt['kind']) =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
 /**
@@ -221,23 +221,6 @@ export function readPruned(sqlite: Database.Database) {
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (SELECT max(leaf_index) FROM ${ofKind(kind)})`;
   return sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
-}
-
-/**
- * Reads the hashes of runs' receipts about lists. If versions of a list were erased, the receipt of the erasure has another `ended`.
- *
- * @returns a function that gives undefined if the receipt does not have the list.
- */
-export function statedHashes(sqlite: Database.Database) {
-  const hashes = sqlite.prepare<[{ runId: number; resource: string }], { changes: string; ended: string }>(
-    `SELECT list.value ->> 'changes' AS changes, coalesce((
-       SELECT erased.value ->> 'ended' FROM (SELECT * FROM ${ofKind('erase')}) AS erasure, json_each(erasure.receipt, '$.ended') AS erased
-       WHERE erasure.receipt ->> 'resource' = @resource AND erased.value ->> 'runId' = @runId
-       ORDER BY leaf_index DESC LIMIT 1), list.value ->> 'ended') AS ended
-     FROM (SELECT * FROM sync_receipts WHERE run_id = @runId AND json_valid(receipt)) AS run, json_each(run.receipt, '$.lists') AS list
-     WHERE list.value ->> 'resource' = @resource`,
-  );
-  return (runId: number, resource: string) => hashes.get({ runId, resource });
 }
 
 /**

@@ -4,12 +4,13 @@ import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { kindOf, openMirrorForReading } from '../file/open.ts';
-import { compareObjects, openInMemory } from '../file/open-to-write.ts';
+import { openInMemory } from '../file/open-to-write.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { sumOfRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
+import { compareObjects } from '../write/objects.ts';
 import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { type Difference, type Report, severityOf, verifyTables } from './verify-tables.ts';
 

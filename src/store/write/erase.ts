@@ -7,7 +7,8 @@ import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/op
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastRunBefore, RunComposer, statedHashes } from '../receipts/statements.ts';
+import { lastRunBefore, RunComposer } from '../receipts/statements.ts';
+import { statedHashes } from './prune-history.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {

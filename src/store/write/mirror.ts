@@ -5,13 +5,7 @@ import { codeOf, DocmirrorError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { MirrorLock, markOf, otherWriters } from '../file/lock-file.ts';
 import { isYetToMake, type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
-import {
-  assertNothingIntrusive,
-  openCopy,
-  openForWriting,
-  openInMemory,
-  putObjectsRight,
-} from '../file/open-to-write.ts';
+import { openCopy, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
 import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -20,6 +14,7 @@ import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { dropAlteredConnections, settleConnections } from './connections.ts';
 import { nothingLearnt, writeState } from './memory.ts';
+import { assertNothingIntrusive, putObjectsRight } from './objects.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
 import { transact } from './transaction.ts';

@@ -1,8 +1,9 @@
+import type Database from 'better-sqlite3';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastRunBefore, RunComposer, readPruned, statedHashes } from '../receipts/statements.ts';
+import { lastRunBefore, ofKind, RunComposer, readPruned } from '../receipts/statements.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { transact } from './transaction.ts';
 
@@ -79,4 +80,21 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
   const log = new ReceiptLog(sqlite);
   log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
   return through;
+}
+
+/**
+ * Reads the hashes of runs' receipts about lists. If versions of a list were erased, the receipt of the erasure has another `ended`.
+ *
+ * @returns a function that gives undefined if the receipt does not have the list.
+ */
+export function statedHashes(sqlite: Database.Database) {
+  const hashes = sqlite.prepare<[{ runId: number; resource: string }], { changes: string; ended: string }>(
+    `SELECT list.value ->> 'changes' AS changes, coalesce((
+       SELECT erased.value ->> 'ended' FROM (SELECT * FROM ${ofKind('erase')}) AS erasure, json_each(erasure.receipt, '$.ended') AS erased
+       WHERE erasure.receipt ->> 'resource' = @resource AND erased.value ->> 'runId' = @runId
+       ORDER BY leaf_index DESC LIMIT 1), list.value ->> 'ended') AS ended
+     FROM (SELECT * FROM sync_receipts WHERE run_id = @runId AND json_valid(receipt)) AS run, json_each(run.receipt, '$.lists') AS list
+     WHERE list.value ->> 'resource' = @resource`,
+  );
+  return (runId: number, resource: string) => hashes.get({ runId, resource });
 }
