@@ -14,7 +14,7 @@ export const advice = {
   unauthorized: 'Get a new token, and put it where the message says that it came from.',
   forbidden: 'Ask for permission to read the list, or sync only the other lists with --resource.',
   not_found:
-    'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/. If "show" says this, check the id.',
+    'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/. If "show" or "erase" says this, check the id.',
   redirected: 'Set DOCMIRROR_BASE_URL to the final address: docmirror sends the token nowhere else.',
   refused: 'Try DOCMIRROR_PAGE_SIZE=50, or ask who runs the service.',
   overloaded: 'Lower DOCMIRROR_CONCURRENCY, or run at another time. The next run tries again.',

@@ -80,7 +80,8 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   );
   const rejected = rejections.filter(({ isErased }) => isErased === 0).map(({ id }) => id);
   if (resource === 'rejected-records') {
-    if (rejections.length === 0) throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`);
+    if (rejections.length === 0)
+      throw new MirrorFileError(`${path} has no ${resource} ${recordId}.`, { code: 'not_found' });
     return { isListed: false, versions: [], runIds: [], rejected };
   }
   const isListed =
@@ -91,7 +92,9 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
      WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
   );
   if (!isListed && ended.length === 0 && rejected.length === 0)
-    throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`);
+    throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`, {
+      code: 'not_found',
+    });
   const versions = ended.filter(({ record }) => record !== null);
   const runIds = [...new Set(versions.map(({ runId }) => runId))];
   // A rebuild accepted the history of earlier runs as it was.
