@@ -162,11 +162,9 @@ export const resourceNames: readonly ResourceName[] = lists.map(list => list.res
 /** The same, and `connections`. */
 export const keptResources = kept.map(({ resource }) => resource);
 
-/** The list of that name. Throws if there is none: the caller checks names first. */
+/** The list of that name; the caller checks names first. */
 export function listOf(resource: string): ListDefinition {
-  const list = lists.find(candidate => candidate.resource === resource);
-  if (list === undefined) throw new TypeError(`There is no list named ${resource}.`);
-  return list;
+  return lists.find(list => list.resource === resource) as ListDefinition;
 }
 
 /** The value of a column. */

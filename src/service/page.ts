@@ -91,9 +91,7 @@ export function readPage(
   function whole() {
     const text = body.toString('utf8');
     try {
-      const object = parseExact(text);
-      if (!isObject(object)) throw noPage('it is not an object');
-      const { items, ...beside } = object;
+      const { items, ...beside } = Object(parseExact(text)) as { readonly items?: unknown };
       // Some services send `null` instead of no items.
       if (items !== null && !Array.isArray(items)) throw noPage('it has no array "items"');
       return read(Buffer.from(JSON.stringify(items ?? [])), beside);

@@ -194,6 +194,15 @@ describe('erase', () => {
     await expectRun(scene, 'erase collections 2', 0);
   });
 
+  test('says that older copies are left while another program reads the mirror, and removes them later', async () => {
+    await using scene = longScene();
+    const reader = readerOf(scene);
+    await expectRun(scene, 'erase collections 2', 1, 'older copies of the text are still in its files');
+    reader.close();
+    await expectRun(scene, 'erase collections 2', 0);
+    expect(filesWith(scene, 'and more 2')).toEqual([]);
+  });
+
   test('that is killed after its receipt is completed by the next run', async () => {
     await using scene = longScene();
     const reader = readerOf(scene);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { tamper } from '../store/verify/tamper.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
 
@@ -132,11 +133,7 @@ describe('show', () => {
     [['collections', '4711'], 1, 'docmirror: The mirror has no record of collections with the id "4711"'],
     [['collections', '-57'], 1, 'with the id "-57"'],
     [['document-exports', 'no such'], 1, 'with the id or sourceDocumentReference "no such"'],
-    [
-      ['collections', 'x'],
-      2,
-      'docmirror: ID: the ids of collections are whole numbers up to 2^53 − 1, got "x".',
-    ],
+    [['collections', 'x'], 2, 'ID: the ids of collections are whole numbers up to 2^53 − 1, got "x".'],
     [['collections', '9007199254740993'], 2, 'are whole numbers up to 2^53'],
     [['folders', '1'], 2, 'document-exports, collections, webhooks, connections'],
   ])('says in one line what is wrong with %j', async (args, code, words) => {
@@ -145,5 +142,13 @@ describe('show', () => {
     expect(result.code).toBe(code);
     expect(result.stderr).toContain(words);
     expect(result.stderr.trim().split('\n')).toHaveLength(1);
+  });
+
+  test('names a version of its history that is no record any more', async () => {
+    tamper(scene.database, "UPDATE record_history SET record = '{' WHERE resource = 'collections'");
+    const { code, stderr } = await scene.run('show', 'collections', '1');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^docmirror: record_history \d+ contains a/)]);
+    tamper(scene.database, `UPDATE record_history SET record = '{"id":"x"}' WHERE resource = 'collections'`);
+    expect((await scene.run('export', '--out', 'then', '--as-of-run', '1')).stderr).toContain('not a record');
   });
 });

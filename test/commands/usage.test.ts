@@ -24,6 +24,7 @@ const settings: Row[] = [
   variable('DOCMIRROR_TOKEN', '', 'DOCMIRROR_TOKEN is not set'),
   variable('DOCMIRROR_TOKEN', 'secret-token\n2'),
   variable('DOCMIRROR_ALLOW_HTTP', 'perhaps'),
+  variable('HTTP_PROXY', 'http://proxy.example:8080', 'would carry the token'),
   variable('DOCMIRROR_PAGE_SIZE', '0'),
   variable('DOCMIRROR_PAGE_SIZE', 'many'),
   variable('DOCMIRROR_CONCURRENCY', '-1'),
@@ -81,6 +82,18 @@ const flags: Row[] = [
   ['report --timezone Europe/Atlantis', 'there is no time zone'],
   ['completion tcsh', 'Expected one of bash, zsh, fish.'],
   ['completion bash more', /too many arguments/],
+  ['publish', '"docmirror publish" needs one more word'],
+  ['sync --base-url', "'--base-url <URL>' argument missing"],
+  ['backup', 'Name the file to write: docmirror backup DEST'],
+  ['backup --list ./nowhere', '--list: there is no folder'],
+  ['backup copies --max-age 1d', '--max-age goes with --list'],
+  ['share', 'Name the file to write'],
+  ['verify --public-key ./key.pem', '--public-key'],
+  ['watch --http 8080', '--http: expected HOST:PORT'],
+  ['publish clickhouse', 'DOCMIRROR_CLICKHOUSE_URL is not set'],
+  ['publish clickhouse --url http://127.0.0.1:9', 'DOCMIRROR_TENANT is not set'],
+  ['publish clickhouse --replace-tenant', '--replace-tenant goes with --again'],
+  ['publish clickhouse --cluster one', '--cluster goes with --print-ddl'],
   ...[
     ['--database', 'sync'],
     ['--database', 'verify'],
@@ -107,6 +120,7 @@ const envFiles: Row[] = [
   ['sync --env-file FILE', /line 1 of .* has a # in its value.*quotes/, {}, 'DOCMIRROR_TOKEN=to#ken\n'],
   ['sync --env-file FILE', /line 2 of .* has a #/, {}, 'A=7\nDOCMIRROR_DATABASE=/x/my #1.sqlite\n'],
   ['sync --env-file FILE', 'a comment on a line of its own', {}, 'DOCMIRROR_CONCURRENCY=2 # two\n'],
+  ['sync --env-file FILE', 'is too large', {}, '# more than anybody writes\n'.repeat(200_000)],
 ];
 
 test.each([...settings, ...flags, ...envFiles])(

@@ -93,6 +93,11 @@ describe("a record's content is that of its canonical JSON:", () => {
     expect(contentOf(resource, JSON.stringify(record))).toBe(expectedContent(record));
   });
 
+  test.each(['[]', '"A"', '{"name":"A"}', '{"id":"5","name":null}', '{"id":5,"name":7}'])(
+    '%s is no connection',
+    json => expect(() => recordOfJson('connections', json)).toThrow(SyntaxError),
+  );
+
   test('any unknown fields', () => {
     const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
     const unknown = fc.dictionary(

@@ -27,6 +27,12 @@ describe('a page', () => {
     });
   });
 
+  test('that is nested too deep to be written again is refused in words', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    const late = `{"a":"${'x'.repeat(5_000)}","items":[${deep}],"pagination":${JSON.stringify(pagination)}}`;
+    expect(() => read(late)).toThrow('nested too deep');
+  });
+
   const itemsJson = JSON.stringify(items);
   const paginationJson = JSON.stringify(pagination);
   const plain = read(`{"items":${itemsJson},"pagination":${paginationJson}}`).digest;
@@ -79,8 +85,9 @@ describe('a page', () => {
     ['<html>', 'not complete JSON'],
     ['{"items":[],"pagination":{"pageCount":1', 'not complete JSON'],
     ['{"items":[]}', 'pagination'],
-    ['{"items":{},"pagination":{}}', 'not a page'],
-    ['[]', 'not a page'],
+    [`{"items":{},"pagination":${paginationJson}}`, 'it has no array "items"'],
+    [`{"pagination":${paginationJson}}`, 'it has no array "items"'],
+    ['null', 'it has no array "items"'],
     ['{"items":[],"pagination":{"pageCount":-1,"pageNo":1,"pageSize":1,"totalRecordCount":1}}', 'pageCount'],
   ])('is not what %j is: %s', (text, words) => {
     expect(() => read(text)).toThrow(words);

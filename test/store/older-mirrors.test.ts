@@ -9,6 +9,7 @@ import { makeOutgrownMirror } from '../support/outgrown-mirror.ts';
 import { runCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { serveScene } from '../support/served.ts';
+import { shareOf } from '../support/share.ts';
 
 // The mirror that 0.3.0 made meets this version.
 
@@ -182,4 +183,13 @@ test('serve answers 503 with the words until the mirror is brought up to date, a
   expect((await server.get('/healthz')).status).toBe(503);
   await begin(scene);
   for (const at of lists) expect([at, (await server.get(at)).status]).toEqual([at, 200]);
+});
+
+test('a share of another shape is refused with what to run', async () => {
+  await using scene = await setScene();
+  expect((await scene.sync()).code).toBe(0);
+  const path = await shareOf(scene);
+  execute(path, 'PRAGMA user_version = 6');
+  const stderr = expect.stringContaining('older docmirror. Make it again with "docmirror share"');
+  expect(await scene.run('runs', '--database', path)).toMatchObject({ code: 2, stderr });
 });

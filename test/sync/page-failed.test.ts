@@ -37,3 +37,12 @@ test.each([500, 400])(
     expect(again.of('document-exports')).toMatchObject({ completeness: 'unproven', removed: 0, inserted: 0 });
   },
 );
+
+test('more than five such pages fail the list', async () => {
+  const faults = ({ pageNo }: { pageNo: number | null }) =>
+    pageNo !== null && pageNo % 2 === 0 ? ({ kind: 'status', status: 500 } as const) : undefined;
+  await using scene = await setScene({ maxPageSize: 20, faults }, { exports: 300 });
+  const message = expect.stringContaining("more than 5 pages can't be read");
+  const { error } = (await syncScene(scene)).of('document-exports');
+  expect(error).toEqual({ code: 'server_error', message });
+});

@@ -9,7 +9,6 @@ import {
 } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
-import { MirrorFileError } from '../../errors.ts';
 
 /** By what rows are found. A key that is no number is bound as null. */
 type Sought = Pick<MirrorRecord, 'key' | 'content'>;
@@ -93,13 +92,9 @@ export class ListTable {
     return this.#others.all(key, content, row, limit);
   }
 
+  /** The row of an id that an index or a plan names. */
   read(id: number) {
-    const row = this.#read.get(id);
-    if (row === undefined)
-      throw new MirrorFileError(
-        `The mirror is damaged: ${this.list.table} has no row ${id}, though an index names it. Restore it from a backup.`,
-      );
-    return this.#toStoredRow(row);
+    return this.#toStoredRow(this.#read.get(id) as RawRow);
   }
 
   /** Every row in the order of its id, some hundred at a time. */
