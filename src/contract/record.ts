@@ -225,7 +225,7 @@ export function recordOfJson(resource: string, json: string): RecordValues & { r
  * Whether a record's further fields are as docmirror writes them: in compact JSON, and none that fits its column, so that
  * queries of the columns find it. The order of the fields does not count.
  *
- * @throws SyntaxError if `extra` is not a JSON object.
+ * @throws SyntaxError if `extra` is no JSON.
  */
 export function isNormalRecord(list: ListDefinition, { id, scalars, arrays, extra }: RecordValues): boolean {
   if (extra === null) return true;
