@@ -31,7 +31,7 @@ const allowedRooms = table({
   service: 'contract errors printable',
   proof: 'contract',
   publish: 'contract errors store/read',
-  sync: 'contract errors proof store/file store/receipts store/tables store/write',
+  sync: 'contract errors proof store/file store/tables store/write',
   'store/tables': 'contract',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'errors store/receipts store/tables version',

@@ -3,9 +3,8 @@ import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
-import { assertSum } from '../store/receipts/altered-lists.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
-import { apply } from '../store/write/apply.ts';
+import { apply, assertSum } from '../store/write/apply.ts';
 import { nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
@@ -70,13 +69,13 @@ interface ListRun extends ListTask {
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: ListRun): Promise<ListOutcome> {
   const { list, context, progress, observer, removals, source } = run;
-  const { file, sum } = context;
+  const { file } = context;
   const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
   let state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
   try {
     for (let tries = 0; ; tries++) {
       if (tries === 2) {
-        assertSum(file, list.resource, sum);
+        assertSum(context);
         state = nothingLearnt;
       }
       if (tries !== 1) progress.stage = new Stage(context, state);

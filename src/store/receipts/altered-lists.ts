@@ -14,7 +14,7 @@ import { instantMs } from '../../contract/time.ts';
 import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { lastState, sumOfContents } from './statements.ts';
+import { lastState } from './statements.ts';
 
 type Resource = (typeof keptResources)[number];
 
@@ -96,16 +96,8 @@ export async function assertAsWritten({ path, sqlite }: OpenFile, slice: TimeSli
   }
 }
 
-/**
- * Makes sure that the content hashes beside the rows still have the expected sum. It does not read the rows.
- *
- * @throws MirrorAlteredError if they do not.
- */
-export function assertSum({ path, sqlite }: OpenFile, resource: Resource, expected: Sum): void {
-  if (!sumOfContents(sqlite, resource).equals(expected)) throw altered(path, resource);
-}
-
-function altered(path: string, resource: Resource): MirrorAlteredError {
+/** The error if another program altered a list, or the connections. */
+export function altered(path: string, resource: Resource): MirrorAlteredError {
   return new MirrorAlteredError(
     `Another program altered ${path}: its ${resource} are not what docmirror wrote`,
   );

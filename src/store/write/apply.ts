@@ -3,10 +3,12 @@ import type { UnknownField } from '../../contract/page.ts';
 import { Sum } from '../../contract/sum.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { assertSum } from '../receipts/altered-lists.ts';
+import { altered } from '../receipts/altered-lists.ts';
+import { sumOfContents } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { stateAfter, writeState } from './memory.ts';
+import type { ListContext } from './mirror.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
@@ -34,7 +36,7 @@ export async function apply(
 
   return transact(file, signal, async () => {
     // From here on nobody else can write, and nothing of this run was written yet.
-    if (haveOthersWritten()) assertSum(file, list.resource, sum);
+    if (haveOthersWritten()) assertSum(stage.context);
     const { rows, read } = await writeRows(stage, result, plan);
     if (!passesGate(read, rows)) {
       sqlite.exec('ROLLBACK');
@@ -62,6 +64,15 @@ export async function apply(
     signal.throwIfAborted();
     return records.endList(runId, outcome, rows);
   });
+}
+
+/**
+ * Makes sure that the content hashes beside the rows still have the expected sum. It does not read the rows.
+ *
+ * @throws MirrorAlteredError if they do not.
+ */
+export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): void {
+  if (!sumOfContents(sqlite, list.resource).equals(sum)) throw altered(path, list.resource);
 }
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
