@@ -32,7 +32,7 @@ const allowedRooms = table({
   proof: 'contract',
   publish: 'contract errors store/read',
   sync: 'contract errors proof store/file store/tables store/write',
-  'store/tables': 'contract',
+  'store/tables': 'contract errors',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'errors store/receipts store/tables version',
   'store/write': 'audit contract errors proof store/file store/receipts store/tables time-slice',

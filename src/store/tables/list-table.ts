@@ -9,6 +9,7 @@ import {
 } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
+import { MirrorFileError } from '../../errors.ts';
 
 /** By what rows are found. A key that is no number is bound as null. */
 type Sought = Pick<MirrorRecord, 'key' | 'content'>;
@@ -92,9 +93,13 @@ export class ListTable {
     return this.#others.all(key, content, row, limit);
   }
 
-  /** The row of an id that an index or a plan names. */
+  /** @throws MirrorFileError if the row is gone: another program can remove one that a run has seen. */
   read(id: number) {
-    return this.#toStoredRow(this.#read.get(id) as RawRow);
+    const row = this.#read.get(id);
+    if (row !== undefined) return this.#toStoredRow(row);
+    throw new MirrorFileError(
+      `The mirror is damaged, or another program removed a row meanwhile: ${this.list.table} has no row ${id}. "docmirror verify" shows what else is wrong.`,
+    );
   }
 
   /** Every row in the order of its id, some hundred at a time. */
