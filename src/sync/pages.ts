@@ -127,12 +127,23 @@ export function pageGetter(
       return { page: await request(ask, signal, triesOfOne), wrong: null };
     } catch (error) {
       if (isRefusal(error)) {
+        // A service that knows no other size says so twice; a page can also be missing for a moment.
+        if (ask.sent !== null && error.code === 'not_found') return await askAgain(ask, signal);
         if (ask.sent !== null) return noSize;
         if (ask.isBeyond) return noPage;
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
       return await explain(ask, error, signal);
     }
   };
+
+  async function askAgain(ask: Ask, signal: AbortSignal): Promise<Fetched> {
+    try {
+      return { page: await request(ask, signal), wrong: null };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return noSize;
+    }
+  }
 
   /** The list might have become shorter, the service might not serve that size, or this one page fails: its first page tells. */
   async function explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {

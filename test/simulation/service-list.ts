@@ -126,7 +126,9 @@ export class ServiceList {
     if (before === undefined || contentOf(this.name, before) === contentOf(this.name, entry)) return;
     this.entries[at] = entry;
     const left = this.#leave(before);
-    if (!entry.isBroken) this.broken.delete(entry.uid);
+    // Nobody can know a record by what it says no more, or by what it said while no answer showed it.
+    const isNew = this.#steps.slice(this.#runBegan).some(step => step.entered === left && step.left !== left);
+    if (!entry.isBroken || before.key !== entry.key || (left && isNew)) this.broken.delete(entry.uid);
     else if (left !== null) this.broken.set(entry.uid, left);
     this.#note(left, this.#enter(entry));
   }
