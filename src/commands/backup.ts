@@ -1,12 +1,13 @@
 import { existsSync, statSync } from 'node:fs';
 import { addressOf, type Config, resolveOne } from '../config/resolve.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
+import { fileBehind } from '../store/file/open.ts';
 import { ageMs, isFresh } from '../store/read/freshness.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
@@ -55,6 +56,9 @@ export const backup = command({
       throw new UsageError(
         'Name the file to write: docmirror backup DEST. Or give one of --check, --restore and --list, without DEST and --keep.',
       );
+    const named = check ?? copy;
+    if (named !== null && !existsSync(fileBehind(named)))
+      throw new MirrorFileError(`There is no backup at ${named}.`);
     if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');
     if (destination !== null) return makeBackup(destination, keep, context);
     if (list !== null) return listFolder(list, maxAge, context);

@@ -52,6 +52,9 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
     const mirror = await whenFree(config.waitMs, signal, () =>
       SqliteMirror.open(database, { signal, mayRebuild, ...(onPlannedChange && { tell: onPlannedChange }) }),
     );
+    const { copyOfBefore: copy } = mirror;
+    if (copy !== null)
+      logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');
     if (onPlannedChange === undefined) context.notifier?.begun();
     const source = openService(service, config, context, signal, logger, observer);
     try {

@@ -50,7 +50,7 @@ export const settings = {
     '30000',
   ]),
   giveUpAfterMs: setting('GIVE_UP_AFTER TIME', parse.timer, [
-    'how long to try again while the service answers nothing useful, all lists together; then each remaining list fails at once',
+    'how long to try again while the service answers nothing useful, all lists together; then each remaining list gets one short try',
     '10m',
   ]),
   maxRequestsPerSecond: setting('MAX_REQUESTS_PER_SECOND N', text => parse.decimal(text, 0.001, 10_000), [

@@ -43,7 +43,7 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   const rows = sqlite(scene.database, 'SELECT * FROM document_exports ORDER BY id');
   const [before, receipts] = [says(scene.database), sqlite(scene.database, 'SELECT * FROM sync_receipts')];
   execute(scene.database, 'CREATE VIEW mine AS SELECT * FROM document_exports_named');
-  expect(await begin(scene)).toMatchObject({ code: 1 });
+  expect(await begin(scene)).toMatchObject({ code: 1, stderr: expect.stringContaining(copy) });
   expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([7, 6]);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(says(copy)).toEqual(before);
@@ -70,6 +70,10 @@ test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes
   writeFileSync(scene.database, unpacked(name));
   await begin(scene);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  // No content covers the name of a connection.
+  const forge = "UPDATE record_history SET record = json_set(record, '$.sourceConnection.name', 'x')";
+  execute(scene.database, forge);
+  expect(await scene.run('verify')).toMatchObject({ code: 4 });
 });
 
 test('nothing is new to a mirror of 0.3.0 whose lists are as they were', async () => {
@@ -78,13 +82,9 @@ test('nothing is new to a mirror of 0.3.0 whose lists are as they were', async (
   scene.env.DOCMIRROR_BASE_URL = before.service.url;
   const synced = await scene.sync('--accept-new-base-url');
   expect(synced).toMatchObject({ code: 0, status: 'completed' });
+  const unchanged = { inserted: 0, updated: 0, removed: 0, completeness: 'proven' };
   for (const resource of ['document-exports', 'collections', 'webhooks'])
-    expect(synced.of(resource)).toMatchObject({
-      inserted: 0,
-      updated: 0,
-      removed: 0,
-      completeness: 'proven',
-    });
+    expect(synced.of(resource)).toMatchObject(unchanged);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 

@@ -38,7 +38,11 @@ export function openForWriting(path: string): MirrorFile {
       // Another program can have made the empty file with another mode.
       chmodSync(file, privateFileMode);
     }
-    return connect(file, { timeout: busyTimeoutMs }, sqlite => bringUpToDate(sqlite, file));
+    let copyOfBefore: string | null = null;
+    const opened = connect(file, { timeout: busyTimeoutMs }, sqlite => {
+      copyOfBefore = bringUpToDate(sqlite, file);
+    });
+    return { ...opened, copyOfBefore };
   });
 }
 
@@ -64,8 +68,10 @@ export function openInMemory(): MirrorFile {
  * Brings a mirror to the shape that this docmirror writes. An older one is copied beside itself first. Drizzle's migrator has a
  * transaction of its own, and everything else is a second one. If the process is killed between them, `user_version` is still the old
  * one, and the next call does the second again.
+ *
+ * @returns the path of the copy; null if there was no older mirror.
  */
-function bringUpToDate(sqlite: Database.Database, path: string): void {
+function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   assertNotLater(sqlite, path);
   const shape = shapeOf(sqlite);
   if (shape === 'none') {
@@ -75,14 +81,15 @@ function bringUpToDate(sqlite: Database.Database, path: string): void {
     sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   }
   sqlite.pragma('journal_mode = WAL');
+  const copy = shape === 'older' ? `${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}` : '';
   if (shape === 'older') {
     assertWhole(path, sqlite);
     const newest = 'SELECT max(created_at) FROM __drizzle_migrations';
     // If a run was killed while it brought the mirror up to date, it had made the copy.
-    if (sqlite.prepare(newest).pluck().get() !== migrations.at(-1)) copyFirst(sqlite, path);
+    if (sqlite.prepare(newest).pluck().get() !== migrations.at(-1)) copyFirst(sqlite, copy);
   }
   sqlite.pragma('synchronous = FULL');
-  if (shape === 'current') return;
+  if (shape === 'current') return null;
   // As the mirrors of 0.3.0 have it, so that all mirrors have the same tables.
   sqlite.exec(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
@@ -92,11 +99,12 @@ function bringUpToDate(sqlite: Database.Database, path: string): void {
   migrate(drizzle({ client: sqlite }), { migrationsFolder });
   sqlite.pragma('legacy_alter_table = OFF');
   sqlite.transaction(() => complete(sqlite)).immediate();
+  return shape === 'older' ? copy : null;
 }
 
-/** Copies a mirror to `<mirror>.before-<version>`, which only its owner can read. An earlier copy of that name is replaced. */
+/** Copies a mirror to a file that only its owner can read. An earlier one of that name is replaced. */
 function copyFirst(sqlite: Database.Database, path: string): void {
-  using copy = new DatabaseCopy(`${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}`);
+  using copy = new DatabaseCopy(path);
   explaining(copy.path, () => copy.fill(sqlite));
   copy.putInPlace();
 }

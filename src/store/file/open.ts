@@ -145,6 +145,8 @@ export interface MirrorFile extends Disposable {
   readonly sqlite: Database.Database;
   /** For cold queries, over the same connection. */
   readonly orm: BetterSQLite3Database;
+  /** The copy of an older mirror that was brought up to date just now; null or left out if it was not. */
+  readonly copyOfBefore?: string | null;
   close(): void;
 }
 

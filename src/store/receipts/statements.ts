@@ -214,10 +214,7 @@ export function readPruned(sqlite: Database.Database) {
   return { before, throughRunId: Math.min(through, lastRunId ?? through) };
 }
 
-/**
- * The last run before the newest rebuild or upgrade; 0 if there is none. The state of the mirror before a rebuild can't be read any
- * more. Receipts before an upgrade cover contents of another shape.
- */
+/** The last run before the newest rebuild or upgrade; 0 if there is none. The state of the mirror before a rebuild can't be read any more. */
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (SELECT max(leaf_index) FROM ${ofKind(kind)})`;
   return sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;

@@ -90,7 +90,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
   const { before: prunedBefore, throughRunId: prunedThrough } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const acceptedThrough = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
-  const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, acceptedThrough) };
+  const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, rebuiltAfter) };
   const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
   const receiptCount = verifyLog(all, checkpoints);

@@ -99,6 +99,11 @@ export class SqliteMirror {
     this.#haveOthersWritten = otherWriters(file.sqlite);
   }
 
+  /** The copy of an older mirror that was brought up to date when it was opened; null if it was not. */
+  get copyOfBefore(): string | null {
+    return this.#file.copyOfBefore ?? null;
+  }
+
   /** @returns how many rows that another program altered were dropped; null if the mirror was not rebuilt. A dry run has no id. */
   async beginRun(start: RunStart): Promise<{ runId: number | null; rowsDropped: number | null }> {
     const { id, dropped } = await this.#begin(start);

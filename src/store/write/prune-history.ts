@@ -65,7 +65,7 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
   const pruned = readPruned(sqlite).throughRunId;
   const oldest = sqlite.prepare<[], number>('SELECT min(valid_to_run_id) FROM record_history').pluck().get();
   if (through <= pruned || through < (oldest ?? Number.POSITIVE_INFINITY)) return 0;
-  const from = Math.max(pruned, lastRunBefore(sqlite, 'upgrade'), lastRunBefore(sqlite, 'rebuild'));
+  const from = Math.max(pruned, lastRunBefore(sqlite, 'rebuild'));
   const composer = new RunComposer(sqlite);
   const stated = statedHashes(sqlite);
   for (const runId of runs.since(from).filter(id => id <= through))

@@ -162,7 +162,7 @@ describe.concurrent('backup --restore', () => {
     writeFileSync(backupOf(scene), 'a text');
     expect(await scene.run('backup', '--restore', backupOf(scene))).toMatchObject({ code: 2 });
     const none = await scene.run('backup', '--restore', join(scene.folder, 'none.sqlite'));
-    expect(none).toMatchObject({ code: 1 });
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining('There is no backup at') });
     expect(await scene.run('backup', '--restore', scene.database)).toMatchObject({ code: 2 });
     expect(readFileSync(scene.database).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).sort()).toEqual([

@@ -229,7 +229,7 @@ describe('a share', () => {
       found: [],
     });
     expect((await of('collections.cost centre')).found).toEqual(['third5']);
-    const words = '--without: no list has a field "webhooks.cost centre".';
+    const words = '--without: no list has a field "webhooks.cost centre" that can be left out.';
     await expect(of('webhooks.cost centre')).rejects.toThrow(words);
   });
 
