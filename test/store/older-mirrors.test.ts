@@ -72,7 +72,7 @@ test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
   // No content covers the name of a connection.
   const forge = "UPDATE record_history SET record = json_set(record, '$.sourceConnection.name', 'x')";
-  execute(scene.database, forge);
+  execute(scene.database, `${forge} WHERE resource = 'document-exports'`);
   expect(await scene.run('verify')).toMatchObject({ code: 4 });
 });
 
