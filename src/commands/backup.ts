@@ -8,7 +8,7 @@ import { verificationText, verifiedOf } from '../render/verification.ts';
 import { backUp, checkpointBeside, listBackups, restore } from '../store/copies/backup.ts';
 import { writeWhole } from '../store/file/atomic-file.ts';
 import { fileBehind } from '../store/file/open.ts';
-import { ageMs, isFresh } from '../store/read/freshness.ts';
+import { ageMs, isFresh } from '../store/read/list-state.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';

@@ -10,7 +10,7 @@ import {
   statusText,
   worstFirst,
 } from '../render/status.ts';
-import { isFresh } from '../store/read/freshness.ts';
+import { isFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';

@@ -1,4 +1,4 @@
-import { isInFuture } from '../store/read/freshness.ts';
+import { isInFuture } from '../store/read/list-state.ts';
 
 /** A whole number for people: `12,345`. The first use of `Intl.NumberFormat` would cost 15 ms. */
 export function count(value: number): string {

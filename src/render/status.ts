@@ -1,6 +1,5 @@
 import { printable } from '../printable.ts';
-import { ageMs, isFresh, isInFuture } from '../store/read/freshness.ts';
-import { openPointsOf, stateText } from '../store/read/list-state.ts';
+import { ageMs, isFresh, isInFuture, openPointsOf, stateText } from '../store/read/list-state.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';

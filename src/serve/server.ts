@@ -1,6 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
-import { ageMs, isFresh } from '../store/read/freshness.ts';
+import { ageMs, isFresh } from '../store/read/list-state.ts';
 import { addApi } from './api.ts';
 import { HttpError, queryError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
 import { type Family, labelledFigures, metricsText } from './metrics.ts';

@@ -1,6 +1,5 @@
 import { browsableOf } from '../../store/read/browsable.ts';
-import { isFresh } from '../../store/read/freshness.ts';
-import { stateText } from '../../store/read/list-state.ts';
+import { isFresh, stateText } from '../../store/read/list-state.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';

@@ -11,16 +11,9 @@ import {
   timeColumnOf,
 } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
-import { DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { DocmirrorError, MirrorFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
-import {
-  applicationIds,
-  cacheKib,
-  fileBehind,
-  kindOf,
-  openForReading,
-  openMirrorForReading,
-} from '../file/open.ts';
+import { applicationIds, cacheKib, fileBehind, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror } from './backup.ts';
@@ -92,12 +85,10 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
  *
  * @param name the argument or setting that named the target, for errors.
  * @throws UsageError if no file can be at the target, or it is the mirror itself.
- * @throws RefusedFileError if anything but a share or an empty file is there.
+ * @throws RefusedFileError if a mirror, a lock or a folder is there; any other file is replaced.
  */
 export function shareTarget(target: string, name: string): string {
-  const path = replaceable(fileBehind(target, name));
-  if (['none', 'empty', 'share'].includes(kindOf(path))) return path;
-  throw new RefusedFileError(`${target} is no share. It was left as it is; name another file.`);
+  return replaceable(fileBehind(target, name));
 }
 
 /** @throws RefusedFileError if the share of another mirror is at a path: its readers would get the records of this one. */

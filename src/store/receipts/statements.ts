@@ -232,9 +232,10 @@ export function acceptedNow(sqlite: Database.Database, exceptRunId = 0) {
 }
 
 /**
- * No changes hash can be computed for runs before an upgrade or a rebuild. The sums `kept` replace it. They cover each version that
- * is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is updated later moves into
- * the history with the same numbers and the same content, so the sums stay the same until a pruning deletes versions.
+ * No changes hash can be computed for runs before a rebuild. The sums `kept` replace it, and are in the receipts of upgrades, too. They
+ * cover each version that is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is
+ * updated later moves into the history with the same numbers and the same content, so the sums stay the same until a pruning deletes
+ * versions.
  */
 export function keptSums(sqlite: Database.Database, through: number) {
   return keptResources.map(resource => {

@@ -41,9 +41,9 @@ export interface Audit {
   readonly mirrorIds: readonly string[];
   /** The last run whose ended versions were deleted; 0 if none were. */
   readonly prunedThrough: number;
-  /** The last run before the newest rebuild or upgrade; 0 if there was none. What they accepted has other sums. */
+  /** The last run before the newest rebuild or upgrade; 0 if there was none. Their receipts say what they accepted. */
   readonly acceptedThrough: number;
-  /** The last run whose changes rows and history no longer have, because of one of these; 0 if they have all. */
+  /** The last run whose changes rows and history no longer have, because of a pruning or a rebuild; 0 if they have all. */
   readonly knownAfter: number;
 }
 
@@ -145,10 +145,10 @@ export function verifyTables(audit: Audit): void {
 }
 
 /**
- * Compares texts with their contents: of rejected records, whose contents the receipts cover, and of versions that an upgrade or a
- * rebuild accepted. The hashes of the runs before that do not have to agree any more.
+ * Compares texts with their contents: of rejected records, whose contents the receipts cover, and of versions that a rebuild accepted.
+ * The hashes of the runs before that do not have to agree any more.
  */
-function verifyTexts({ sqlite, report, acceptedThrough }: Audit): void {
+function verifyTexts({ sqlite, report, knownAfter }: Audit): void {
   type Text = { table: string; id: number; resource: string | null; record: string; content: string };
   const texts = sqlite.prepare<[number], Text>(
     `SELECT 'record_history' AS "table", id, resource, record, lower(hex(content)) AS content FROM record_history
@@ -156,7 +156,7 @@ function verifyTexts({ sqlite, report, acceptedThrough }: Audit): void {
      UNION ALL SELECT 'rejected_records', id, NULL, record, lower(hex(content)) FROM rejected_records
      WHERE record IS NOT NULL`,
   );
-  for (const { table, id, resource, record, content } of texts.iterate(acceptedThrough)) {
+  for (const { table, id, resource, record, content } of texts.iterate(knownAfter)) {
     const found = tryToRead(() =>
       resource === null ? hash16(record) : recordOfJson(resource, record).content,
     );

@@ -149,16 +149,15 @@ test('no command that reads makes a mirror', async () => {
   expect(readdirSync(scene.folder)).toEqual([]);
 });
 
-test('the demo leaves a file of the name of its mirror alone, and a mirror that no demo made; a share a text', async () => {
+test('the demo leaves a file of the name of its mirror alone, and a mirror that no demo made', async () => {
   await using scene = await setScene({}, { exports: 1 });
   const path = join(scene.folder, 'docmirror-demo.sqlite');
-  for (const each of [path, join(scene.folder, 'text')]) writeFileSync(each, 'precious');
+  writeFileSync(path, 'precious');
   expectRefused(await scene.run('demo'), 'docmirror-demo.sqlite');
   expect(readFileSync(path, 'utf8')).toBe('precious');
   writeFileSync(path, '');
   expect(await scene.run('sync', '--database', path)).toMatchObject({ code: 0 });
   const before = readFileSync(path);
-  expectRefused(await scene.run('share', join(scene.folder, 'text'), '--database', path), 'is no share');
   expectRefused(await scene.run('demo'), 'no demo made');
   expect(readFileSync(path).equals(before)).toBe(true);
 });
