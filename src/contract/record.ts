@@ -196,13 +196,18 @@ export function readOne(list: ListDefinition, json: string): MirrorRecord | unde
 
 /**
  * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
- * identify it.
+ * identify it. Two texts of one instant are one time.
  */
 export function identityOf(list: ListDefinition, { id, scalars }: RecordValues): string {
   const { identity } = list;
   if (identity.by === 'id') return String(id);
   const fields = scalarFields(list);
-  return JSON.stringify(identity.fields.map(name => scalars[fields.findIndex(field => field.name === name)]));
+  const valueIn = (name: string) => {
+    const at = fields.findIndex(field => field.name === name);
+    const value = scalars[at];
+    return fields[at]?.filter === 'time' && typeof value === 'string' ? (instantMs(value) ?? value) : value;
+  };
+  return JSON.stringify(identity.fields.map(valueIn));
 }
 
 /**

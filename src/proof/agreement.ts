@@ -1,9 +1,16 @@
-import { contentBytes, Sum } from '../contract/sum.ts';
 import { checkTotal } from './ends.ts';
 import { Groups } from './numbers.ts';
 import { sizesMax } from './plan.ts';
-import { type Asking, pagesBeyondMax, type Reading, type RepeatedRecord, type Verdict } from './reading.ts';
-import { type Answer, beginOf, endOf, type PageAddress } from './window.ts';
+import { type Asking, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
+import {
+  type Answer,
+  areSameRecords,
+  beginOf,
+  endOf,
+  joinPages,
+  type PageAddress,
+  type PageItems,
+} from './window.ts';
 import { twinsReason } from './windows.ts';
 
 /** Complete readings of which two in a row have to agree. */
@@ -43,20 +50,26 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
   const now = readings.at(-1) as PlainReading;
   const isPageNoIgnored =
     readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
-  const why = now.problem ?? (now.repeated.length > 0 ? twinsReason : 'two readings differ');
-  return { rule: 'agreement', isProven: false, reason: `${reason}; ${why}`, isPageNoIgnored };
+  const why = now.problem ?? (now.repeated.count > 0 ? twinsReason : 'two readings differ');
+  // An id that is twice in the list keeps the version of its row.
+  const twice = readings.findLast(({ isIdTwice }) => isIdTwice);
+  const repeated = twice ? { repeated: twice.repeated } : {};
+  return { rule: 'agreement', isProven: false, reason: `${reason}; ${why}`, isPageNoIgnored, ...repeated };
 }
 
 /** One pass over the whole list by pages of one size that do not overlap. */
 export interface PlainReading {
   /** Its pages up to the end that they state, in order. */
   readonly pages: readonly Answer[];
+  /** All its answers, also those beyond that end. */
+  readonly answers: readonly Answer[];
   /** Why it is not complete; null if all pages fit one total. */
   readonly problem: string | null;
   /** Whether each page fits its own total, and the last one ends the list by it. */
   readonly isWhole: boolean;
-  readonly sum: Sum;
-  readonly repeated: readonly RepeatedRecord[];
+  /** The records that are on several of its pages. */
+  readonly repeated: PageItems;
+  readonly isIdTwice: boolean;
   /** Whether all pages with records were the same, or not those that were asked for. */
   readonly isAlike: boolean;
   readonly isSizeRefused: boolean;
@@ -126,10 +139,11 @@ export function* readPlainly(
   if (isSizeRefused && isIgnored) run.ignoresSizes = false;
   return {
     pages,
+    answers,
     problem: oddity ?? totalsOf(answers) ?? twice,
     isWhole: isEnd && oddity === null && !pages.some(({ page }) => page.isIdTwice),
-    sum: pages.reduce((sum, { page }) => sum.plus(page.sum), new Sum()),
     repeated,
+    isIdTwice: twice !== null,
     isAlike: isAlike(answers) || wrong.some(answer => answer.wrong?.kind === 'page'),
     isSizeRefused,
   };
@@ -142,9 +156,32 @@ export function* readPlainly(
 function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boolean {
   const now = readings.at(-1) as PlainReading;
   const isSame = (before: PlainReading | undefined) =>
-    before?.problem === null && now.problem === null && before.sum.equals(now.sum); // guard: two readings agree
-  if (now.repeated.length > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
+    before?.problem === null &&
+    now.problem === null &&
+    areSameRecords(itemsOf(before), itemsOf(now)) && // guard: two readings agree
+    !(haveTotalsFallen([before, now]) && areEdited(before, now)); // guard: an edit between two readings
+  if (now.repeated.count > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
   return isSame(readings.at(-2));
+}
+
+/**
+ * Whether a total was less than the one before it. Then a record that went can have come back with another text, which looks like an edit,
+ * and readings that show the same records need not be of one list.
+ */
+function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
+  const answers = readings.flatMap(reading => reading.answers).sort((a, b) => a.asked - b.asked);
+  return answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
+}
+
+/** Whether two readings that show the same records show other texts of them. */
+function areEdited(a: PlainReading, b: PlainReading): boolean {
+  const [one, other] = [a, b].map(({ pages }) => {
+    const shown = pages.flatMap(({ page }) =>
+      Array.from(page.records, (record, at) => ({ record, version: page.versions[at] as number })),
+    );
+    return shown.sort((x, y) => x.record - y.record || x.version - y.version);
+  });
+  return one?.some(({ version }, at) => version !== other?.[at]?.version) === true;
 }
 
 /** Whether all pages with records were the same: the service might ignore the page number. */
@@ -155,13 +192,11 @@ function isAlike(answers: readonly Answer[]): boolean {
 }
 
 /** A list of identical records has equal pages, too. */
-function hasOneRecord({ page }: Answer): boolean {
-  const head = Buffer.from(page.contents.subarray(0, contentBytes));
-  return page.keys.every((_, at) => head.equals(contentAt(page.contents, at)));
+function hasOneRecord({ page: { records } }: Answer): boolean {
+  return records.every(record => record === records[0]);
 }
 
-const contentAt = (contents: Uint8Array, at: number): Uint8Array =>
-  contents.subarray(at * contentBytes, (at + 1) * contentBytes);
+const itemsOf = ({ pages }: PlainReading): PageItems[] => pages.map(({ page }) => page);
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
@@ -184,28 +219,30 @@ function oddityIn(answers: readonly Answer[]): string | null {
 
 /** Beyond the end some services send the last page, or the first one, once more. */
 function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean {
-  return answers.some(other => other.index < index && other.page.sum.equals(page.sum));
+  return answers.some(other => other.index < index && areSameRecords([other.page], [page]));
 }
 
 /** The records that are on more than one page; with an id that is in the list twice, in words. */
 function repeatsIn(
   answers: readonly Answer[],
-  { numbers, list }: Reading,
-): { repeated: RepeatedRecord[]; twice: string | null } {
-  const counts: number[] = [];
-  const firstPages: Answer[] = [];
-  const onTwo = new Map<number, Uint8Array>();
+  { list }: Reading,
+): { repeated: PageItems; twice: string | null } {
+  const first = new Map<number, Answer>();
+  const onTwo = new Set<number>();
+  let twice: string | null = null;
   for (const answer of answers)
-    for (const [at, key] of answer.page.keys.entries()) {
-      const number = numbers.of(answer.page, at);
-      counts[number] = (counts[number] ?? 0) + 1;
-      if (list.identity === 'id' && counts[number] > 1)
-        return { repeated: [], twice: `id ${key} is in the list twice` };
-      firstPages[number] ??= answer;
-      if (firstPages[number] !== answer) onTwo.set(number, contentAt(answer.page.contents, at));
+    for (const [at, record] of answer.page.records.entries()) {
+      const before = first.get(record);
+      if (before === undefined) first.set(record, answer);
+      else if (before !== answer) onTwo.add(record);
+      if (before !== undefined && list.identity === 'id')
+        twice ??= `id ${answer.page.keys[at]} is in the list twice`;
     }
-  const repeated = [...onTwo].map(([number, content]) => ({ content, count: counts[number] as number }));
-  return { repeated, twice: null };
+  const parts = answers.flatMap(({ page }) =>
+    onTwo.size === 0 ? [] : Array.from(page.keys, (_, at) => [page, at] as const),
+  );
+  const isOnTwo = ([{ records }, at]: (typeof parts)[number]) => onTwo.has(records[at] as number);
+  return { repeated: joinPages(parts.filter(isOnTwo), list.identity), twice };
 }
 
 /**
@@ -214,7 +251,7 @@ function repeatsIn(
  * can have shifted it to the next page, by as many places as the total says that records came. If not, it was moved, and another one can be
  * hidden; or it is two that are the same, as if it is on two pages of two readings. No page need show both.
  */
-function showStableOrder(readings: readonly (readonly Answer[])[], { numbers, list }: Reading): boolean {
+function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Reading): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];
   for (const answers of readings) {
@@ -225,7 +262,7 @@ function showStableOrder(readings: readonly (readonly Answer[])[], { numbers, li
       rises += Math.max(0, answer.total - total);
       total = answer.total;
       const begin = beginOf(answer);
-      const page = Array.from(answer.page.keys, (_, at) => numbers.of(answer.page, at));
+      const page = [...answer.page.records];
       pages.push(page);
       for (const [at, number] of page.entries()) {
         const before = places.get(number) ?? begin + at;

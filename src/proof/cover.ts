@@ -1,7 +1,7 @@
 import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
 import { Groups } from './numbers.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
-import { type Answer, allKeys, type Identity, type KeyRange, nameAt, type PageItems } from './window.ts';
+import { type Answer, allKeys, type Identity, type KeyRange, type PageItems } from './window.ts';
 
 /** The keys that an answer covers. */
 export interface Window extends KeyRange {
@@ -22,7 +22,7 @@ export function windowsOf(heard: readonly Answer[], learnt: LearntOrder, by: Ide
   const counted = countedAnswers(heard);
   const ending = endingAnswers(counted);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer)) ?? []);
-  return { ...order, windows, chains: chainsOf(windows, by) };
+  return { ...order, windows, chains: chainsOf(windows) };
 
   function windowOf(answer: Answer, ends: boolean): Window | null {
     if (isOfEmptyList(answer)) return ends ? { ...allKeys, answer } : null;
@@ -75,7 +75,7 @@ export interface Chain {
 const neighboursMax = 6;
 
 /** The chains of windows, in the order of their first keys. A chain inside the keys of others is left out. */
-function chainsOf(all: readonly Window[], identity: Identity): Chain[] {
+function chainsOf(all: readonly Window[]): Chain[] {
   const sorted = all.toSorted(byBegin);
   const groups = new Groups(sorted.length);
   let furthest = 0;
@@ -83,7 +83,7 @@ function chainsOf(all: readonly Window[], identity: Identity): Chain[] {
     const join = (other: number) => {
       const earlier = sorted[other] as Window;
       if (groups.of(other) === groups.of(at)) return;
-      const areLinked = shareRecord(earlier.answer.page, window.answer.page, identity); // guard: neighbours share a record
+      const areLinked = shareRecord(earlier.answer.page, window.answer.page); // guard: neighbours share a record
       if (areLinked) groups.join(other, at);
     };
     for (let other = Math.max(0, at - neighboursMax); other < at; other++) join(other);
@@ -101,15 +101,11 @@ function chainsOf(all: readonly Window[], identity: Identity): Chain[] {
 }
 
 /** Whether two pages show the same record. Only the keys that both can have are looked at. */
-function shareRecord(a: PageItems, b: PageItems, identity: Identity): boolean {
+function shareRecord(a: PageItems, b: PageItems): boolean {
   const [least, greatest] = [Math.max(a.least, b.least), Math.min(a.greatest, b.greatest)];
   if (least > greatest) return false;
-  const namesIn = (page: PageItems) => {
-    const names: (number | string)[] = [];
-    for (const [at, key] of page.keys.entries())
-      if (key >= least && key <= greatest) names.push(nameAt(page, at, identity));
-    return names;
-  };
-  const shown = new Set(namesIn(a));
-  return namesIn(b).some(name => shown.has(name));
+  const recordsIn = ({ keys, records }: PageItems) =>
+    records.filter((_, at) => (keys[at] as number) >= least && (keys[at] as number) <= greatest);
+  const shown = new Set(recordsIn(a));
+  return recordsIn(b).some(record => shown.has(record));
 }

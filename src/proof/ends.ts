@@ -58,3 +58,16 @@ export function isOnePageWhole(heard: readonly Answer[]): boolean {
   if (counted.some(isContradicted)) return false;
   return counted.some(({ index, size, page }) => index === 0 && page.count < size && !page.isIdTwice);
 }
+
+/**
+ * Why a list that was read has fewer records than its totals state; null if it has not. While it changes, a record that came can be at a
+ * place that was read before. The totals show by how much they moved. Too many are no fault: each was listed at some moment of the run.
+ */
+export function miscount(answers: readonly Answer[], records: number): string | null {
+  const totals = countedAnswers(answers).map(({ total }) => total);
+  const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
+  const [least, most] = [Math.min(...totals), Math.max(...totals)];
+  if (records >= least - moved) return null; // guard: as many rows as records
+  const stated = least === most ? least : `${least} to ${most}`;
+  return `its pages have shown ${records} records, but the service states a total of ${stated}`;
+}

@@ -53,10 +53,10 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     const isNewBelow = (answer.oldestNewKeys[strays] ?? newestKey) < newestKey - slack; // guard: new records are newer
     if (isNewBelow) return full('a new record is older than the newest known one');
     if (!windows.chains.some(chain => openRanges(chain.windows, within).length === 0)) continue;
-    const totals = countedAnswers(run.heard).map(({ total }) => total);
-    const now = count + list.added();
-    if (now < Math.min(...totals) || now > Math.max(...totals))
-      return full('the total says that more has changed'); // guard: total of an incremental sync
+    // The page at the growing end has seen all new records, but none that came after it.
+    const counted = countedAnswers(run.heard);
+    const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
+    if (count + list.added() !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
     return { kind: 'done', answers: run.heard };
   }
   return full('the new records are on too many pages');

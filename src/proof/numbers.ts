@@ -1,5 +1,4 @@
 import { contentBytes } from '../contract/sum.ts';
-import { type Identity, nameAt, type PageItems } from './window.ts';
 
 const slotsAtFirst = 1024;
 /** The largest part of the table that is filled. */
@@ -33,6 +32,11 @@ export class ContentNumbers {
     return this.#slots[slot] as number;
   }
 
+  /** The 16 bytes of a number. */
+  bytesOf(number: number): Uint8Array {
+    return this.#contents.subarray(number * contentBytes, (number + 1) * contentBytes);
+  }
+
   /** The slot of a content, or the free slot where it belongs. Contents are hashes already. */
   #slotOf(bytes: Uint8Array, offset: number): number {
     const mask = this.#slots.length - 1;
@@ -59,25 +63,6 @@ export class ContentNumbers {
     this.#slots = new Int32Array(this.#slots.length * 2).fill(-1);
     for (let number = 0; number < this.#count; number++)
       this.#slots[this.#slotOf(contents, number * contentBytes)] = number;
-  }
-}
-
-/** Numbers records, from 0: two that are the same have one number. */
-export class RecordNumbers {
-  readonly #identity: Identity;
-  readonly #contents = new ContentNumbers();
-  readonly #ids = new Map<number | string, number>();
-
-  constructor(identity: Identity) {
-    this.#identity = identity;
-  }
-
-  of(page: PageItems, at: number): number {
-    if (this.#identity === 'content') return this.#contents.numberOf(page.contents, at * contentBytes);
-    const id = nameAt(page, at, 'id');
-    const number = this.#ids.get(id) ?? this.#ids.size;
-    this.#ids.set(id, number);
-    return number;
   }
 }
 

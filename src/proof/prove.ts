@@ -111,7 +111,7 @@ function sizeFor(run: Reading, at: number): number {
 /** What the answers so far prove, with the fates of the rows that none of them has shown. */
 export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed, total } = run;
-  const unshown = list.unshown(verdict.repeated ?? []);
+  const unshown = list.unshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
   const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;

@@ -1,8 +1,15 @@
 import type { KeyWindows } from './cover.ts';
-import { RecordNumbers } from './numbers.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
-import { type Answer, type Ask, addressText, beginOf, type Identity, type PageAddress } from './window.ts';
+import {
+  type Answer,
+  type Ask,
+  addressText,
+  beginOf,
+  type Identity,
+  type PageAddress,
+  type PageItems,
+} from './window.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {
@@ -22,13 +29,6 @@ export interface UnshownRow {
   readonly key: number;
 }
 
-/** Records that are the same in every field and on more than one page, and how often the list has them. */
-export interface RepeatedRecord {
-  /** 16 bytes. */
-  readonly content: Uint8Array;
-  readonly count: number;
-}
-
 /** A list, as its proof sees it. */
 export interface ListFacts {
   readonly identity: Identity;
@@ -41,8 +41,12 @@ export interface ListFacts {
   readonly run: number;
   /** The total that the run before found; null if there was none. */
   readonly totalBefore: number | null;
-  /** The mirror's rows that no answer so far has shown, without those that a new version replaces. */
-  unshown(repeated: readonly RepeatedRecord[]): readonly UnshownRow[];
+  /**
+   * The mirror's rows that no answer so far leaves room for.
+   *
+   * @param joined records of several pages that count as one answer, the newest last.
+   */
+  unshown(joined: readonly PageItems[]): readonly UnshownRow[];
 }
 
 /** How a list is proven, or why it is not. */
@@ -54,8 +58,8 @@ export interface Verdict {
   readonly reason: string | null;
   /** Only by key. */
   readonly windows?: KeyWindows;
-  /** Only if readings agree. */
-  readonly repeated?: readonly RepeatedRecord[];
+  /** The records that are on several pages of a reading, if there are any. */
+  readonly repeated?: PageItems;
   /** True if all pages were the same. */
   readonly isPageNoIgnored?: boolean;
 }
@@ -92,7 +96,8 @@ export class Reading {
   ignoredCount = 0;
   /** The pages that overlap; the first page shows by how much. */
   plan: Plan;
-  readonly numbers: RecordNumbers;
+  /** Records that were read across pages, as if they were on one. */
+  readonly joined: PageItems[] = [];
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
   readonly #used = new Set<string>();
@@ -102,7 +107,6 @@ export class Reading {
   constructor(list: ListFacts) {
     this.list = list;
     this.plan = new Plan(list.largest, list.overlap);
-    this.numbers = new RecordNumbers(list.identity);
     this.otherSizes = otherSizes(list.largest, list.run);
   }
 

@@ -22,7 +22,7 @@
 // most so many of these strays, the least key that is surely of no stray is the next one after them. A stray itself is in no window;
 // but pages that share records leave no place out, so a list that is proven as a whole has shown it.
 
-import { contentBytes, Sum } from '../contract/sum.ts';
+import type { ShownRecords } from './settle.ts';
 
 /** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
 export interface PageAddress {
@@ -30,19 +30,22 @@ export interface PageAddress {
   readonly size: number;
 }
 
-/** Records are the same by the service's id, which is the key, or by their content; the key is then a time that can be shared. */
+/** Records have the service's id, which is the key; or none, and the key is then a time that can be shared. */
 export type Identity = 'id' | 'content';
 
 /** The direction in which the keys of a list rise, or fall. */
 export type Direction = 'up' | 'down';
 
-/** A page's items as the proof needs them: 24 bytes each. A page that comes again is the same object. */
-export class PageItems {
+/** A page's items as the proof needs them: 36 bytes each. A page that comes again is the same object. */
+export class PageItems implements ShownRecords {
   readonly digest: string;
   /** The id, or the instant in milliseconds; NaN if an item has none that can be read. */
   readonly keys: Float64Array;
-  /** 16 bytes an item. */
+  /** 16 bytes an item; the proof does not look at them. */
   readonly contents: Uint8Array;
+  /** The number of each item's record: the same wherever it is shown, whatever its text is. Records of one identity have one number. */
+  readonly records: Float64Array;
+  readonly versions: Int32Array;
   readonly least: number;
   readonly greatest: number;
   /** How many items have no key. */
@@ -50,12 +53,19 @@ export class PageItems {
   /** Whether an id is on the page twice: then the list contradicts itself. */
   readonly isIdTwice: boolean;
   readonly #slacks: Record<Direction, number[]>;
-  #sum: Sum | null = null;
 
-  constructor(digest: string, keys: Float64Array, contents: Uint8Array, identity: Identity) {
+  constructor(
+    digest: string,
+    keys: Float64Array,
+    contents: Uint8Array,
+    { records, versions }: ShownRecords,
+    identity: Identity,
+  ) {
     this.digest = digest;
     this.keys = keys;
     this.contents = contents;
+    this.records = records;
+    this.versions = versions;
     let [up, down, keyless, isTwice] = [0, 0, 0, false];
     let [least, greatest, before] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
     for (const key of keys) {
@@ -82,11 +92,6 @@ export class PageItems {
 
   get count(): number {
     return this.keys.length;
-  }
-
-  get sum(): Sum {
-    this.#sum ??= Sum.of(this.contents);
-    return this.#sum;
   }
 
   /** How far a key is behind the key of a record before it, without so many strays. Infinite if an id is there twice, or if too many have no key. */
@@ -171,11 +176,23 @@ export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.c
 /** The name of an address. */
 export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
 
-/** What makes an item of a page the same record as one of another page: its id or, if it has none, its content. */
-export function nameAt({ keys, contents }: PageItems, at: number, identity: Identity): number | string {
-  const key = keys[at] as number;
-  if (identity === 'id' && !Number.isNaN(key)) return key;
-  return Buffer.from(contents.subarray(at * contentBytes, (at + 1) * contentBytes)).toString('latin1');
+/** Some items of several pages as one page. */
+export function joinPages(
+  parts: readonly (readonly [page: PageItems, at: number])[],
+  identity: Identity,
+): PageItems {
+  const keys = Float64Array.from(parts, ([page, at]) => page.keys[at] as number);
+  const records = Float64Array.from(parts, ([page, at]) => page.records[at] as number);
+  const versions = Int32Array.from(parts, ([page, at]) => page.versions[at] as number);
+  return new PageItems('', keys, new Uint8Array(0), { records, versions }, identity);
+}
+
+/** Whether two readings show the same records, each as often. Their texts can differ: an edit moves no record. */
+export function areSameRecords(a: readonly PageItems[], b: readonly PageItems[]): boolean {
+  const [one, other] = [a, b].map(pages =>
+    Float64Array.from(pages.flatMap(({ records }) => [...records])).sort(),
+  );
+  return one?.length === other?.length && one?.every((record, at) => record === other?.[at]) === true;
 }
 
 /** Keys from one to another, in the order of the list: if the keys of a list fall they are negated. */

@@ -1,11 +1,18 @@
-import { contentBytes, Sum } from '../contract/sum.ts';
 import { openRanges, windowsOf } from './cover.ts';
 import { checkTotal, contradictedOnce, isOnePageWhole } from './ends.ts';
-import { RecordNumbers } from './numbers.ts';
 import { type KeyOrder, orderOf } from './order.ts';
 import { Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
 import { type Asking, agreement, isWrong, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
-import { type Answer, beginOf, endOf, inOrder, isIn, PageItems } from './window.ts';
+import {
+  type Answer,
+  areSameRecords,
+  beginOf,
+  endOf,
+  inOrder,
+  isIn,
+  joinPages,
+  type PageItems,
+} from './window.ts';
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
@@ -70,8 +77,8 @@ export function verdictByKey({ heard, failed, list }: Reading): Verdict {
     'the pages do not cover all keys: the list changes faster than it can be read, or its totals do not fit its pages';
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, reason, windows };
-  // One of two identical records can be a stray: then no page need show both, and plain readings must count them.
-  const mayBeStrays = windows.strays > 0 && list.identity === 'content'; // guard: strays that are twins
+  // One of two records of one identity can be a stray: then no page need show both, and plain readings must count them.
+  const mayBeStrays = windows.strays > 0; // guard: strays that are twins
   if (mayBeStrays && areTwinsApart(heard, list.overlap + windows.stretch)) return agreement(twinsReason);
   return { rule: 'key', isProven: true, reason: null, windows };
 }
@@ -137,7 +144,7 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
   const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
   let count = 0;
-  const found: { answer: Answer; sum: Sum }[] = [];
+  const found: { answer: Answer; within: PageItems }[] = [];
   // No cache can have kept a page that this run has not asked for.
   const isUnused = (size: number) => !pagesAcross(tie, size, run.total).some(run.isUsed);
   const unused = sizesOf(largest, run.list.run).find(isUnused) ?? (run.otherSizes.at(-1) as number);
@@ -153,32 +160,32 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
     if (first === undefined || came.length < pages.length || !isConnected) return count;
     // Of identical records that are on two pages, no page shows all.
     if (areTwinsApart(came, 0)) return count; // guard: twins on two pages
-    const keys = Float64Array.from(came.flatMap(({ page }) => [...page.keys]));
-    const page = new PageItems('', keys, Buffer.concat(came.map(answer => answer.page.contents)), identity);
+    const parts = came.flatMap(answer => Array.from(answer.page.keys, (_, at) => [answer.page, at] as const));
+    const page = joinPages(parts, identity);
     if (page.slack(direction, strays) > slack) return count;
-    const sum = new Sum();
-    for (const [at, key] of keys.entries()) if (isWithin(key)) sum.add(page.contents, at * contentBytes);
+    const within = joinPages(
+      parts.filter(([{ keys }, at]) => isWithin(keys[at] as number)),
+      identity,
+    );
     const arrived = Math.max(...came.map(answer => answer.arrived));
-    found.push({ answer: { ...first, page, arrived }, sum });
+    found.push({ answer: { ...first, page, arrived }, within });
   }
   const [one, other] = found;
-  const doAgree = one !== undefined && (other === undefined || one.sum.equals(other.sum)); // guard: two readings across agree
+  const doAgree = one !== undefined && (other === undefined || areSameRecords([one.within], [other.within])); // guard: two readings across agree
   if (doAgree) run.heard.push(one.answer);
+  if (doAgree) run.joined.push(one.answer.page);
   return count;
 }
 
-/** Whether two pages show a content at places that are further apart than that: then no page need show all records that have it. */
+/** Whether two pages show a record at places that are further apart than that: then no page need show all of its identity. */
 function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
-  const numbers = new RecordNumbers('content');
-  const shownBy: Answer[] = [];
-  const places: number[] = [];
+  const first = new Map<number, readonly [answer: Answer, place: number]>();
   for (const answer of answers)
-    for (let at = 0; at < answer.page.count; at++) {
-      const number = numbers.of(answer.page, at);
+    for (const [at, record] of answer.page.records.entries()) {
       const place = beginOf(answer) + at;
-      shownBy[number] ??= answer;
-      places[number] ??= place;
-      if (shownBy[number] !== answer && Math.abs((places[number] as number) - place) > apart) return true;
+      const [shownBy, before] = first.get(record) ?? [answer, place];
+      if (shownBy !== answer && Math.abs(before - place) > apart) return true;
+      first.set(record, [shownBy, before]);
     }
   return false;
 }

@@ -64,13 +64,17 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
 }
 
 /** The news of a list's fields, a line each. */
-function fieldNotes({ resource, newFields, emptiedColumns }: ListOutcome): string[] {
+function fieldNotes({ resource, newFields, emptiedColumns, restlessFields }: ListOutcome): string[] {
   const ofRecords = fieldsText(newFields.filter(field => !field.isInAnswer));
   const ofAnswers = fieldsText(newFields.filter(field => field.isInAnswer));
   return [
     ofRecords && `new at the service: ${ofRecords}. The values are in _extra.`,
     ofAnswers && `new beside the items of its answers, and not kept: ${ofAnswers}.`,
     ...emptiedColumns.map(column => `${column} has become empty: each record had a value in it before.`),
+    ...restlessFields.map(
+      field =>
+        `${field} differs in most records between two answers or two runs, so that each run makes new versions.`,
+    ),
   ].flatMap(note => (note === '' ? [] : [`${resource}: ${note}`]));
 }
 

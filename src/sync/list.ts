@@ -83,7 +83,8 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
       const read = await (tries === 0 ? readGrowth : readFully)(run, stage);
       let reason = read as string;
       if (typeof read !== 'string') {
-        const conclude = (applied: Applied) => run.conclude(ended(progress.mode, read.unproven, applied));
+        const conclude = (unproven: string | null, applied: Applied) =>
+          run.conclude(ended(progress.mode, unproven, applied));
         const written = await apply(stage, { ...read, removals }, conclude);
         if (typeof written !== 'string') return written;
         reason = written;
@@ -155,9 +156,9 @@ async function readFully(run: ListRun, stage: Stage): Promise<Read> {
     learnt: stage.before.order,
     run: context.runId,
     totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
-    unshown(repeated) {
-      stage.settleRepeats(repeated);
-      return missingRows(stage, progress.total ?? 0);
+    unshown(joined) {
+      stage.join(joined);
+      return missingRows(stage);
     },
   });
   const proof = await drive(asking, run, page);
@@ -203,6 +204,7 @@ function failed(error: unknown): Ending {
     ...{ completeness: null, reason: null, checksum: null, changedIdentity: null },
     newFields: [],
     emptiedColumns: [],
+    restlessFields: [],
     status: error instanceof CancelledError ? 'cancelled' : 'failed',
     error: runErrorOf(error),
   };

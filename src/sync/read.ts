@@ -4,7 +4,7 @@ import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Asking, Batch } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
-import { type Answer, type Ask, beginOf, type PageAddress, PageItems, reachOf } from '../proof/window.ts';
+import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
@@ -62,7 +62,7 @@ export interface ListProgress {
 const failedPagesMax = 5;
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
 const sizesMax = 4;
-const noItems = new PageItems('', new Float64Array(0), new Uint8Array(0), 'id');
+const noItems = joinPages([], 'id');
 
 type Asked = Ask & { readonly asked: number };
 
@@ -84,7 +84,7 @@ export async function drive<Result>(
   const failed: PageAddress[] = [];
   let [unused, tick] = [first, 0];
   // For a few pages it takes longer to read what is remembered.
-  const isKnown = (digest: string) => progress.mode === 'full' && stage.isKnown(digest);
+  const isKnown = (digest: string) => progress.mode === 'full' && stage.recall(digest);
   const getPage = pageGetter(source, list, paging, isKnown);
 
   let step = asking.next();

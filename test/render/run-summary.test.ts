@@ -23,6 +23,7 @@ const plain: ListOutcome = {
   undecided: 0,
   newFields: [],
   emptiedColumns: [],
+  restlessFields: [],
   changedIdentity: null,
   walks: 1,
   requests: 4,

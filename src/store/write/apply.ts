@@ -1,7 +1,9 @@
 import { scalarFields } from '../../contract/lists.ts';
 import type { UnknownField } from '../../contract/page.ts';
 import { Sum } from '../../contract/sum.ts';
+import { miscount } from '../../proof/ends.ts';
 import { passesGate } from '../../proof/removal.ts';
+import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
@@ -10,6 +12,7 @@ import type { Applied, ListOutcome } from '../tables/run.ts';
 import { stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
+import { restlessFields } from './restless.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
@@ -23,14 +26,20 @@ import { transact } from './transaction.ts';
 export async function apply(
   stage: Stage,
   result: Result,
-  conclude: (applied: Applied) => ListOutcome,
+  conclude: (unproven: string | null, applied: Applied) => ListOutcome,
 ): Promise<ListOutcome | string> {
   const { file, list, runId, records, sqlite, sum, signal, haveOthersWritten } = stage.context;
-  const { proof, unproven, undecided } = result;
+  const { proof, undecided } = result;
   const plan = planOf(stage, result);
-  const { edits, copies, gone, withheld, base, changedIdentity } = plan;
+  const { edits, held, gone, withheld, changedIdentity } = plan;
+  const unproven = result.unproven ?? whyMiscounted(stage, result, plan);
+  const restless = restlessFields(
+    stage,
+    plan,
+    sum.count > 0 ? Math.min(sum.count, plan.sum.count) : stage.repeatedCount,
+  );
   // An incremental sync rests on the newest records that were known.
-  const isKnown = (row: number) => stage.shown.has(row) || edits.has(row);
+  const isKnown = (row: number) => stage.shown.has(row) || held.has(row);
   if (proof === null && stage.before.growth?.newestRows.every(isKnown) !== true)
     return 'the newest known record is gone';
 
@@ -45,11 +54,14 @@ export async function apply(
     stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
     stage.rejected.write(stage.context, result);
     const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
-    const edited = new Map([...edits].map(([row, n]) => [n, row]));
-    const rowOf = (n: number) => edited.get(n) ?? ((copies.get(n) ?? 1) > 0 ? base + n : null);
     const seen = { pages: stage.pages, names: stage.names.entries };
-    writeState(sqlite, list, runId, stateAfter(stage.before, result, seen, isSure, rows.count, rowOf));
-    const outcome = conclude({
+    writeState(
+      sqlite,
+      list,
+      runId,
+      stateAfter(stage.before, { ...result, unproven }, seen, isSure, rows.count, rowsOn(stage, plan)),
+    );
+    const outcome = conclude(unproven, {
       inserted: rows.count - sum.count + gone.length,
       updated: edits.size,
       removed: gone.length,
@@ -59,11 +71,52 @@ export async function apply(
       changedIdentity,
       undecided,
       checksum: rows.toString(),
-      ...fieldNews(stage, result),
+      restlessFields: restless,
+      ...fieldNews(stage, { ...result, unproven }),
     });
     signal.throwIfAborted();
     return records.endList(runId, outcome, rows);
   });
+}
+
+/** Finds the rows that the records of a page have then; null for one that has none that is known. */
+function rowsOn({ isOfIds }: Stage, { settled, base }: Plan) {
+  const placed = new Map<number, Map<number, (number | null)[]>>();
+  for (const [record, { kept, edited, added }] of settled) {
+    const rows = new Map<number, (number | null)[]>();
+    const place = (version: number, row: number | null) =>
+      rows.set(version, [...(rows.get(version) ?? []), row]);
+    for (const { row, version } of [...kept, ...edited]) place(version, row);
+    for (const [at, version] of added.entries()) {
+      const isFirst = version > 0 && added.indexOf(version) === at;
+      place(version, isFirst ? (isOfIds ? record : base + version) : null);
+    }
+    placed.set(record, rows);
+  }
+  return ({ records, versions }: PageItems): (number | null)[] => {
+    const taken = new Map<readonly (number | null)[], number>();
+    return Array.from(records, (record, at) => {
+      const version = versions[at] as number;
+      const rows = placed.get(record);
+      if (rows === undefined) return version < 0 ? null : version === 0 || isOfIds ? record : base + version;
+      const its = rows.get(version) ?? [];
+      const next = taken.get(its) ?? 0;
+      taken.set(its, next + 1);
+      return its[next] ?? null;
+    });
+  };
+}
+
+/** Why the rows are not as many as the records of the list; null if they are. */
+function whyMiscounted(
+  { context, staged, rejected }: Stage,
+  { proof, answers }: Result,
+  { copies, gone, stays }: Plan,
+): string | null {
+  if (proof === null || rejected.count > 0) return null;
+  let added = staged.size;
+  for (const [n, count] of copies) added += count - (staged.has(n) ? 1 : 0);
+  return miscount(answers, context.sum.count + added - gone.length - stays.length);
 }
 
 /**
@@ -79,30 +132,28 @@ export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): v
 async function writeRows(
   stage: Stage,
   result: Result,
-  { edits, gone, stays, dropped, base, copies }: Plan,
+  { edits, gone, stays, base, copies, sum: shown }: Plan,
 ): Promise<{ rows: Sum; read: Sum }> {
-  const { context, sql, shown } = stage;
+  const { context, sql } = stage;
   const { runId: run, sqlite, sum, signal } = context;
   const slice = new TimeSlice(signal);
-  let read = stage.shownSum.plus(stage.stagedSum);
-  for (const n of dropped) read.subtract(stage.contentOf(n));
   let rows = sum.plus(new Sum());
-  /** What ends of the rows that no answer has shown. */
-  const unshown = new Sum();
   sqlite.exec('DELETE FROM temp.ends');
   const end = sqlite.prepare(sql.end);
   for (const [row, n] of edits) end.run(row, n);
   for (const row of gone) end.run(row, null);
-  for (const [id, content] of sqlite.prepare<[], [number, Buffer]>(sql.contentsOfEnds).raw().iterate()) {
+  for (const content of sqlite.prepare<[], Buffer>(sql.contentsOfEnds).pluck().iterate())
     rows.subtract(content);
-    if (shown.has(id)) read.subtract(content);
-    else unshown.add(content);
-  }
+  // Of a growing list only the end was read: all other rows stay.
+  const read = (result.proof === null ? rows : shown).plus(new Sum());
+  if (result.proof === null)
+    for (const [content, count] of sqlite.prepare<[], [Buffer, number]>(sql.incomingContents).raw().iterate())
+      for (let each = 0; each < count; each++) read.add(content);
   sqlite.prepare(sql.endVersions).run({ run });
   sqlite.exec(sql.remove);
   sqlite.prepare(sql.update).run({ run });
   // Without rows there is nothing to look up, and indexes are made faster afterwards.
-  const isNew = sum.count === 0 && stage.stagedSum.count > 1000;
+  const isNew = sum.count === 0 && stage.staged.size > 1000;
   const indexes = isNew ? sqlite.prepare<[], { name: string; sql: string }>(sql.indexes).all() : [];
   for (const { name } of indexes) sqlite.exec(`DROP INDEX "${name}"`);
   sqlite.prepare(sql.insertRows).run({ base, run });
@@ -116,8 +167,6 @@ async function writeRows(
     if (slice.isOver) await slice.next();
   }
   for (const index of indexes) sqlite.exec(index.sql);
-  // Of a growing list only the end was read: all other rows stay.
-  if (result.proof === null) read = read.plus(sum).minus(stage.shownSum).minus(unshown);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
   for (const id of stays) {
     read.add(contentOf.get(id) as Buffer);

@@ -46,13 +46,8 @@ export type KnownPage = readonly [
 /** A page that was parsed, in this run or in the last proven full sync. */
 export interface ParsedPage {
   readonly items: PageItems;
-  /** For each item its row or id; in a list without ids below zero: minus the number of a staged record; NaN if it has none of its own. */
-  readonly rows: Float64Array;
   /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
   readonly names: Int32Array;
-  /** The numbers of the first and the last answer with it, among all answers of the run. */
-  first: number;
-  last: number;
 }
 
 /** A list that was read. */
@@ -118,7 +113,7 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
  * What the next run can know of a list that was written.
  *
  * @param isSure whether the run was sure of the list, and withheld and rejected nothing.
- * @param rowOf the row of a staged record; null if it has none.
+ * @param rowsOn the rows of a page's records; null if one has none.
  */
 export function stateAfter(
   before: ListState,
@@ -126,7 +121,7 @@ export function stateAfter(
   seen: { readonly pages: ReadonlyMap<string, ParsedPage>; readonly names: readonly Connection[] },
   isSure: boolean,
   rowCount: number,
-  rowOf: (n: number) => number | null,
+  rowsOn: (items: PageItems) => readonly (number | null)[],
 ): object {
   const { proof, unproven, firstPageNo, pageSize, readAt } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
@@ -147,7 +142,7 @@ export function stateAfter(
     const { digest, contents, count } = page;
     const parsed = seen.pages.get(digest);
     const isKept = !isSecondLook && (proof.verdict.rule === 'key' || size === pageSize);
-    const rows = isKept && count > 0 && parsed ? rangesOf(parsed, rowOf) : null;
+    const rows = isKept && count > 0 && parsed ? rangesOf(rowsOn(parsed.items)) : null;
     if (rows === null) continue;
     const names = Array.from(parsed?.names ?? [], (value, at) => (at % 2 === 0 ? numberOf(value) : value));
     pages[digest] = [rows, hash16Hex(contents), names];
@@ -167,10 +162,9 @@ function newestOf(sqlite: Database.Database, list: ListDefinition, order: Learnt
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
 }
 
-function rangesOf({ rows }: ParsedPage, rowOf: (n: number) => number | null): [number, number][] | null {
+function rangesOf(rows: readonly (number | null)[]): [number, number][] | null {
   const ranges: [number, number][] = [];
-  for (const place of rows) {
-    const row = place < 0 ? rowOf(-place) : place;
+  for (const row of rows) {
     if (row === null || !(row > 0)) return null;
     const last = ranges.at(-1);
     if (last !== undefined && last[1] + 1 === row) last[1] = row;

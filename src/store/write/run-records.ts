@@ -84,7 +84,14 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const { error, newFields: _new, emptiedColumns: _emptied, changedIdentity: _changed, ...rest } = outcome;
+    const {
+      error,
+      newFields: _new,
+      emptiedColumns: _emptied,
+      restlessFields: _restless,
+      changedIdentity: _changed,
+      ...rest
+    } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const row = { runId, ...rest, ...state, errorCode: error?.code, errorMessage: error?.message };
     this.#orm

@@ -4,5 +4,6 @@ export { proveGrowth } from '../../../src/proof/growth.ts';
 export { learntOrder } from '../../../src/proof/order.ts';
 export { confirm, proofOf, prove } from '../../../src/proof/prove.ts';
 export { Reading } from '../../../src/proof/reading.ts';
+export { settle } from '../../../src/proof/settle.ts';
 export { PageItems } from '../../../src/proof/window.ts';
 export { verdictByKey } from '../../../src/proof/windows.ts';

@@ -1,6 +1,7 @@
 import type { KeyOrder } from '../../../src/proof/order.ts';
 import type { Answer } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
+import { type Mirror, settleMirror } from './night.ts';
 import type { Pages, WorldRecord } from './records.ts';
 import type { SmallWorld } from './small-world.ts';
 
@@ -33,14 +34,15 @@ export function playIncremental(
   const { isDown } = options;
   const rows = countsOf(known);
   const newestKey = Math.max(...known.map(({ key }) => key));
-  const served: (readonly WorldRecord[])[] = [];
-  const after = () => most([rows, ...served.map(countsOf)]);
+  const served = new Map<Answer, readonly WorldRecord[]>();
+  const settled = () =>
+    settleMirror(core, { rows: countsOf(known) as Mirror['rows'] }, served, [], options.identity);
   const asking = core.proveGrowth({
     ...options,
     order: options.keyOrder ?? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 },
     newestKey,
     count: known.length,
-    added: () => total(after()) - total(rows),
+    added: () => settled().addedCount,
   });
   let tick = 0;
   let isOlderNew = false;
@@ -49,10 +51,9 @@ export function playIncremental(
     const answers = step.value.pages.map((ask): Answer => {
       world.change();
       const { records, total: stated } = world.answer(ask);
-      served.push(records);
       const oldestNewKey = oldestNewIn(records, rows);
       isOlderNew ||= oldestNewKey < newestKey - (options.keyOrder?.slack ?? 0);
-      return {
+      const answer: Answer = {
         ...ask,
         asked: ++tick,
         arrived: ++tick,
@@ -61,15 +62,18 @@ export function playIncremental(
         wrong: null,
         oldestNewKeys: [oldestNewKey],
       };
+      served.set(answer, records);
+      return answer;
     });
     step = asking.next(answers);
   }
   if (step.value.kind === 'full') return { kind: 'full', rows, isOlderNew };
-  const shown = most(served.map(countsOf));
-  const isMissing = [...rows].some(
-    ([content, { record, count }]) => record.key === newestKey && (shown.get(content)?.count ?? 0) < count,
-  );
-  return isMissing ? { kind: 'full', rows, isOlderNew } : { kind: 'done', rows: after(), isOlderNew };
+  const { rows: shown, unshown } = settled();
+  const isMissing = unshown.some(({ key }) => key === newestKey);
+  const stays = unshown.map(({ id }) => known.find(({ content }) => content === id) as WorldRecord);
+  return isMissing
+    ? { kind: 'full', rows, isOlderNew }
+    : { kind: 'done', rows: countsOf([...shown, ...stays]), isOlderNew };
 }
 
 /** A record is new if the page has more of its content than the mirror. */
@@ -88,19 +92,4 @@ function countsOf(records: readonly WorldRecord[]): Counts {
     else known.count++;
   }
   return counts;
-}
-
-function most(all: readonly Counts[]): Counts {
-  const counts = new Map<number, { record: WorldRecord; count: number }>();
-  for (const some of all) {
-    for (const [content, { record, count }] of some) {
-      const known = counts.get(content);
-      if (known === undefined || known.count < count) counts.set(content, { record, count });
-    }
-  }
-  return counts;
-}
-
-function total(counts: Counts): number {
-  return [...counts.values()].reduce((sum, { count }) => sum + count, 0);
 }

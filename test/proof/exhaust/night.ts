@@ -1,9 +1,10 @@
 import type { LearntOrder } from '../../../src/proof/order.ts';
 import type { Proof } from '../../../src/proof/prove.ts';
-import type { Asking, ListFacts, RepeatedRecord, Verdict } from '../../../src/proof/reading.ts';
-import type { Answer, Ask, Identity, PageAddress } from '../../../src/proof/window.ts';
+import type { Asking, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import type { KnownRow } from '../../../src/proof/settle.ts';
+import type { Answer, Ask, Identity, PageAddress, PageItems } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
-import { itemsOf, type Pages, type WorldRecord } from './records.ts';
+import { type Pages, recordNumber, type WorldRecord } from './records.ts';
 
 /** An answer of the service: some records, and a total. */
 export interface Served {
@@ -73,6 +74,7 @@ export function playNight(
 ): Night {
   const { identity, underWayMax } = options;
   const served = new Map<Answer, readonly WorldRecord[]>();
+  let joined: readonly PageItems[] = [];
   let tick = 0;
   const play = (asks: readonly Ask[], stop: (answer: Answer) => boolean): Answer[] => {
     const left = [...asks];
@@ -101,22 +103,21 @@ export function playNight(
       isOver ||= stop(answer);
     }
   };
-  const shownSoFar = (repeated: readonly RepeatedRecord[]) => {
-    const shown = factsOf([...served.keys()], served, identity);
-    countRepeated(shown, repeated);
-    return shown;
-  };
+  const settled = () => settleMirror(core, mirror, served, joined, identity);
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
     totalBefore: mirror.totalBefore,
-    unshown: repeated => unshownRows(mirror, shownSoFar(repeated), identity),
+    unshown(pages) {
+      joined = pages;
+      return settled().unshown;
+    },
   };
   const asking = courseOf(core, facts, options);
   let step = asking.next();
   while (step.done !== true) step = asking.next(play(step.value.pages, step.value.stop));
   const { verdict, answers, rows } = step.value;
-  const removed = write(mirror, shownSoFar(verdict.repeated ?? []), rows, identity);
+  const removed = write(mirror, settled(), rows);
   if (verdict.isProven) mirror.learnt = core.learntOrder(answers, mirror.learnt);
   mirror.totalBefore = answers.at(-1)?.total ?? null;
   const undecided = rows.length - removed.length;
@@ -148,76 +149,63 @@ function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAdd
   return core.proofOf(run, core.verdictByKey(run), true);
 }
 
-/** The records that the answers show: the most copies of each content, or the newest content of each id. */
-interface Shown {
-  readonly counts: Map<number, { record: WorldRecord; count: number }>;
-  readonly ids: Set<number>;
+/** Settles all records that answers have shown, and finds the rows that none leaves room for. Identical rows are told apart by their place. */
+export function settleMirror(
+  core: typeof Core,
+  mirror: Pick<Mirror, 'rows'>,
+  served: ReadonlyMap<Answer, readonly WorldRecord[]>,
+  joined: readonly PageItems[],
+  identity: Identity,
+) {
+  const recordOf = new Map<number, WorldRecord>();
+  const rowsOf = new Map<number, KnownRow[]>();
+  for (const [content, { record, count }] of mirror.rows) {
+    recordOf.set(content, record);
+    const number = recordNumber(record, identity);
+    const rows = rowsOf.get(number) ?? [];
+    for (let copy = 0; copy < count; copy++) rows.push({ row: content * 100 + copy, version: content });
+    rowsOf.set(number, rows);
+  }
+  for (const records of served.values()) for (const record of records) recordOf.set(record.content, record);
+  const pages = [...served.keys(), ...joined.map(page => ({ page }))].map(({ page }) => page);
+  const numbers = new Set(pages.flatMap(({ records }) => [...records]));
+  const settled = core.settle(pages, numbers, number => rowsOf.get(number) ?? [], identity === 'id');
+  const rows: WorldRecord[] = [];
+  const unshown: { id: number; key: number }[] = [];
+  for (const [number, known] of rowsOf)
+    for (const { version } of settled.get(number)?.left ?? known)
+      unshown.push({ id: version, key: (recordOf.get(version) as WorldRecord).key });
+  let addedCount = 0;
+  for (const { added } of settled.values()) addedCount += added.length;
+  for (const { kept, edited, added } of settled.values())
+    for (const version of [...[...kept, ...edited].map(each => each.version), ...added])
+      rows.push(recordOf.get(version) as WorldRecord);
+  return { rows, unshown, addedCount };
 }
 
-function factsOf(
-  answers: readonly Answer[],
-  served: ReadonlyMap<Answer, readonly WorldRecord[]>,
-  identity: Identity,
-): Shown {
-  const newest = new Map<number, WorldRecord>();
-  const counts: Shown['counts'] = new Map();
-  for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
-    const here = new Map<number, number>();
-    for (const record of served.get(answer) ?? []) {
-      if (identity === 'id') newest.set(record.id, record);
-      else {
-        const count = (here.get(record.content) ?? 0) + 1;
-        here.set(record.content, count);
-        const known = counts.get(record.content);
-        if (known === undefined || known.count < count) counts.set(record.content, { record, count });
-      }
+function write(
+  mirror: Mirror,
+  { rows, unshown }: ReturnType<typeof settleMirror>,
+  fates: Proof['rows'],
+): WorldRecord[] {
+  const removed: WorldRecord[] = [];
+  const before = new Map([...mirror.rows].map(([content, { record }]) => [content, record]));
+  mirror.rows.clear();
+  const add = (record: WorldRecord) => {
+    const row = mirror.rows.get(record.content);
+    if (row === undefined) mirror.rows.set(record.content, { record, count: 1 });
+    else row.count++;
+  };
+  const gone = fates.filter(({ fate }) => fate === 'gone').map(({ id }) => id);
+  for (const { id } of unshown) {
+    const record = before.get(id) as WorldRecord;
+    const at = gone.indexOf(id);
+    if (at < 0) add(record);
+    else {
+      gone.splice(at, 1);
+      removed.push(record);
     }
   }
-  for (const record of newest.values()) counts.set(record.content, { record, count: 1 });
-  return { counts, ids: new Set(newest.keys()) };
-}
-
-/** Records that are the same and on several pages: no page shows all of them. */
-function countRepeated({ counts }: Shown, repeated: readonly RepeatedRecord[]): void {
-  if (repeated.length === 0) return;
-  for (const shown of counts.values()) {
-    const content = Buffer.from(itemsOf([shown.record]).contents);
-    const here = repeated.find(other => content.equals(other.content));
-    if (here !== undefined) shown.count = here.count;
-  }
-}
-
-/** The rows that no answer has shown; their id is the content. Of identical rows, those that no page has. */
-function unshownRows(
-  mirror: Mirror,
-  { counts, ids }: Shown,
-  identity: Identity,
-): { id: number; key: number }[] {
-  return [...mirror.rows.values()].flatMap(({ record, count }) => {
-    const shown = identity === 'id' && ids.has(record.id) ? count : (counts.get(record.content)?.count ?? 0);
-    return Array.from({ length: Math.max(0, count - shown) }, () => ({
-      id: record.content,
-      key: record.key,
-    }));
-  });
-}
-
-function write(mirror: Mirror, shown: Shown, rows: Proof['rows'], identity: Identity): WorldRecord[] {
-  const removed: WorldRecord[] = [];
-  for (const { id, fate } of rows) {
-    const row = mirror.rows.get(id);
-    if (fate !== 'gone' || row === undefined) continue;
-    removed.push(row.record);
-    if (--row.count === 0) mirror.rows.delete(id);
-  }
-  if (identity === 'id') {
-    for (const [content, { record }] of mirror.rows)
-      if (shown.ids.has(record.id)) mirror.rows.delete(content);
-  }
-  for (const { record, count } of shown.counts.values()) {
-    const row = mirror.rows.get(record.content);
-    if (row === undefined) mirror.rows.set(record.content, { record, count });
-    else row.count = Math.max(row.count, count);
-  }
+  for (const record of rows) add(record);
   return removed;
 }

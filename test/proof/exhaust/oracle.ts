@@ -3,7 +3,13 @@ import type { Mirror, Night } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
 /** The errors that are possible after a night. */
-export type Wrong = 'lost' | 'wrongly removed' | 'removed by one answer' | 'invented' | 'kept although gone';
+export type Wrong =
+  | 'lost'
+  | 'wrongly removed'
+  | 'removed by one answer'
+  | 'invented'
+  | 'kept although gone'
+  | 'too many';
 
 /** The records that were really listed. */
 export interface Truth {
@@ -11,6 +17,8 @@ export interface Truth {
   readonly throughout: ReadonlyMap<number, number>;
   /** The records that were listed at any moment since the run began. */
   readonly listed: ReadonlySet<number>;
+  /** The most of each record that were listed at once. */
+  readonly most: ReadonlyMap<number, number>;
   /** The number that identifies a record. */
   nameOf(record: WorldRecord): number;
 }
@@ -39,6 +47,9 @@ export function wrongs(
     if (!known.has(name)) found.push(['invented', name]);
     else if (night.isProven) found.push(['kept although gone', name]);
   }
+  for (const [name, count] of held)
+    if (night.isProven && truth.listed.has(name) && count > (truth.most.get(name) ?? 0))
+      found.push(['too many', name]);
   return found;
 }
 

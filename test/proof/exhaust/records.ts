@@ -10,6 +10,15 @@ export interface WorldRecord {
   readonly key: number;
   /** Two records with the same content are twins. */
   readonly content: number;
+  /** In a list without ids: records that share it are told apart by nothing but their text. The content it began with, if it is left out. */
+  readonly identity?: number;
+  /** The content before its last edit. */
+  readonly before?: number;
+}
+
+/** The number of a record, as docmirror would give it: an edit does not change it. */
+export function recordNumber({ key, content, identity }: WorldRecord, by: Identity): number {
+  return by === 'id' ? key : (identity ?? content);
 }
 
 /** Contents are numbers here; as 16 bytes they are spread, because docmirror's are hashes. */
@@ -48,12 +57,17 @@ export class Pages {
 
   make(records: readonly WorldRecord[]): PageItems {
     let digest = '';
-    for (const { key, content } of records) digest += `${key}:${content},`;
+    for (const record of records)
+      digest += `${record.key}:${record.content}:${recordNumber(record, this.#identity)},`;
     const known = this.#made.get(digest);
     if (known !== undefined) return known;
     if (this.#made.size > madeMax) this.#made.clear();
     const { keys, contents } = itemsOf(records);
-    const made = new this.#core.PageItems(digest, keys, contents, this.#identity);
+    const numbers = {
+      records: Float64Array.from(records, record => recordNumber(record, this.#identity)),
+      versions: Int32Array.from(records, ({ content }) => content),
+    };
+    const made = new this.#core.PageItems(digest, keys, contents, numbers, this.#identity);
     this.#made.set(digest, made);
     return made;
   }

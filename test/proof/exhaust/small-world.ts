@@ -58,6 +58,7 @@ export class SmallWorld implements NightService {
   readonly #hidden: number;
   throughout: Map<number, number>;
   listed: Set<number>;
+  most: Map<number, number>;
   /** True as long as nothing has changed since the run began. */
   isStill = true;
   #list: WorldRecord[];
@@ -78,6 +79,7 @@ export class SmallWorld implements NightService {
     this.#hidden = hidden?.content ?? -1;
     this.throughout = this.#counts();
     this.listed = new Set(this.throughout.keys());
+    this.most = new Map(this.throughout);
     this.story.push(`list ${this.#said(this.#list)}`);
   }
 
@@ -99,6 +101,7 @@ export class SmallWorld implements NightService {
   beginRun(): void {
     this.throughout = this.#counts();
     this.listed = new Set(this.throughout.keys());
+    this.most = new Map(this.throughout);
     this.isStill = true;
     this.story.push('the run begins');
   }
@@ -119,8 +122,8 @@ export class SmallWorld implements NightService {
   }
 
   /** The number that identifies a record. */
-  nameOf({ id, content }: WorldRecord): number {
-    return hasIds(this.#options.order) ? id : content;
+  nameOf({ id, content, identity }: WorldRecord): number {
+    return hasIds(this.#options.order) ? id : (identity ?? content);
   }
 
   #serve(index: number, size: number): Served {
@@ -171,7 +174,17 @@ export class SmallWorld implements NightService {
     for (const [at, record] of list.entries()) {
       made.push(list.toSpliced(at, 1));
       if (this.#options.isPlain !== true)
-        made.push(list.toSpliced(at, 1, { ...record, content: this.#nextNumber++ }));
+        made.push(
+          list.toSpliced(at, 1, {
+            ...record,
+            content: this.#nextNumber++,
+            identity: record.identity ?? record.content,
+            before: record.content,
+          }),
+        );
+      // An edit is taken back.
+      if (this.#options.isPlain !== true && record.before !== undefined)
+        made.push(list.toSpliced(at, 1, { ...record, content: record.before, before: record.content }));
     }
     for (let at = 0; at <= list.length; at++) {
       const inserted =
@@ -254,7 +267,10 @@ export class SmallWorld implements NightService {
     const counts = this.#counts();
     for (const [name, count] of this.throughout)
       this.throughout.set(name, Math.min(count, counts.get(name) ?? 0));
-    for (const name of counts.keys()) this.listed.add(name);
+    for (const [name, count] of counts) {
+      this.listed.add(name);
+      this.most.set(name, Math.max(count, this.most.get(name) ?? 0));
+    }
   }
 
   #said(records: readonly WorldRecord[]): string {
