@@ -60,6 +60,10 @@ function newShape(list: ListDefinition) {
     fields,
     known: new Set(members.map(({ name }) => name)),
     timeAt: scalars.findIndex(({ filter }) => filter === 'time'),
+    /** The places of the scalars that identify a record without an id. */
+    identifyingAt: (list.identity.by === 'id' ? [] : list.identity.fields).map(field =>
+      scalars.findIndex(({ name }) => name === field),
+    ),
     canonical,
   };
 

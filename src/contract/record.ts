@@ -8,14 +8,7 @@ import {
   wireWriter,
 } from './content.ts';
 import { isDeeper, isObject, parseExact } from './json.ts';
-import {
-  type ArrayField,
-  type ListDefinition,
-  listOf,
-  type Scalar,
-  type ScalarField,
-  scalarFields,
-} from './lists.ts';
+import { type ArrayField, type ListDefinition, listOf, type Scalar, type ScalarField } from './lists.ts';
 import { contentBytes, writeHash16 } from './sum.ts';
 import { instantMs } from './time.ts';
 
@@ -194,20 +187,23 @@ export function readOne(list: ListDefinition, json: string): MirrorRecord | unde
   return readRecords(list, [parseExact(json)]).records[0];
 }
 
+/** The values of the fields that identify a record of a list without ids, in the order of their definition. */
+export function identifying(list: ListDefinition, { scalars }: Pick<RecordValues, 'scalars'>): Scalar[] {
+  return shapeOf(list).identifyingAt.map(at => scalars[at] ?? null);
+}
+
 /**
  * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
  * identify it. Two texts of one instant are one time.
  */
-export function identityOf(list: ListDefinition, { id, scalars }: RecordValues): string {
-  const { identity } = list;
-  if (identity.by === 'id') return String(id);
-  const fields = scalarFields(list);
-  const valueIn = (name: string) => {
-    const at = fields.findIndex(field => field.name === name);
-    const value = scalars[at];
-    return fields[at]?.filter === 'time' && typeof value === 'string' ? (instantMs(value) ?? value) : value;
-  };
-  return JSON.stringify(identity.fields.map(valueIn));
+export function identityOf(list: ListDefinition, record: RecordValues): string {
+  if (list.identity.by === 'id') return String(record.id);
+  const { timeAt } = shapeOf(list);
+  const time = record.scalars[timeAt];
+  const instant = typeof time === 'string' ? (instantMs(time) ?? time) : null;
+  return JSON.stringify(
+    shapeOf(list).identifyingAt.map(at => (at === timeAt ? instant : record.scalars[at])),
+  );
 }
 
 /**

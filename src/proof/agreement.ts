@@ -1,5 +1,5 @@
+import { Groups } from './cover.ts';
 import { checkTotal } from './ends.ts';
-import { Groups } from './numbers.ts';
 import { sizesMax } from './plan.ts';
 import { type Asking, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
 import {
@@ -7,9 +7,11 @@ import {
   areSameRecords,
   beginOf,
   endOf,
+  itemsOf,
   joinPages,
   type PageAddress,
   type PageItems,
+  type Shown,
 } from './window.ts';
 import { twinsReason } from './windows.ts';
 
@@ -42,7 +44,7 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
     readings.push(reading);
     if (run.failed.length > 0) break;
     if (doAgree(readings, run.hasOneSize || sizes.length < wholeMin))
-      return { rule: 'agreement', isProven: true, reason: null, repeated: reading.repeated };
+      return { rule: 'agreement', isProven: true, reason: null, repeated: joinedOf(reading) };
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
       return { rule: 'order', isProven: true, reason: null };
@@ -52,8 +54,8 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
     readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
   const why = now.problem ?? (now.repeated.count > 0 ? twinsReason : 'two readings differ');
   // An id that is twice in the list keeps the version of its row.
-  const twice = readings.findLast(({ isIdTwice }) => isIdTwice);
-  const repeated = twice ? { repeated: twice.repeated } : {};
+  const last = readings.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
+  const repeated = last?.isIdTwice ? { repeated: joinedOf(last) } : {};
   return { rule: 'agreement', isProven: false, reason: `${reason}; ${why}`, isPageNoIgnored, ...repeated };
 }
 
@@ -158,7 +160,7 @@ function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boole
   const isSame = (before: PlainReading | undefined) =>
     before?.problem === null &&
     now.problem === null &&
-    areSameRecords(itemsOf(before), itemsOf(now)) && // guard: two readings agree
+    areSameRecords(pagesOf(before), pagesOf(now)) && // guard: two readings agree
     !(haveTotalsFallen([before, now]) && areEdited(before, now)); // guard: an edit between two readings
   if (now.repeated.count > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
   return isSame(readings.at(-2));
@@ -196,7 +198,13 @@ function hasOneRecord({ page: { records } }: Answer): boolean {
   return records.every(record => record === records[0]);
 }
 
-const itemsOf = ({ pages }: PlainReading): PageItems[] => pages.map(({ page }) => page);
+const pagesOf = ({ pages }: PlainReading): PageItems[] => pages.map(({ page }) => page);
+
+/** What is on several pages of a reading, as if its newest page had shown it. */
+const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
+  asked: Math.max(...pages.map(({ asked }) => asked)),
+  page: repeated,
+});
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
@@ -238,11 +246,9 @@ function repeatsIn(
       if (before !== undefined && list.identity === 'id')
         twice ??= `id ${answer.page.keys[at]} is in the list twice`;
     }
-  const parts = answers.flatMap(({ page }) =>
-    onTwo.size === 0 ? [] : Array.from(page.keys, (_, at) => [page, at] as const),
-  );
-  const isOnTwo = ([{ records }, at]: (typeof parts)[number]) => onTwo.has(records[at] as number);
-  return { repeated: joinPages(parts.filter(isOnTwo), list.identity), twice };
+  const items = onTwo.size === 0 ? [] : itemsOf(answers.map(({ page }) => page));
+  const those = items.filter(({ page, at }) => onTwo.has(page.records[at] as number));
+  return { repeated: joinPages(those, list.identity), twice };
 }
 
 /**

@@ -1,5 +1,4 @@
 import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
-import { Groups } from './numbers.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import { type Answer, allKeys, type Identity, type KeyRange, type PageItems } from './window.ts';
 
@@ -108,4 +107,24 @@ function shareRecord(a: PageItems, b: PageItems): boolean {
     records.filter((_, at) => (keys[at] as number) >= least && (keys[at] as number) <= greatest);
   const shown = new Set(recordsIn(a));
   return recordsIn(b).some(record => shown.has(record));
+}
+
+/** Things that are joined into groups; each is named by one of its members. */
+export class Groups {
+  readonly #parents: Int32Array;
+
+  constructor(count: number) {
+    this.#parents = new Int32Array(count).map((_, at) => at);
+  }
+
+  of(at: number): number {
+    let group = at;
+    while (this.#parents[group] !== group) group = this.#parents[group] as number;
+    this.#parents[at] = group;
+    return group;
+  }
+
+  join(a: number, b: number): void {
+    this.#parents[this.of(b)] = this.of(a);
+  }
 }

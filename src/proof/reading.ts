@@ -8,7 +8,7 @@ import {
   beginOf,
   type Identity,
   type PageAddress,
-  type PageItems,
+  type Shown,
 } from './window.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
@@ -44,9 +44,9 @@ export interface ListFacts {
   /**
    * The mirror's rows that no answer so far leaves room for.
    *
-   * @param joined records of several pages that count as one answer, the newest last.
+   * @param joined records of several pages that count as one answer.
    */
-  unshown(joined: readonly PageItems[]): readonly UnshownRow[];
+  unshown(joined: readonly Shown[]): readonly UnshownRow[];
 }
 
 /** How a list is proven, or why it is not. */
@@ -59,7 +59,7 @@ export interface Verdict {
   /** Only by key. */
   readonly windows?: KeyWindows;
   /** The records that are on several pages of a reading, if there are any. */
-  readonly repeated?: PageItems;
+  readonly repeated?: Shown;
   /** True if all pages were the same. */
   readonly isPageNoIgnored?: boolean;
 }
@@ -97,7 +97,7 @@ export class Reading {
   /** The pages that overlap; the first page shows by how much. */
   plan: Plan;
   /** Records that were read across pages, as if they were on one. */
-  readonly joined: PageItems[] = [];
+  readonly joined: Shown[] = [];
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
   readonly #used = new Set<string>();

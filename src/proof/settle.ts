@@ -13,11 +13,15 @@
 // More were never there at once. Fewer would leave one out that can have been there all the time. An answer that shows fewer is one whose
 // edge cuts them, or one of them has gone meanwhile: the next run sees that.
 
+/** The version of a record that has one row, if it is shown as that row is. Other versions have numbers from 1. */
+export const asItsRow = 0;
+/** The version of a record that can't be read. */
+export const unreadable = -1;
+
 /** What settling needs of an answer: for each place the number of its record, and that of its version. */
 export interface ShownRecords {
-  /** The number of a record; the same for all records of one identity. */
+  /** The number of a record; the same for all records of one identity, wherever and however they are shown. */
   readonly records: Float64Array;
-  /** The number of a version; 0 is that of the record's only row, below zero are records that can't be read. */
   readonly versions: Int32Array;
 }
 
@@ -41,6 +45,13 @@ export interface Settled {
   readonly shown: ReadonlySet<number>;
 }
 
+/** What was seen of the records of one identity so far. */
+interface Seen {
+  /** The versions on the newest of the answers that show the most. */
+  fullest: readonly number[];
+  readonly shown: Set<number>;
+}
+
 /**
  * Settles some records of a run.
  *
@@ -54,54 +65,47 @@ export function settle(
   rowsOf: (record: number) => readonly KnownRow[],
   isOneEach: boolean,
 ): Map<number, Settled> {
-  const newest = new Map<number, readonly number[]>();
-  const shown = new Map<number, Set<number>>();
-  for (const answer of records.size === 0 ? [] : answers) {
-    const here = new Map<number, number[]>();
-    for (const [at, record] of answer.records.entries()) {
-      if (!records.has(record)) continue;
-      const version = answer.versions[at] as number;
-      if (version < 0) continue;
-      madeFor(here, record, (): number[] => []).push(version);
-      madeFor(shown, record, () => new Set<number>()).add(version);
+  const seen = new Map<number, Seen>();
+  for (const answer of records.size === 0 ? [] : answers)
+    for (const [record, versions] of versionsIn(answer, records)) {
+      const { fullest, shown } = seen.get(record) ?? { fullest: [], shown: new Set<number>() };
+      for (const version of versions) shown.add(version);
+      const isFullest = versions.length >= fullest.length; // guard: the newest of the fullest answers
+      seen.set(record, { fullest: isFullest ? versions : fullest, shown });
     }
-    for (const [record, versions] of here)
-      if (versions.length >= (newest.get(record)?.length ?? 0)) newest.set(record, versions); // guard: the newest of the fullest answers
-  }
   const settled = new Map<number, Settled>();
-  for (const [record, versions] of newest)
-    settled.set(record, settleOne(versions, rowsOf(record), shown.get(record) as Set<number>, isOneEach));
+  for (const [record, { fullest, shown }] of seen)
+    settled.set(record, { ...giveRows(fullest, rowsOf(record), isOneEach), shown });
   return settled;
 }
 
-/** Gives versions to rows: first to those that have them, then to others; what is left becomes new rows. */
-function settleOne(
-  versions: readonly number[],
-  rows: readonly KnownRow[],
-  shown: ReadonlySet<number>,
-  isOneEach: boolean,
-): Settled {
+/** The versions of some records that an answer shows. */
+function versionsIn(answer: ShownRecords, records: ReadonlySet<number>): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  for (const [at, record] of answer.records.entries()) {
+    const version = answer.versions[at] as number;
+    if (version === unreadable || !records.has(record)) continue;
+    const versions = found.get(record);
+    if (versions === undefined) found.set(record, [version]);
+    else versions.push(version);
+  }
+  return found;
+}
+
+/** Gives versions to rows: first to those that have them, then to others. What is left becomes new rows. */
+function giveRows(versions: readonly number[], rows: readonly KnownRow[], isOneEach: boolean) {
   const due = new Map<number, number>();
   for (const version of versions) due.set(version, (due.get(version) ?? 0) + 1);
   const kept: KnownRow[] = [];
   const free: KnownRow[] = [];
   for (const known of rows) {
     const count = due.get(known.version) ?? 0;
-    if (count > 0) due.set(known.version, count - 1);
-    (count > 0 ? kept : free).push(known);
+    const isShown = count > 0; // guard: a row that has a shown version keeps it
+    if (isShown) due.set(known.version, count - 1);
+    (isShown ? kept : free).push(known);
   }
-  const added = [...due].flatMap(([version, count]) => new Array<number>(count).fill(version));
-  // An id that is twice in a list is one row.
-  if (isOneEach) added.splice(kept.length > 0 ? 0 : 1);
-  const edited = added
-    .splice(0, free.length)
-    .map((version, at) => ({ row: (free[at] as KnownRow).row, version }));
-  return { kept, edited, added, left: free.slice(edited.length), shown };
-}
-
-/** The value of a key; if there is none it gets a new one. */
-function madeFor<Value>(map: Map<number, Value>, key: number, make: () => Value): Value {
-  const known = map.get(key) ?? make();
-  map.set(key, known);
-  return known;
+  const others = [...due].flatMap(([version, count]) => new Array<number>(count).fill(version));
+  if (isOneEach) others.splice(kept.length > 0 ? 0 : 1); // guard: an id that is twice is one row
+  const edited = free.slice(0, others.length).map(({ row }, at) => ({ row, version: others[at] as number }));
+  return { kept, edited, added: others.slice(edited.length), left: free.slice(edited.length) };
 }

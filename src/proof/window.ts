@@ -36,13 +36,11 @@ export type Identity = 'id' | 'content';
 /** The direction in which the keys of a list rise, or fall. */
 export type Direction = 'up' | 'down';
 
-/** A page's items as the proof needs them: 36 bytes each. A page that comes again is the same object. */
+/** A page's items as the proof needs them: 20 bytes each. A page that comes again is the same object. */
 export class PageItems implements ShownRecords {
   readonly digest: string;
   /** The id, or the instant in milliseconds; NaN if an item has none that can be read. */
   readonly keys: Float64Array;
-  /** 16 bytes an item; the proof does not look at them. */
-  readonly contents: Uint8Array;
   /** The number of each item's record: the same wherever it is shown, whatever its text is. Records of one identity have one number. */
   readonly records: Float64Array;
   readonly versions: Int32Array;
@@ -54,16 +52,9 @@ export class PageItems implements ShownRecords {
   readonly isIdTwice: boolean;
   readonly #slacks: Record<Direction, number[]>;
 
-  constructor(
-    digest: string,
-    keys: Float64Array,
-    contents: Uint8Array,
-    { records, versions }: ShownRecords,
-    identity: Identity,
-  ) {
+  constructor(digest: string, keys: Float64Array, { records, versions }: ShownRecords, identity: Identity) {
     this.digest = digest;
     this.keys = keys;
-    this.contents = contents;
     this.records = records;
     this.versions = versions;
     let [up, down, keyless, isTwice] = [0, 0, 0, false];
@@ -176,15 +167,26 @@ export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.c
 /** The name of an address. */
 export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
 
+/** What was shown at one moment: a page, or records of several pages that count as one. */
+export type Shown = Pick<Answer, 'asked' | 'page'>;
+
+/** An item of a page, by its place. */
+export interface PageItem {
+  readonly page: PageItems;
+  readonly at: number;
+}
+
+/** The items of pages, in their order. */
+export function itemsOf(pages: readonly PageItems[]): PageItem[] {
+  return pages.flatMap(page => Array.from(page.keys, (_, at) => ({ page, at })));
+}
+
 /** Some items of several pages as one page. */
-export function joinPages(
-  parts: readonly (readonly [page: PageItems, at: number])[],
-  identity: Identity,
-): PageItems {
-  const keys = Float64Array.from(parts, ([page, at]) => page.keys[at] as number);
-  const records = Float64Array.from(parts, ([page, at]) => page.records[at] as number);
-  const versions = Int32Array.from(parts, ([page, at]) => page.versions[at] as number);
-  return new PageItems('', keys, new Uint8Array(0), { records, versions }, identity);
+export function joinPages(items: readonly PageItem[], identity: Identity): PageItems {
+  const keys = Float64Array.from(items, ({ page, at }) => page.keys[at] as number);
+  const records = Float64Array.from(items, ({ page, at }) => page.records[at] as number);
+  const versions = Int32Array.from(items, ({ page, at }) => page.versions[at] as number);
+  return new PageItems('', keys, { records, versions }, identity);
 }
 
 /** Whether two readings show the same records, each as often. Their texts can differ: an edit moves no record. */

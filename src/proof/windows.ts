@@ -10,6 +10,7 @@ import {
   endOf,
   inOrder,
   isIn,
+  itemsOf,
   joinPages,
   type PageItems,
 } from './window.ts';
@@ -160,11 +161,11 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
     if (first === undefined || came.length < pages.length || !isConnected) return count;
     // Of identical records that are on two pages, no page shows all.
     if (areTwinsApart(came, 0)) return count; // guard: twins on two pages
-    const parts = came.flatMap(answer => Array.from(answer.page.keys, (_, at) => [answer.page, at] as const));
-    const page = joinPages(parts, identity);
+    const items = itemsOf(came.map(answer => answer.page));
+    const page = joinPages(items, identity);
     if (page.slack(direction, strays) > slack) return count;
     const within = joinPages(
-      parts.filter(([{ keys }, at]) => isWithin(keys[at] as number)),
+      items.filter(item => isWithin(item.page.keys[item.at] as number)),
       identity,
     );
     const arrived = Math.max(...came.map(answer => answer.arrived));
@@ -173,7 +174,7 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
   const [one, other] = found;
   const doAgree = one !== undefined && (other === undefined || areSameRecords([one.within], [other.within])); // guard: two readings across agree
   if (doAgree) run.heard.push(one.answer);
-  if (doAgree) run.joined.push(one.answer.page);
+  if (doAgree) run.joined.push(one.answer);
   return count;
 }
 

@@ -64,18 +64,15 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
 }
 
 /** The news of a list's fields, a line each. */
-function fieldNotes({ resource, newFields, emptiedColumns, restlessFields }: ListOutcome): string[] {
+function fieldNotes({ resource, newFields, restlessFields }: ListOutcome): string[] {
   const ofRecords = fieldsText(newFields.filter(field => !field.isInAnswer));
   const ofAnswers = fieldsText(newFields.filter(field => field.isInAnswer));
   return [
     ofRecords && `new at the service: ${ofRecords}. The values are in _extra.`,
     ofAnswers && `new beside the items of its answers, and not kept: ${ofAnswers}.`,
-    ...emptiedColumns.map(column => `${column} has become empty: each record had a value in it before.`),
-    ...restlessFields.map(
-      field =>
-        `${field} differs in most records between two answers or two runs, so that each run makes new versions.`,
-    ),
-  ].flatMap(note => (note === '' ? [] : [`${resource}: ${note}`]));
+    restlessFields.length > 0 &&
+      `most records differ in ${restlessFields.join(', ')} from what was there before. If that is so in every run, DOCMIRROR_IGNORE_FIELDS can leave a field out that is not needed.`,
+  ].flatMap(note => (!note ? [] : [`${resource}: ${note}`]));
 }
 
 /** A text in lines of at most `width`, with an indent after the first. The lines after its own first one are not cut. */
@@ -91,10 +88,10 @@ const [reasonsMax, fieldsMax] = [3, 20];
 
 /** What needs a look after a run of a list, and what to do: commands have lines of their own, and `{list}` stands for the list's flag. */
 export function notesOn(
-  list: Omit<RecordedList, 'runId' | 'recordCount'> & Partial<Pick<ListOutcome, 'changedIdentity'>>,
+  list: Omit<RecordedList, 'runId' | 'recordCount'>,
   rejections: readonly { readonly reason: string; readonly count: number }[],
 ): { readonly text: string; readonly advice: string | null }[] {
-  const { error, status, completeness, rejected, reason, removalsWithheld, changedIdentity } = list;
+  const { error, status, completeness, rejected, reason, removalsWithheld } = list;
   const notes: ReturnType<typeof notesOn> = [];
   if (error !== null || !['completed', 'partial'].includes(status))
     notes.push({
@@ -118,16 +115,13 @@ export function notesOn(
   }
   if (removalsWithheld > 0) {
     const what = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because`;
-    const field = changedIdentity
-      ? ` As many new records differ in ${changedIdentity} only: probably the service now writes this field in another way.`
-      : '';
     const command = 'docmirror sync {list} --allow-mass-removal';
     const advice = `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`;
     notes.push(
       rejected > 0
         ? { text: `${what} records were rejected that have no readable id.`, advice: null }
         : {
-            text: `${what} it is more than DOCMIRROR_MAX_REMOVALS allows.${field}`,
+            text: `${what} it is more than DOCMIRROR_MAX_REMOVALS allows.`,
             advice: completeness === 'unproven' ? null : advice,
           },
     );

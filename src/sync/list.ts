@@ -5,7 +5,7 @@ import { prove } from '../proof/prove.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum } from '../store/write/apply.ts';
-import { nothingLearnt, readState } from '../store/write/memory.ts';
+import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
@@ -71,27 +71,23 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
   const { list, context, progress, observer, removals, source } = run;
   const { file } = context;
   const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
-  let state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
+  const state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
   try {
-    for (let tries = 0; ; tries++) {
-      if (tries === 2) {
-        assertSum(context);
-        state = nothingLearnt;
-      }
-      if (tries !== 1) progress.stage = new Stage(context, state);
-      const stage = progress.stage as Stage;
-      const read = await (tries === 0 ? readGrowth : readFully)(run, stage);
-      let reason = read as string;
-      if (typeof read !== 'string') {
-        const conclude = (unproven: string | null, applied: Applied) =>
-          run.conclude(ended(progress.mode, unproven, applied));
-        const written = await apply(stage, { ...read, removals }, conclude);
-        if (typeof written !== 'string') return written;
-        reason = written;
-      }
-      if (reason !== '') observer.walkAgain(list, reason);
-      if (tries === 2) throw new Error(`${list.resource}: ${reason}`);
-    }
+    const conclude = (unproven: string | null, applied: Applied) =>
+      run.conclude(ended(progress.mode, unproven, applied));
+    const write = ({ stage, ...read }: Read) => apply(stage, { ...read, removals }, conclude);
+    const growth = await readGrowth(run, state);
+    const grown = growth.kind === 'read' ? await write(growth) : growth;
+    if (grown.kind === 'written') return grown.outcome;
+    if (grown.kind === 'refused') observer.walkAgain(list, grown.reason);
+    const full = await write(await readFully(run, state));
+    if (full.kind === 'written') return full.outcome;
+    observer.walkAgain(list, full.reason);
+    // What earlier runs remember can be wrong, but not twice.
+    assertSum(context);
+    const afresh = await write(await readFully(run, nothingLearnt));
+    if (afresh.kind === 'written') return afresh.outcome;
+    throw new Error(`${list.resource}: ${afresh.reason}`);
   } catch (error) {
     throw explainSqliteError(error, file.path);
   } finally {
@@ -102,21 +98,29 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
 /** A full sync is due that much earlier, as a share of the time between two. */
 const fullSyncLeeway = 0.05;
 
-/** The result of reading; or why the list has to be read again, empty if that is as usual. */
-type Read = Omit<Result, 'removals'> | string;
+/** A list that was read, and what it was staged on. */
+interface Read extends Omit<Result, 'removals'> {
+  readonly stage: Stage;
+}
+
+/** How reading from the growing end ended: a full sync is due, or what was read does not do. */
+type Grown =
+  | (Read & { readonly kind: 'read' })
+  | { readonly kind: 'due' }
+  | { readonly kind: 'refused'; readonly reason: string };
 
 /** Reads a list from its growing end, until a window meets the known records. */
-async function readGrowth(run: ListRun, stage: Stage): Promise<Read> {
+async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
   const { list, context, progress, fullEveryMs, clock } = run;
-  const { growth, order } = stage.before;
-  if (growth === null || order === null || order === 'none') return '';
+  const { growth, order } = state;
+  if (growth === null || order === null || order === 'none') return { kind: 'due' };
   const { firstPageNo, pageSize, newestKey, sweptAt } = growth;
   // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
   const dueMs = fullEveryMs * (1 - fullSyncLeeway);
   const ageMs = clock().getTime() - Date.parse(sweptAt);
   // A service might serve smaller pages than are asked for.
   const isSmaller = run.pageSize !== null && run.pageSize < pageSize;
-  if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller) return '';
+  if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller) return { kind: 'due' };
   const readAt = clock().toISOString();
   const { count } = context.sum;
   progress.mode = 'incremental';
@@ -124,20 +128,33 @@ async function readGrowth(run: ListRun, stage: Stage): Promise<Read> {
   progress.paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true };
   const identity = list.identity.by;
   const overlap = overlapOf(pageSize, identity);
-  const added = () => stage.addedCount;
+  const stage = new Stage(context, state);
+  progress.stage = stage;
+  const added = () => stage.settlement.added;
   const asking = proveGrowth({ identity, order, largest: pageSize, overlap, newestKey, count, added });
   const end = await drive(asking, run, null).catch((error: unknown): Growth => {
     // The full sync reports what is wrong with the service now.
     if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
     return { kind: 'full', reason: error.message };
   });
-  if (end.kind === 'full') return end.reason;
+  if (end.kind === 'full') return { kind: 'refused', reason: end.reason };
   assertPagesMax(run, Math.ceil((progress.total ?? 0) / pageSize));
-  return { proof: null, answers: end.answers, unproven: null, undecided: 0, firstPageNo, pageSize, readAt };
+  const read = {
+    proof: null,
+    answers: end.answers,
+    unproven: null,
+    undecided: 0,
+    firstPageNo,
+    pageSize,
+    readAt,
+  };
+  return { kind: 'read', stage, ...read };
 }
 
-async function readFully(run: ListRun, stage: Stage): Promise<Read> {
+async function readFully(run: ListRun, state: ListState): Promise<Read> {
   const { context, progress, source, list, signal, clock, observer } = run;
+  const stage = new Stage(context, state);
+  progress.stage = stage;
   const readAt = clock().toISOString();
   const first = await getFirstPage(source, list, run.pageSize ?? pageSizeAtFirst, signal);
   const { firstPageNo, pageSize, page } = first;
@@ -147,13 +164,13 @@ async function readFully(run: ListRun, stage: Stage): Promise<Read> {
   progress.walks++;
   assertPagesMax(run, pagesStated(first));
   observer.walkStarted(list, progress.walks, pagesStated(first));
-  for (const tried of first.tried) stage.read(tried, { index: 0, size: pageSize });
+  for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
   const identity = list.identity.by;
   const asking = prove({
     identity,
     largest: pageSize,
     overlap: overlapOf(pageSize, identity),
-    learnt: stage.before.order,
+    learnt: state.order,
     run: context.runId,
     totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
     unshown(joined) {
@@ -168,7 +185,7 @@ async function readFully(run: ListRun, stage: Stage): Promise<Read> {
     throw new ServiceError('pagination_ignored', message, { retryable: false });
   }
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
-  return { proof, answers, unproven, undecided, firstPageNo, pageSize, readAt };
+  return { stage, proof, answers, unproven, undecided, firstPageNo, pageSize, readAt };
 }
 
 /** How a list ends that was written; `unproven` says why it is not proven. */
@@ -188,22 +205,19 @@ function ended(mode: ListProgress['mode'], unproven: string | null, counts: Appl
   };
 }
 
-function whyWithheld({ removalsWithheld, rejected, changedIdentity }: Applied) {
+function whyWithheld({ removalsWithheld, rejected }: Applied) {
   if (removalsWithheld === 0) return null;
   if (rejected > 0)
     return 'removals were withheld: a missing record might be one that could not be read, or more would go than DOCMIRROR_MAX_REMOVALS allows';
-  const why = 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
-  if (changedIdentity === null) return why;
-  return `as many new records differ from the missing ones only in ${changedIdentity}; ${why}`;
+  return 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
 }
 
 /** How an error ends a list, also a fault of docmirror itself. */
 function failed(error: unknown): Ending {
   return {
     ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
-    ...{ completeness: null, reason: null, checksum: null, changedIdentity: null },
+    ...{ completeness: null, reason: null, checksum: null },
     newFields: [],
-    emptiedColumns: [],
     restlessFields: [],
     status: error instanceof CancelledError ? 'cancelled' : 'failed',
     error: runErrorOf(error),

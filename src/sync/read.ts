@@ -147,7 +147,7 @@ export async function drive<Result>(
     if (wrong?.kind === 'failed') noteFailed(ask, wrong.reason);
     if (page === null) return { ...none, wrong };
     const { pagination } = page;
-    const read = stage.read(page, ask);
+    const read = stage.accept(page, ask, ask.asked);
     const { count } = read.page;
     // Past the end some services answer with a total of zero.
     const isBlank = ask.index > 0 && count === 0 && pagination.totalRecordCount === 0;

@@ -109,15 +109,3 @@ test('a member of the answers beside the items is named once, and no value of it
   expect(sqlite(other.database, allFields).at(-1)).toMatchObject({ resource: 'webhooks', record_count: 0 });
   expect(readFileSync(other.database).includes('kept nowhere')).toBe(false);
 });
-
-describe('a column that has become empty', () => {
-  test('is named once, by the run that saw it first', async () => {
-    await using other = await setScene({}, { exports: 3, collections: 4 });
-    await other.sync();
-    for (const item of other.service.lists.collections as Item[]) item.name = null;
-    const { stdout } = await other.run('sync', '--allow-mass-removal');
-    expect(stdout).toContain('collections: name has become empty: each record had a value in it before.');
-    (other.service.lists.collections[0] as Item).destinationConnection = { id: 999, name: 'Other' };
-    expect((await other.sync()).of('collections').emptiedColumns).toEqual([]);
-  });
-});

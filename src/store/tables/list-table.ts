@@ -37,7 +37,6 @@ export class ListTable {
   readonly #rows;
   readonly #find;
   readonly #findMany;
-  readonly #others;
   readonly #read;
   readonly #items;
 
@@ -53,10 +52,6 @@ export class ListTable {
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
     this.#find = sqlite.prepare<[number, Buffer], number>(find).pluck();
     this.#findMany = sqlite.prepare<[(number | Buffer)[]], (number | null)[]>(looks).raw();
-    // Identical rows are in the order of the index already. To sort them for each page would take hours for many.
-    this.#others = sqlite
-      .prepare<[number, Buffer, number, number], number>(`${find} AND id <> ? LIMIT ?`)
-      .pluck();
     this.#read = sqlite.prepare<[number], RawRow>(`${this.#rows} WHERE id = ?`).raw();
     this.#items = arrayFields(list).map(items =>
       sqlite
@@ -86,11 +81,6 @@ export class ListTable {
       found.push(this.#find.get(key, content));
     }
     return found;
-  }
-
-  /** Other rows with the content of a record, always in one order. */
-  othersOf({ key, content }: Sought, row: number, limit: number): number[] {
-    return this.#others.all(key, content, row, limit);
   }
 
   /** @throws MirrorFileError if the row is gone: another program can remove one that a run has seen. */

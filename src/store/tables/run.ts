@@ -68,12 +68,10 @@ export const listOutcome = {
 /** What is reported of a list and not recorded. */
 export const news = {
   newFields: list(object(unknownField), 'fields without a column that are new'),
-  emptiedColumns: list(text(), 'those that lost all their values'),
   restlessFields: list(
     text(),
     'those that differ in most records between two answers, or since the last run',
   ),
-  changedIdentity: orNull(text('the one field in which withheld records differ from new ones')),
 };
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;

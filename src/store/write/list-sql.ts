@@ -1,4 +1,10 @@
-import { arrayFields, type ListDefinition, scalarFields, timeColumnOf } from '../../contract/lists.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  scalarFields,
+  timeColumnOf,
+  timeFieldOf,
+} from '../../contract/lists.ts';
 import { rowJson } from '../tables/view-sql.ts';
 
 /** Rows per statement: more are no faster. */
@@ -6,7 +12,10 @@ export const rowsPerInsert = 20;
 /** Rows whose contents are read at once for their sum. */
 const rowsPerSum = 5_000;
 
-const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.ends';
+const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.fates';
+/** Rows that do not stay as they are, and staged records whose fate is not written down: they are new rows. */
+const ended = "SELECT row FROM temp.fates WHERE fate IN ('edited', 'gone')";
+const isPlain = 'record NOT IN (SELECT record FROM temp.fates)';
 
 /** The statements of one list. */
 export type ListSql = ReturnType<typeof listSql>;
@@ -20,113 +29,101 @@ export function listSql(list: ListDefinition) {
   const scalars = scalarFields(list);
   const columns = scalars.map(({ column }) => column);
   const time = timeColumnOf(list);
-  const lead = time ?? 'id';
+  const key = time ?? 'id';
   const written = time === null ? columns : [time, ...columns];
   const arrays = arrayFields(list);
-  const values = ['n', lead, ...columns, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
+  const staged = ['n', 'record', ...written, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
   const typed = scalars.map(({ column, kind }) => `${column} ${kind === 'text' ? 'TEXT' : 'INTEGER'}`);
-  typed.push(`${lead} INTEGER`);
-  const row = `(${values.map(() => '?').join(', ')})`;
-  const insert = `INSERT OR REPLACE INTO temp.incoming (${values.join(', ')}) VALUES `;
-  const isOfIds = identity.by === 'id';
-  const identifying = isOfIds
-    ? []
-    : [time, ...identity.fields.map(name => scalars.find(field => field.name === name)?.column)];
-  const timeText = scalars.find(({ filter }) => filter === 'time')?.column;
-  /** Identity fields beside the time: two texts of one instant are one time. */
-  const beside = identifying.filter(column => column !== time && column !== timeText);
-  const insertRows = (id: string, from: string) =>
+  if (time !== null) typed.push(`${time} INTEGER`);
+  const values = `(${staged.map(() => '?').join(', ')})`;
+  const insert = `INSERT OR REPLACE INTO temp.incoming (${staged.join(', ')}) VALUES `;
+  const identifying = identity.by === 'id' ? [] : identity.fields.map(columnOf);
+  // Two texts of one instant are one time, so the text counts only if it is none.
+  const timeText = timeFieldOf(list)?.column;
+  const isSame = (column: string) =>
+    column === timeText ? `(${time} IS NOT NULL OR +${column} IS ?)` : `+${column} IS ?`;
+  const identityIn = identifying.map(column =>
+    column === timeText ? `iif(${time} IS NULL, ${column}, NULL)` : column,
+  );
+  const newRow = identity.by === 'id' ? 'record' : '@base + n';
+  const insertRows = (row: string, from: string) =>
     `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
-     SELECT ${id}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from} ORDER BY n`;
+     SELECT ${row}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from}`;
   return {
-    /** Values of a staged record. */
-    width: values.length,
+    /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and, if there are any, the arrays. */
+    width: staged.length,
     hasArrays: arrays.length > 0,
     /**
-     * `incoming` has the versions that the mirror does not have: `n` is the number of the version, and `copies` how many rows are inserted
-     * for it. `ends` has rows that end: `n` is the number of the new version, null for a removal.
+     * `incoming` has the versions that the mirror does not have. `fates` says what becomes of rows: `kept` as they are, `edited` to a version,
+     * `added` with a version, or `gone`. A staged record without a fate is one new row.
      */
-    create: `${drop}; CREATE TEMP TABLE incoming
-        (n INTEGER PRIMARY KEY, ${typed.join(', ')}, _extra TEXT, _content BLOB, arrays TEXT, copies INTEGER NOT NULL DEFAULT 1);
-      CREATE TEMP TABLE ends (id INTEGER PRIMARY KEY, n INTEGER);`,
+    create: `${drop};
+      CREATE TEMP TABLE incoming
+        (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);
+      CREATE TEMP TABLE fates (row INTEGER PRIMARY KEY, record INTEGER NOT NULL, version INTEGER, fate TEXT NOT NULL)`,
     drop,
-    insert: insert + row,
-    insertMany: insert + new Array(rowsPerInsert).fill(row).join(', '),
+    insert: insert + values,
+    insertMany: insert + new Array(rowsPerInsert).fill(values).join(', '),
+    staged: 'SELECT * FROM temp.incoming WHERE n = ?',
+    /** Some staged versions of records that have a row. */
+    stagedOfRows: `SELECT record, n FROM temp.incoming CROSS JOIN ${table} t ON t.id = record LIMIT ?`,
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
-    resetCopies: 'UPDATE temp.incoming SET copies = 1 WHERE copies <> 1',
-    setCopies: 'UPDATE temp.incoming SET copies = ? WHERE n = ?',
 
-    /** The rows of one identity: an id; or a time, its text if it is none, and the other fields. */
-    rowsOfIdentity: isOfIds
-      ? `SELECT id FROM ${table} WHERE id = ?`
-      : `SELECT id FROM ${table} WHERE ${time} IS ? AND (${time} IS NOT NULL OR +${timeText} IS ?)
-          ${beside.map(column => `AND +${column} IS ?`).join(' ')} ORDER BY id`,
-    /** Rows that share their identity, and their contents: one text for each identity. */
-    twins: isOfIds
-      ? null
-      : `SELECT json_group_array(json_array(id, lower(hex(_content)))) FROM ${table}
-          WHERE ${time} IS NULL OR ${time} IN (SELECT ${time} FROM ${table} GROUP BY 1 HAVING count(*) > 1)
-          GROUP BY ${time}, iif(${time} IS NULL, ${timeText}, NULL), ${beside.join(', ')} HAVING count(*) > 1`,
-    /** The contents that are inserted and those that rows get, each as often. */
-    incomingContents: `SELECT _content, copies + (SELECT count(*) FROM temp.ends e WHERE e.n = i.n) FROM temp.incoming i`,
-    /** The first identity field in which rows that are gone differ from as many newer records; the service seems to write it otherwise. */
-    changedIdentity: (isOfIds ? ['id'] : identity.fields).map(name => {
-      const field = scalars.find(each => each.name === name);
-      const isTime = field?.filter === 'time';
-      const others = isOfIds
-        ? [...columns, '_extra']
-        : identifying.filter(each => each !== field?.column && !(isTime && each === time));
-      const list = others.join(', ');
-      const query = `WITH gone AS MATERIALIZED (SELECT value AS id FROM json_each(?)), lost AS (SELECT ${list}, count(*) AS c, min(_first_seen_run_id) AS first
-          FROM ${table} WHERE id IN (SELECT id FROM gone) GROUP BY ${list}),
-        came AS (SELECT ${list}, sum(c) AS c FROM (
-          SELECT ${list}, copies AS c FROM temp.incoming WHERE copies > 0
-          UNION ALL SELECT ${list}, 1 FROM ${table}
-            WHERE _changed_run_id > (SELECT min(first) FROM lost) AND _first_seen_run_id > (SELECT min(first) FROM lost)
-              AND id NOT IN (SELECT id FROM gone)) GROUP BY ${list})
-        SELECT sum(min(l.c, n.c)) = (SELECT count(*) FROM gone) FROM lost l JOIN came n
-          ON ${others.map(column => `n.${column} IS l.${column}`).join(' AND ')}`;
-      return { name, query };
-    }),
-
+    /** The first row of an identity: of a key, and the fields of the identity. */
+    rowOfIdentity: `SELECT id FROM ${table} WHERE ${key} IS ? ${identifying.map(column => `AND ${isSame(column)}`).join(' ')} ORDER BY id LIMIT 1`,
+    /** Rows that share their identity with others, from one key to another, and at last those without a key: for each identity its rows and their contents. */
+    twins:
+      identity.by === 'id'
+        ? null
+        : `SELECT json_group_array(json_object('row', id, 'content', lower(hex(_content)))) FROM ${table}
+            WHERE ${time} IN (SELECT ${time} FROM ${table} WHERE ${time} >= @from AND ${time} < @to GROUP BY 1 HAVING count(*) > 1)
+              OR (${time} IS NULL AND @to = 9e999)
+            GROUP BY ${time}, ${identityIn.join(', ')} HAVING count(*) > 1`,
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
-    newestKey: `SELECT DISTINCT ${time ?? 'id'} FROM ${table} WHERE ${time ?? 'id'} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
-    rowsOfKey: `SELECT id FROM ${table} WHERE ${time ?? 'id'} = ? LIMIT ?`,
-    idSpan: `SELECT min(id), max(id) FROM ${table}`,
+    newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
+    rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
+    idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,
+    contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
     /** The contents, keys and ids of the rows of a remembered page, each as one text. */
-    known: `SELECT group_concat(hex(r._content), ''), json_group_array(r.${time ?? 'id'}), json_group_array(r.id)
+    known: `SELECT group_concat(hex(r._content), ''), json_group_array(r.${key}), json_group_array(r.id)
       FROM json_each(?) j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
 
-    contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
-    contentsOfEnds: `SELECT t._content FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,
-    end: 'INSERT INTO temp.ends VALUES (?, ?)',
+    fate: 'INSERT INTO temp.fates (row, record, version, fate) VALUES (@row, @record, @version, @fate)',
+    /** The rows of which one other version was shown, and nothing else. */
+    plainEdits: `INSERT INTO temp.fates SELECT t.id, record, n, 'edited' FROM temp.incoming CROSS JOIN ${table} t ON t.id = record WHERE ${isPlain}`,
+    contentsOfEnded: `SELECT _content FROM ${table} WHERE id IN (${ended})`,
     endVersions: `INSERT INTO record_history
         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
-      SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(e.n IS NULL, 'removal', 'update'),
+      SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(f.fate = 'gone', 'removal', 'update'),
         ${rowJson(list)}, t._content
-      FROM temp.ends e CROSS JOIN ${table} t ON t.id = e.id`,
+      FROM temp.fates f CROSS JOIN ${table} t ON t.id = f.row WHERE f.fate IN ('edited', 'gone')`,
     remove: [
-      ...arrays.map(array => `DELETE FROM ${array.table} WHERE ${ownerColumn} IN (SELECT id FROM temp.ends)`),
-      `DELETE FROM ${table} WHERE id IN (SELECT id FROM temp.ends WHERE n IS NULL)`,
+      ...arrays.map(array => `DELETE FROM ${array.table} WHERE ${ownerColumn} IN (${ended})`),
+      `DELETE FROM ${table} WHERE id IN (SELECT row FROM temp.fates WHERE fate = 'gone')`,
     ].join('; '),
     update: `UPDATE ${table} SET (${written.join(', ')}, _changed_run_id, _extra, _content) =
         (SELECT ${written.join(', ')}, @run, _extra, _content FROM temp.incoming
-         WHERE n = (SELECT e.n FROM temp.ends e WHERE e.id = ${table}.id))
-      WHERE id IN (SELECT id FROM temp.ends WHERE n IS NOT NULL)`,
-    /** Inserts each staged record once, as the row that its number says. */
-    insertRows: insertRows(isOfIds ? 'id' : '@base + n', 'temp.incoming WHERE copies > 0'),
-    /** Inserts the rows of identical records. */
-    insertCopies: `WITH RECURSIVE copy (at) AS
-        (SELECT 2 UNION ALL SELECT at + 1 FROM copy WHERE at < (SELECT max(copies) FROM temp.incoming))
-      ${insertRows('NULL', 'temp.incoming CROSS JOIN copy ON at <= copies WHERE copies > 1')}`,
+         WHERE n = (SELECT version FROM temp.fates WHERE row = ${table}.id))
+      WHERE id IN (SELECT row FROM temp.fates WHERE fate = 'edited')`,
+    /** A new row has the number of its version behind those of all rows before, or its id. */
+    insertPlain: insertRows(newRow, `temp.incoming WHERE ${isPlain} ORDER BY n`),
+    insertAdded: insertRows(
+      'row',
+      "temp.fates f CROSS JOIN temp.incoming ON n = f.version WHERE fate = 'added' ORDER BY row",
+    ),
     insertItems: arrays.map(
       (array, at) => `INSERT INTO ${array.table} (${ownerColumn}, position, ${array.column})
-        SELECT t.id, a.key, a.value FROM ${table} t CROSS JOIN temp.incoming i ON ${isOfIds ? 'i.id = t.id AND ' : ''}i._content = t._content
-        CROSS JOIN json_each(i.arrays, '$[${at}]') a WHERE t._changed_run_id = @run`,
+        WITH written (row, n) AS (SELECT ${newRow}, n FROM temp.incoming WHERE ${isPlain}
+          UNION ALL SELECT row, version FROM temp.fates WHERE fate IN ('edited', 'added'))
+        SELECT w.row, a.key, a.value FROM written w CROSS JOIN temp.incoming i ON i.n = w.n CROSS JOIN json_each(i.arrays, '$[${at}]') a`,
     ),
     /** The last id and the contents of the next rows that a run wrote. */
     writtenAfter: `SELECT max(id), group_concat(hex(_content), '') FROM
       (SELECT id, _content FROM ${table} WHERE _changed_run_id = ? AND id > ? ORDER BY id LIMIT ${rowsPerSum})`,
     indexes: `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
   };
+
+  function columnOf(name: string): string {
+    return scalars.find(field => field.name === name)?.column ?? name;
+  }
 }

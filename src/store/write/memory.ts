@@ -33,19 +33,24 @@ interface GrowingEnd {
   readonly newestRows: readonly number[];
 }
 
-/**
- * A parse that is remembered: the page's rows in its order, as ranges of ids; 32 hexadecimal digits over their contents; and the names that
- * it gave to connections: pairs of a number of `ListState.names`, and the place of the record.
- */
-export type KnownPage = readonly [
-  rows: (readonly [from: number, to: number])[],
-  contents: string,
-  names: number[],
-];
+/** A page whose parse is remembered. */
+export interface KnownPage {
+  /** The ids of its rows, in the order of its items, as ranges. */
+  readonly rows: readonly Range[];
+  /** 32 hexadecimal digits over their contents. */
+  readonly contents: string;
+  /** The names that it gives to connections: pairs of a number of `ListState.names`, and the place of the record. */
+  readonly names: readonly number[];
+}
+
+/** The first and the last id of neighbouring rows; SQL reads it as it is. */
+type Range = readonly [first: number, last: number];
 
 /** A page that was parsed, in this run or in the last proven full sync. */
 export interface ParsedPage {
   readonly items: PageItems;
+  /** 32 hexadecimal digits over the contents of its items. */
+  readonly contents: string;
   /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
   readonly names: Int32Array;
 }
@@ -109,19 +114,25 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
   return hash16Hex(JSON.stringify(values));
 }
 
+/** The pages of a run, the names that they give to connections, and the rows that their records have now. */
+interface SeenPages {
+  readonly pages: ReadonlyMap<string, ParsedPage>;
+  readonly names: readonly Connection[];
+  /** Null for a record that has no row. */
+  readonly rowsOf: (page: PageItems) => readonly (number | null)[];
+}
+
 /**
  * What the next run can know of a list that was written.
  *
  * @param isSure whether the run was sure of the list, and withheld and rejected nothing.
- * @param rowsOn the rows of a page's records; null if one has none.
  */
 export function stateAfter(
   before: ListState,
   read: ReadList,
-  seen: { readonly pages: ReadonlyMap<string, ParsedPage>; readonly names: readonly Connection[] },
+  seen: SeenPages,
   isSure: boolean,
   rowCount: number,
-  rowsOn: (items: PageItems) => readonly (number | null)[],
 ): object {
   const { proof, unproven, firstPageNo, pageSize, readAt } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
@@ -139,13 +150,12 @@ export function stateAfter(
   };
   // The pages of its plan, or of readings by the list's own page size.
   for (const { size, page, isSecondLook } of isSure ? proof.answers : []) {
-    const { digest, contents, count } = page;
-    const parsed = seen.pages.get(digest);
     const isKept = !isSecondLook && (proof.verdict.rule === 'key' || size === pageSize);
-    const rows = isKept && count > 0 && parsed ? rangesOf(rowsOn(parsed.items)) : null;
-    if (rows === null) continue;
-    const names = Array.from(parsed?.names ?? [], (value, at) => (at % 2 === 0 ? numberOf(value) : value));
-    pages[digest] = [rows, hash16Hex(contents), names];
+    const parsed = isKept && page.count > 0 ? seen.pages.get(page.digest) : undefined;
+    const rows = parsed && rangesOf(seen.rowsOf(parsed.items));
+    if (parsed === undefined || rows == null) continue;
+    const given = Array.from(parsed.names, (value, at) => (at % 2 === 0 ? numberOf(value) : value));
+    pages[page.digest] = { rows, contents: parsed.contents, names: given };
   }
   // They have the numbers of their places.
   const names = [...numbers.keys()].map(number => seen.names[number]);
@@ -162,10 +172,10 @@ function newestOf(sqlite: Database.Database, list: ListDefinition, order: Learnt
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
 }
 
-function rangesOf(rows: readonly (number | null)[]): [number, number][] | null {
-  const ranges: [number, number][] = [];
+function rangesOf(rows: readonly (number | null)[]): Range[] | null {
+  const ranges: [first: number, last: number][] = [];
   for (const row of rows) {
-    if (row === null || !(row > 0)) return null;
+    if (row === null) return null;
     const last = ranges.at(-1);
     if (last !== undefined && last[1] + 1 === row) last[1] = row;
     else ranges.push([row, row]);

@@ -1,5 +1,6 @@
-import { arrayFields, scalarFields } from '../../contract/lists.ts';
-import type { Settlement, Stage } from './stage.ts';
+import { furtherFields, type RecordValues } from '../../contract/content.ts';
+import { arrayFields, type ListDefinition, scalarFields } from '../../contract/lists.ts';
+import type { Stage } from './stage.ts';
 
 /** So many records are compared, and fewer tell nothing. */
 const [sampleMax, sampleMin] = [100, 10];
@@ -7,57 +8,40 @@ const [sampleMax, sampleMin] = [100, 10];
 /**
  * The fields that differ in most records between two answers of a run, or between the mirror and the list: a signed address, or the time of
  * the answer. Such a field makes every record a new version in every run.
- *
- * @param comparable how many records could differ: they were shown twice, or the mirror has them.
  */
-export function restlessFields(
-  stage: Stage,
-  { settled }: Pick<Settlement, 'settled'>,
-  comparable: number,
-): string[] {
-  const changed = [...settled].filter(([, { edited, shown }]) => shown.size > 1 || edited.length > 0);
-  if (changed.length < sampleMin || changed.length <= comparable / 2) return [];
-  const counts = new Map<string, number>();
-  const sample = changed.slice(0, sampleMax);
-  for (const [record, { shown, edited }] of sample) {
-    const row = edited[0]?.row;
-    const versions = [...shown].slice(0, 2).map(version => valuesOf(stage, record, version));
-    if (row !== undefined && versions.length < 2) versions.push(valuesOfRow(stage, row));
-    const [one = {}, other = {}] = versions;
-    for (const name of new Set([...Object.keys(one), ...Object.keys(other)]))
-      if (one[name] !== other[name]) counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return [...counts].filter(([, count]) => count > sample.length / 2).map(([name]) => name);
-}
-
-type Values = Record<string, unknown>;
-
-function valuesOf(stage: Stage, record: number, version: number): Values {
-  if (version === 0) return valuesOfRow(stage, record);
-  const { list, sqlite } = stage.context;
-  const staged =
-    sqlite.prepare<[number], Values>('SELECT * FROM temp.incoming WHERE n = ?').get(version) ?? {};
-  const scalars = scalarFields(list).map(({ name, column }) => [name, staged[column]]);
-  return {
-    ...Object.fromEntries(scalars),
-    ...arraysOf(stage, JSON.parse(String(staged.arrays ?? '[]'))),
-    ...extraOf(staged._extra),
-  };
-}
-
-function valuesOfRow(stage: Stage, row: number): Values {
-  const { list, table } = stage.context;
-  const { record } = table.read(row);
-  const scalars = scalarFields(list).map(({ name }, at) => [name, record.scalars[at]]);
-  return { ...Object.fromEntries(scalars), ...arraysOf(stage, record.arrays), ...extraOf(record.extra) };
-}
-
-const arraysOf = ({ context: { list } }: Stage, arrays: readonly unknown[]): Values =>
-  Object.fromEntries(arrayFields(list).map(({ name }, at) => [name, JSON.stringify(arrays[at] ?? [])]));
-
-function extraOf(extra: unknown): Values {
-  if (typeof extra !== 'string') return {};
-  return Object.fromEntries(
-    Object.entries(JSON.parse(extra)).map(([name, value]) => [name, JSON.stringify(value)]),
+export function restlessFields(stage: Stage): string[] {
+  const { context, settlement, records, sql } = stage;
+  const { list, sum, sqlite } = context;
+  const settled = [...settlement.settled].filter(
+    ([, { shown, edited }]) => shown.size > 1 || edited.length > 0,
   );
+  const plain = settlement.edited - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
+  const changed = settled.length + plain;
+  // Those can differ that were shown twice, or that the mirror has.
+  const comparable = sum.count > 0 ? Math.min(sum.count, settlement.seen) : stage.repeatedCount;
+  if (changed < sampleMin || changed <= comparable / 2) return [];
+  const pairs: (readonly [RecordValues, RecordValues])[] = [];
+  for (const [record, { shown }] of settled.slice(0, sampleMax)) {
+    const [row] = records.rowsOf(record);
+    const [one, other = row?.version] = shown;
+    if (one !== undefined && other !== undefined)
+      pairs.push([records.valuesOf(record, one), records.valuesOf(record, other)]);
+  }
+  const ofRows = sqlite.prepare<[number], { record: number; n: number }>(sql.stagedOfRows).iterate(sampleMax);
+  for (const { record, n } of pairs.length < sampleMax && plain > 0 ? ofRows : [])
+    pairs.push([records.valuesOf(record, n), context.table.read(record).record]);
+  const counts = new Map<string, number>();
+  for (const [one, other] of pairs)
+    for (const name of differing(list, one, other)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > pairs.length / 2).map(([name]) => name);
+}
+
+/** The names of the fields in which two records differ. */
+function differing(list: ListDefinition, one: RecordValues, other: RecordValues): string[] {
+  const scalars = scalarFields(list).filter((_, at) => one.scalars[at] !== other.scalars[at]);
+  const arrays = arrayFields(list).filter((_, at) => String(one.arrays[at]) !== String(other.arrays[at]));
+  const [further, others] = [furtherFields(one.extra), furtherFields(other.extra)];
+  const names = new Set([...Object.keys(further), ...Object.keys(others)]);
+  const members = [...names].filter(name => JSON.stringify(further[name]) !== JSON.stringify(others[name]));
+  return [...[...scalars, ...arrays].map(({ name }) => name), ...members];
 }

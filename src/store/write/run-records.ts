@@ -84,14 +84,7 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const {
-      error,
-      newFields: _new,
-      emptiedColumns: _emptied,
-      restlessFields: _restless,
-      changedIdentity: _changed,
-      ...rest
-    } = outcome;
+    const { error, newFields: _new, restlessFields: _restless, ...rest } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const row = { runId, ...rest, ...state, errorCode: error?.code, errorMessage: error?.message };
     this.#orm

@@ -9,22 +9,26 @@ const lockPollMs = 100;
 
 /**
  * Does some work in a transaction that writes. It waits for other programs' locks without delaying signals. If the work fails, nothing
- * is written. The work itself can roll back what it did.
+ * is written.
  *
+ * @param work can ask that nothing of what it did is written.
  * @throws MirrorFileError if another program keeps its lock.
  */
 export async function transact<T>(
   { path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>,
   signal: AbortSignal,
-  work: () => T | Promise<T>,
+  work: (rollBack: () => void) => T | Promise<T>,
 ): Promise<T> {
   try {
     // The wall clock can be changed meanwhile.
     const deadlineMs = performance.now() + lockWaitMsMax;
     while (!begin(deadlineMs))
       await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-    const result = await work();
-    if (sqlite.inTransaction) sqlite.exec('COMMIT');
+    let end = 'COMMIT';
+    const result = await work(() => {
+      end = 'ROLLBACK';
+    });
+    sqlite.exec(end);
     return result;
   } catch (error) {
     // SQLite rolls a transaction back by itself if the disk is full or fails.

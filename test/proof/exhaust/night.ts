@@ -2,7 +2,7 @@ import type { LearntOrder } from '../../../src/proof/order.ts';
 import type { Proof } from '../../../src/proof/prove.ts';
 import type { Asking, ListFacts, Verdict } from '../../../src/proof/reading.ts';
 import type { KnownRow } from '../../../src/proof/settle.ts';
-import type { Answer, Ask, Identity, PageAddress, PageItems } from '../../../src/proof/window.ts';
+import type { Answer, Ask, Identity, PageAddress, Shown } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import { type Pages, recordNumber, type WorldRecord } from './records.ts';
 
@@ -74,7 +74,7 @@ export function playNight(
 ): Night {
   const { identity, underWayMax } = options;
   const served = new Map<Answer, readonly WorldRecord[]>();
-  let joined: readonly PageItems[] = [];
+  let joined: readonly Shown[] = [];
   let tick = 0;
   const play = (asks: readonly Ask[], stop: (answer: Answer) => boolean): Answer[] => {
     const left = [...asks];
@@ -154,7 +154,7 @@ export function settleMirror(
   core: typeof Core,
   mirror: Pick<Mirror, 'rows'>,
   served: ReadonlyMap<Answer, readonly WorldRecord[]>,
-  joined: readonly PageItems[],
+  joined: readonly Shown[],
   identity: Identity,
 ) {
   const recordOf = new Map<number, WorldRecord>();
@@ -167,7 +167,8 @@ export function settleMirror(
     rowsOf.set(number, rows);
   }
   for (const records of served.values()) for (const record of records) recordOf.set(record.content, record);
-  const pages = [...served.keys(), ...joined.map(page => ({ page }))].map(({ page }) => page);
+  const byMoment = [...served.keys(), ...joined].sort((a, b) => a.asked - b.asked);
+  const pages = byMoment.map(({ page }) => page);
   const numbers = new Set(pages.flatMap(({ records }) => [...records]));
   const settled = core.settle(pages, numbers, number => rowsOf.get(number) ?? [], identity === 'id');
   const rows: WorldRecord[] = [];

@@ -1,4 +1,3 @@
-import { contentBytes } from '../../../src/contract/sum.ts';
 import type { Identity, PageItems } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 
@@ -19,26 +18,6 @@ export interface WorldRecord {
 /** The number of a record, as docmirror would give it: an edit does not change it. */
 export function recordNumber({ key, content, identity }: WorldRecord, by: Identity): number {
   return by === 'id' ? key : (identity ?? content);
-}
-
-/** Contents are numbers here; as 16 bytes they are spread, because docmirror's are hashes. */
-function writeContent(content: number, bytes: Uint8Array, offset: number): void {
-  let state = (content + 1) * 0x9e3779b1;
-  for (let at = 0; at < contentBytes; at++) {
-    state = Math.imul(state ^ (state >>> 13), 0x5bd1e995) + content + at;
-    bytes[offset + at] = state >>> 24;
-  }
-}
-
-/** The items of a page, as docmirror reads them. In a list with ids the key is the id. */
-export function itemsOf(records: readonly WorldRecord[]): { keys: Float64Array; contents: Uint8Array } {
-  const keys = new Float64Array(records.length);
-  const contents = new Uint8Array(records.length * contentBytes);
-  for (const [at, { key, content }] of records.entries()) {
-    keys[at] = key;
-    writeContent(content, contents, at * contentBytes);
-  }
-  return { keys, contents };
 }
 
 /** The number of pages that are kept. */
@@ -62,12 +41,12 @@ export class Pages {
     const known = this.#made.get(digest);
     if (known !== undefined) return known;
     if (this.#made.size > madeMax) this.#made.clear();
-    const { keys, contents } = itemsOf(records);
+    const keys = Float64Array.from(records, ({ key }) => key);
     const numbers = {
       records: Float64Array.from(records, record => recordNumber(record, this.#identity)),
       versions: Int32Array.from(records, ({ content }) => content),
     };
-    const made = new this.#core.PageItems(digest, keys, contents, numbers, this.#identity);
+    const made = new this.#core.PageItems(digest, keys, numbers, this.#identity);
     this.#made.set(digest, made);
     return made;
   }
