@@ -27,8 +27,8 @@ export function restlessFields(stage: Stage): string[] {
     if (one !== undefined && other !== undefined)
       pairs.push([records.valuesOf(record, one), records.valuesOf(record, other)]);
   }
-  const ofRows = sqlite.prepare<[number], { record: number; n: number }>(sql.stagedOfRows).iterate(sampleMax);
-  for (const { record, n } of pairs.length < sampleMax && plain > 0 ? ofRows : [])
+  const ofRows = sqlite.prepare<[number], { record: number; n: number }>(sql.stagedOfRows);
+  for (const { record, n } of plain > 0 ? ofRows.all(sampleMax) : [])
     pairs.push([records.valuesOf(record, n), context.table.read(record).record]);
   const counts = new Map<string, number>();
   for (const [one, other] of pairs)
