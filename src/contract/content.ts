@@ -21,9 +21,16 @@ export interface Connection {
   readonly extra: string | null;
 }
 
-/** A record's content as 32 hexadecimal digits. */
-export function contentOf(list: ListDefinition, record: RecordValues): string {
-  return hash16Hex(shapeOf(list).canonical(record));
+/** No field: what most runs leave out of contents. */
+export const nothingIgnored: ReadonlySet<string> = new Set();
+
+/**
+ * A record's content as 32 hexadecimal digits.
+ *
+ * @param ignored the fields that the run left out which wrote the record.
+ */
+export function contentOf(list: ListDefinition, record: RecordValues, ignored = nothingIgnored): string {
+  return hash16Hex(shapeOf(list).canonical(record, ignored));
 }
 
 /** The content of a connection: `{"id":N,"name":"…"}` with its further fields. */
@@ -71,8 +78,10 @@ function newShape(list: ListDefinition) {
    * The text whose hash is a record's content: canonical JSON in the service's shape. Fields that are null or absent are left out, and a
    * reference to a connection is `{"id":N}` alone. docs/audit.md describes it. It is made for every record that is read: only `extra`
    * needs a general writer.
+   *
+   * @param ignored fields that are left out. A later version can have a column for one of them.
    */
-  function canonical(record: RecordValues): string {
+  function canonical(record: RecordValues, ignored: ReadonlySet<string>): string {
     const values = valuesOf(record);
     const object: Record<string, unknown> = {};
     for (const { name, at, refers } of members) {
@@ -80,10 +89,12 @@ function newShape(list: ListDefinition) {
       // JSON leaves undefined members out.
       object[name] = value === null ? undefined : refers ? referenceTo(value) : value;
     }
+    for (const name of ignored) object[name] = undefined;
     if (record.extra === null) return JSON.stringify(object);
     // A field that did not fit its columns is complete in `extra`.
     const all: Record<string, unknown> = { ...object, ...furtherFields(record.extra) };
     for (const name of references) all[name] = withoutNames(all[name]);
+    for (const name of ignored) all[name] = undefined;
     return canonicalJson(withoutNulls(all));
   }
 }

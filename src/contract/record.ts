@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   type Connection,
   connectionContent,
+  nothingIgnored,
   type RecordValues,
   readWireConnection,
   shapeOf,
@@ -43,9 +44,10 @@ class Unreadable extends Error {}
 /**
  * Reads the items of a page of a list: unknown in, typed records out.
  *
+ * @param ignored fields beside the contract that are left out of the contents. The records have them in `extra`.
  * @returns besides, in `contents`, 16 bytes for each item: the content of a record, anything for a rejected one.
  */
-export function readRecords(list: ListDefinition, items: readonly unknown[]) {
+export function readRecords(list: ListDefinition, items: readonly unknown[], ignored = nothingIgnored) {
   const shape = shapeOf(list);
   const records: MirrorRecord[] = [];
   const rejections: Rejection[] = [];
@@ -56,7 +58,7 @@ export function readRecords(list: ListDefinition, items: readonly unknown[]) {
     try {
       const offset = position * contentBytes;
       const record = readItem(shape, item, position, contents.subarray(offset, offset + contentBytes));
-      writeHash16(shape.canonical(record), contents, offset);
+      writeHash16(shape.canonical(record, ignored), contents, offset);
       records.push(record);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
@@ -183,8 +185,12 @@ function membersBeside(
 }
 
 /** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
-export function readOne(list: ListDefinition, json: string): MirrorRecord | undefined {
-  return readRecords(list, [parseExact(json)]).records[0];
+export function readOne(
+  list: ListDefinition,
+  json: string,
+  ignored = nothingIgnored,
+): MirrorRecord | undefined {
+  return readRecords(list, [parseExact(json)], ignored).records[0];
 }
 
 /** The values of the fields that identify a record of a list without ids, in the order of their definition. */
@@ -209,15 +215,20 @@ export function identityOf(list: ListDefinition, record: RecordValues): string {
 /**
  * Reads a record from its JSON in the service's own shape, or a connection, whose name is its only scalar.
  *
+ * @param ignored the fields that the run left out which wrote the record, if its content counts.
  * @throws SyntaxError, TypeError if the text is not a record of that resource.
  */
-export function recordOfJson(resource: string, json: string): RecordValues & { readonly content: Buffer } {
+export function recordOfJson(
+  resource: string,
+  json: string,
+  ignored = nothingIgnored,
+): RecordValues & { readonly content: Buffer } {
   if (resource === 'connections') {
     const connection = readWireConnection(json);
     const { id, name, extra } = connection;
     return { id, scalars: [name], arrays: [], extra, content: connectionContent(connection) };
   }
-  const record = readOne(listOf(resource), json);
+  const record = readOne(listOf(resource), json, ignored);
   if (record === undefined) throw new TypeError(`The text is not a record of ${resource}.`);
   return record;
 }
