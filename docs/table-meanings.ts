@@ -173,6 +173,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as in its receipt; null while the run goes on",
         'bb1f0ed1…',
       ],
+      ignored_fields: [
+        'JSON array of the fields, in order, that the contents of the records that this run wrote leave out (`DOCMIRROR_IGNORE_FIELDS`); null if there are none',
+        '["downloadUrl"]',
+      ],
     },
   },
   rejected_records: {
@@ -232,13 +236,6 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '{"id":31,"name":"Invoices"}',
       ],
       content: ['16-byte hash of the version, also if it was erased', "x'5f0c…'"],
-    },
-  },
-  docmirror_upgrades: {
-    about: 'Each time a newer docmirror brought the file up to date; empty if none did.',
-    columns: {
-      version: ['the version of docmirror that did it', '0.4.0'],
-      upgraded_at: ['when', '2026-11-20T23:15:04.120Z'],
     },
   },
   document_exports_named: {

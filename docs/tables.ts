@@ -28,7 +28,7 @@ const intro = `# The tables of the mirror
 This page lists the tables and views of the mirror, with each column's type and meaning, and a value as an example. A column that several have with one
 meaning is described once.
 
-The [share](querying.md), which readers use, has all of them except \`docmirror_upgrades\` and tables that begin with an underscore. Only
+The [share](querying.md), which readers use, has all of them except tables that begin with an underscore. Only
 docmirror opens the mirror itself. docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's
 book-keeping. Tables that begin with an underscore are last on this page, and can change with any version. \`__drizzle_migrations\` belongs
 to Drizzle: it lists the schemas that the file has had.

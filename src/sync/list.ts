@@ -21,6 +21,7 @@ import { assertPagesMax, drive, type ListProgress, type ListTask } from './read.
 export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<ListOutcome> {
   const { list, mirror, clock, observer, source } = task;
   const startedAt = clock().toISOString();
+  const ignoredFields = task.ignoreFields?.[list.resource] ?? [];
   const before = { ...source.traffic };
   const progress: ListProgress = { mode: 'full', paging: null, total: null, walks: 0, stage: null };
   const conclude = (ending: Ending): ListOutcome => {
@@ -41,13 +42,14 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
       retries: retries - before.retries,
       bytes: bytes - before.bytes,
       waitedMs: waitedMs - before.waitedMs,
+      ignoredFields,
       ...ending,
     };
   };
   observer.listStarted(list);
   let outcome: ListOutcome;
   try {
-    const context = await mirror.openList(list, startedAt);
+    const context = await mirror.openList(list, startedAt, ignoredFields);
     outcome = await readAndWrite({ ...task, context, progress, conclude });
   } catch (error) {
     if (!(error instanceof DocmirrorError)) onFault(error);
@@ -71,7 +73,7 @@ async function readAndWrite(run: ListRun): Promise<ListOutcome> {
   const { list, context, progress, observer, removals, source } = run;
   const { file } = context;
   const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
-  const state = isSameService ? readState(file.sqlite, list) : nothingLearnt;
+  const state = isSameService ? readState(file.sqlite, list, context.ignored) : nothingLearnt;
   try {
     const conclude = (unproven: string | null, applied: Applied) =>
       run.conclude(ended(progress.mode, unproven, applied));

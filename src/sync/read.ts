@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ListDefinition } from '../contract/lists.ts';
+import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Asking, Batch } from '../proof/reading.ts';
@@ -28,6 +28,8 @@ export interface ListOptions {
   readonly removals: RemovalGuard;
   /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
   readonly fullEveryMs: number;
+  /** For each list the names of fields beside the contract whose changes do not count, in order; none if it is left out. */
+  readonly ignoreFields?: Readonly<Partial<Record<ResourceName, readonly string[]>>>;
 }
 
 /** What the lists of a run have in common. */

@@ -30,6 +30,7 @@ const plain: ListOutcome = {
   waitedMs: 0,
   error: null,
   reason: null,
+  ignoredFields: [],
   checksum: null,
 };
 

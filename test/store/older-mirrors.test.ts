@@ -29,6 +29,12 @@ async function setOlder(): Promise<Scene> {
 const begin = (scene: Scene) => scene.run('sync', '--give-up-after', '0', '--accept-new-base-url');
 
 const shapeOf = (path: string) => sqlite(path, 'PRAGMA user_version')[0]?.user_version;
+/** The upgrades of a mirror, by its receipts. */
+const upgrades = (path: string) =>
+  sqlite(
+    path,
+    "SELECT receipt ->> 'docmirrorVersion' AS version FROM sync_receipts WHERE receipt ->> 'kind' = 'upgrade'",
+  );
 const execute = (path: string, sql: string) => new Database(path).exec(sql).close();
 
 test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all that it says', async () => {
@@ -44,7 +50,7 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   const [before, receipts] = [says(scene.database), sqlite(scene.database, 'SELECT * FROM sync_receipts')];
   execute(scene.database, 'CREATE VIEW mine AS SELECT * FROM document_exports_named');
   expect(await begin(scene)).toMatchObject({ code: 1, stderr: expect.stringContaining(copy) });
-  expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([7, 6]);
+  expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([8, 6]);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(says(copy)).toEqual(before);
   expect(says(scene.database)).toEqual(before);
@@ -62,7 +68,7 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
   // Once is enough.
   expect(await begin(scene)).toMatchObject({ code: 1 });
-  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 1 }]);
+  expect(upgrades(scene.database)).toEqual([{ version: '0.4.0' }]);
 });
 
 test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes sound', async name => {
@@ -74,6 +80,22 @@ test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes
   const forge = "UPDATE record_history SET record = json_set(record, '$.sourceConnection.name', 'x')";
   execute(scene.database, `${forge} WHERE resource = 'document-exports'`);
   expect(await scene.run('verify')).toMatchObject({ code: 4 });
+});
+
+test('the first run brings a mirror of 0.4.0 up to date, after a copy, and its receipts stay as they are', async () => {
+  await using scene = await setOlder();
+  writeFileSync(scene.database, unpacked('mirror-0.4.0.sqlite.gz'), { mode: 0o600 });
+  const receipts = sqlite(scene.database, 'SELECT * FROM sync_receipts');
+  const refused = await scene.run('verify');
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('[upgrade_needed]') });
+  const copy = `${scene.database}.before-${/made by docmirror (\S+)\./.exec(refused.stderr)?.[1]}`;
+  expect(await begin(scene)).toMatchObject({ code: 1, stderr: expect.stringContaining(copy) });
+  expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([8, 7]);
+  expect(sqlite(scene.database, 'SELECT * FROM sync_receipts').slice(0, receipts.length)).toEqual(receipts);
+  expect(upgrades(scene.database)).toHaveLength(upgrades(copy).length + 1);
+  const tables = "SELECT name FROM sqlite_schema WHERE name = 'docmirror_upgrades'";
+  expect(sqlite(scene.database, tables)).toEqual([]);
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
 });
 
 test('nothing is new to a mirror of 0.3.0 whose lists are as they were', async () => {
@@ -119,7 +141,7 @@ test('a run that was killed while it brought a mirror up to date is mended by th
   half.close();
   expect(await scene.run('status')).toMatchObject({ code: 2 });
   await begin(scene);
-  expect(shapeOf(scene.database)).toBe(7);
+  expect(shapeOf(scene.database)).toBe(8);
   // The killed run had made the copy.
   expect(existsSync(`${scene.database}.before-test`)).toBe(false);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
@@ -133,7 +155,7 @@ test('a first run that was killed while it made the tables is mended by the next
   migrate(drizzle(half), { migrationsFolder: join(import.meta.dirname, '../../migrations') });
   half.close();
   expect(await scene.sync()).toMatchObject({ code: 0 });
-  expect(sqlite(scene.database, 'SELECT count(*) AS n FROM docmirror_upgrades')).toEqual([{ n: 0 }]);
+  expect(upgrades(scene.database)).toEqual([]);
   const { code, stdout } = await scene.run('verify');
   expect(code, stdout).toBe(0);
 });
@@ -168,7 +190,7 @@ test('the copy of before is a mirror of 0.3.0 that is restored as it is, and bro
   expect(await scene.run('backup', '--restore', copy)).toMatchObject({ code: 0 });
   expect(shapeOf(scene.database)).toBe(6);
   await begin(scene);
-  expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([7, 6]);
+  expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([8, 6]);
 });
 
 test('serve answers 503 with the words until the mirror is brought up to date, and needs no restart', async () => {

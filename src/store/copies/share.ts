@@ -120,8 +120,7 @@ function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
 function dropUnwanted(sqlite: Database.Database): void {
   const unwanted = sqlite.prepare<[], { type: string; name: string }>(
     `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-     WHERE s.type = 'trigger' OR t.type = 'virtual'
-       OR s.type = 'table' AND (s.name LIKE '\\_%' ESCAPE '\\' OR s.name = 'docmirror_upgrades')`,
+     WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name LIKE '\\_%' ESCAPE '\\'`,
   );
   for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
 }

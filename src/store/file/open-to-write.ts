@@ -113,8 +113,9 @@ function copyFirst(sqlite: Database.Database, path: string): void {
 function complete(sqlite: Database.Database): void {
   completeMirror(sqlite);
   registerInstant(sqlite);
-  sqlite.exec(`CREATE TABLE IF NOT EXISTS docmirror_upgrades (version TEXT NOT NULL, upgraded_at TEXT NOT NULL) STRICT;
-    UPDATE document_exports SET exported_at_ms = instant_ms(exported_at) WHERE exported_at_ms IS NULL`);
+  sqlite.exec(
+    'UPDATE document_exports SET exported_at_ms = instant_ms(exported_at) WHERE exported_at_ms IS NULL',
+  );
   if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
   sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   sqlite.pragma(`user_version = ${currentShape}`);
@@ -124,7 +125,6 @@ function noteUpgrade(sqlite: Database.Database): void {
   const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
   // An older version remembered other things of the lists. The next sync is a full one.
   sqlite.exec('DELETE FROM _list_states');
-  sqlite.prepare('INSERT INTO docmirror_upgrades VALUES (?, ?)').run(version, at);
   const log = new ReceiptLog(sqlite);
   const mirrorId = log.mirrorId();
   log.append({

@@ -249,7 +249,8 @@ export function assertNotLater(sqlite: Database.Database, path: string): void {
 
 /** The version of docmirror that upgraded a mirror last, or else of its first run. */
 export function versionOf(sqlite: Database.Database): string {
-  const known = `SELECT coalesce((SELECT version FROM docmirror_upgrades ORDER BY rowid DESC LIMIT 1),
+  const known = `SELECT coalesce((SELECT receipt ->> 'docmirrorVersion' FROM sync_receipts
+      WHERE run_id IS NULL AND instr(receipt, '"kind":"upgrade"') > 0 AND json_valid(receipt) ORDER BY leaf_index DESC LIMIT 1),
     (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`;
   return sqlite.prepare<[], string>(known).pluck().get() as string;
 }

@@ -7,6 +7,7 @@ import { isHeld } from '../file/lock-file.ts';
 import { openForReading } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { ignoredNames } from '../tables/ignored-fields.ts';
 import type { RecordedList, RecordedRun } from '../tables/run.ts';
 import { type rejectedRecords, syncRunResources, syncRuns, type unknownFields } from '../tables/schema.ts';
 
@@ -42,9 +43,7 @@ export class RunReader implements Disposable {
         labels: labels === null ? {} : JSON.parse(labels),
       }),
       resources: resourceNames.flatMap(name =>
-        resources
-          .filter(row => row.runId === runId && row.resource === name)
-          .map(row => this.#said<RecordedList>(row)),
+        resources.filter(row => row.runId === runId && row.resource === name).map(row => this.#listOf(row)),
       ),
     }));
   }
@@ -81,7 +80,11 @@ export class RunReader implements Disposable {
     const ofList = and(eq(syncRunResources.resource, resource), condition);
     const rows = this.#file.orm.select().from(syncRunResources).where(ofList);
     const row = rows.orderBy(desc(syncRunResources.runId)).limit(1).get();
-    return row === undefined ? null : this.#said<RecordedList>(row);
+    return row === undefined ? null : this.#listOf(row);
+  }
+
+  #listOf(row: typeof syncRunResources.$inferSelect): RecordedList {
+    return this.#said<RecordedList>({ ...row, ignoredFields: ignoredNames(row.ignoredFields) });
   }
 
   /** A row as it is reported: its error as one value, and the status of a run whose process is gone. */
@@ -96,6 +99,7 @@ interface Row {
   readonly runId: number;
   readonly status: string;
   readonly labels?: object;
+  readonly ignoredFields?: readonly string[];
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
 }

@@ -13,6 +13,7 @@ import { contentBytes, Sum } from '../../contract/sum.ts';
 import { instantMs } from '../../contract/time.ts';
 import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
+import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { lastState } from './statements.ts';
 
@@ -35,11 +36,12 @@ export function* checkRows(sqlite: Database.Database, resource: Resource) {
     return;
   }
   const { timeAt } = shapeOf(list);
+  const ignoredBy = ignoredFields(sqlite, resource);
   for (const rows of new ListTable(sqlite, list).rows())
-    yield check(rows, ({ record, lead }) => {
+    yield check(rows, ({ record, lead, changedRunId }) => {
       const time = record.scalars[timeAt];
       const isLead = record.id !== null || lead === (typeof time === 'string' ? instantMs(time) : null);
-      return [contentOf(list, record), isLead && isNormalRecord(list, record)];
+      return [contentOf(list, record, ignoredBy(changedRunId)), isLead && isNormalRecord(list, record)];
     });
 }
 

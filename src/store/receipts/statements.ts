@@ -10,12 +10,13 @@ import {
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { ignoredNames } from '../tables/ignored-fields.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 type Resource = ListSum['resource'];
 type Row = Record<string, ColumnValue>;
 type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'lists'>;
-type ListRow = Omit<ListReceipt, 'changes' | 'ended'>;
+type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields'> & { readonly ignored: string | null };
 type Work = ReadonlyMap<string, Partial<RunReceipt['lists'][number]>>;
 
 /** The changes of one run in each list, and in the connections. */
@@ -108,13 +109,17 @@ export class RunComposer {
     const rows = this.#sqlite
       .prepare<[number], ListRow>(
         `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-           record_count AS recordCount, checksum FROM sync_run_resources WHERE run_id = ?`,
+           record_count AS recordCount, checksum, ignored_fields AS ignored FROM sync_run_resources WHERE run_id = ?`,
       )
       .all(runId);
     const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
     const connections = work.get('connections');
     const all = [
-      ...stated.map(row => ({ ...work.get(row.resource), ...row })),
+      ...stated.map(({ ignored, ...row }) => {
+        // Receipts before 0.5 have no such member.
+        const ignoredFields = ignored === null ? undefined : ignoredNames(ignored);
+        return { ...work.get(row.resource), ...row, ...(ignoredFields && { ignoredFields }) };
+      }),
       ...(connections === undefined ? [] : [connections]),
     ] as RunReceipt['lists'];
     return { ...run, kind: 'run', mirrorId, runId, books: this.#books(runId), lists: all };

@@ -17,6 +17,7 @@ type Sought = Pick<MirrorRecord, 'key' | 'content'>;
 type RawRow = [
   id: number,
   firstSeenRunId: number,
+  changedRunId: number,
   content: string,
   extra: string | null,
   lead: number | null,
@@ -39,14 +40,18 @@ export class ListTable {
   readonly #findMany;
   readonly #read;
   readonly #items;
+  readonly #unlike;
 
-  constructor(sqlite: Database.Database, list: ListDefinition) {
+  /** @param unlike rows that no record finds, whatever their contents. */
+  constructor(sqlite: Database.Database, list: ListDefinition, unlike: ReadonlySet<number> = new Set()) {
     const { table, ownerColumn } = list;
     this.list = list;
     this.#sqlite = sqlite;
+    this.#unlike = unlike;
     this.#lead = timeColumnOf(list) ?? 'id';
     const columns = scalarFields(list).map(({ column }) => column);
-    const all = ['id', '_first_seen_run_id', 'lower(hex(_content))', '_extra', this.#lead, ...columns];
+    const runs = ['_first_seen_run_id', '_changed_run_id'];
+    const all = ['id', ...runs, 'lower(hex(_content))', '_extra', this.#lead, ...columns];
     this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
     const find = `SELECT id FROM ${table} WHERE ${this.#lead} IS ? AND _content = ?`;
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
@@ -80,6 +85,8 @@ export class ListTable {
       const { key, content } = records[at] as Sought;
       found.push(this.#find.get(key, content));
     }
+    if (this.#unlike.size > 0)
+      return found.map(id => (id === undefined || this.#unlike.has(id) ? undefined : id));
     return found;
   }
 
@@ -137,10 +144,10 @@ export class ListTable {
   }
 
   // The content is in hexadecimal digits: a buffer for each row would take as long as all its other columns.
-  #toStoredRow([id, firstSeenRunId, content, extra, lead, ...scalars]: RawRow) {
+  #toStoredRow([id, firstSeenRunId, changedRunId, content, extra, lead, ...scalars]: RawRow) {
     const arrays = this.#items.map(items => items.all(id));
     const record: RecordValues = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
-    return { id, record, firstSeenRunId, content, lead };
+    return { id, record, firstSeenRunId, changedRunId, content, lead };
   }
 }
 

@@ -63,6 +63,7 @@ export const listOutcome = {
   ...traffic,
   error: orNull(error),
   reason: orNull(text('why it is not proven, or why removals were withheld')),
+  ignoredFields: list(text(), 'those that do not count (`DOCMIRROR_IGNORE_FIELDS`)'),
 };
 
 /** What is reported of a list and not recorded. */

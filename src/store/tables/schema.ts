@@ -206,6 +206,8 @@ export const syncRunResources = sqliteTable(
     recordCount: integer('record_count'),
     /** 32 hexadecimal digits: the sum of the contents of the list's rows after the run; null if it did not write the list. */
     checksum: text('checksum'),
+    /** JSON: the names of the fields that the contents of the records it wrote leave out, in order; null if there are none. */
+    ignoredFields: text('ignored_fields'),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),

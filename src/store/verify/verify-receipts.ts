@@ -169,7 +169,7 @@ function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] 
   const [said, found] = [fieldsOf(stored), fieldsOf(expected)];
   const text = (value: unknown) => JSON.stringify(value) ?? 'nothing';
   return [...new Set([...found.keys(), ...said.keys()])]
-    .filter(name => said.get(name) !== found.get(name))
+    .filter(name => text(said.get(name)) !== text(found.get(name)))
     .map(
       name => `${name} is ${text(said.get(name))} in the receipt, but ${text(found.get(name))} by the tables`,
     );

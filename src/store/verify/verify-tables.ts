@@ -5,6 +5,7 @@ import { hash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { savedState } from '../write/memory.ts';
 
@@ -24,7 +25,7 @@ type Severity = Difference['severity'];
 export type Report = (table: string | null, id: number | null, what: string, severity?: Severity) => void;
 
 const ofRuns =
-  /^(sync_(runs|run_resources|receipts)|rejected_records|_mirror|__drizzle_migrations|docmirror_upgrades|sqlite_sequence)$/;
+  /^(sync_(runs|run_resources|receipts)|rejected_records|_mirror|__drizzle_migrations|sqlite_sequence)$/;
 
 /** How bad a difference in a table is. */
 export function severityOf(table: string | null): Severity {
@@ -55,7 +56,6 @@ const ofLists = `(${keptResources.map(resource => `'${resource}'`).join(', ')})`
 const receipts =
   "(SELECT iif(json_valid(receipt), receipt, '{}') AS receipt FROM sync_receipts WHERE run_id IS NULL)";
 const erasures = `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = 'erase')`;
-const upgrades = `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = 'upgrade')`;
 const version = "resource || ' ' || record_id";
 const isLost = "'the text is missing, and no receipt says that it was erased'";
 
@@ -119,13 +119,6 @@ const faults: readonly Fault[] = [
      WHERE run_id > @acceptedThrough AND checksum IS NOT NULL AND ${wroteListSql} AND resource NOT IN (SELECT resource FROM _list_states)
      GROUP BY resource`,
   ],
-  [
-    'docmirror_upgrades',
-    `SELECT NULL AS id, 'the upgrade to ' || text || ' is not what the receipts of upgrades say' AS what FROM (
-       SELECT version || ' at ' || upgraded_at AS text, 1 AS n FROM docmirror_upgrades
-       UNION ALL SELECT (receipt ->> 'docmirrorVersion') || ' at ' || (receipt ->> 'at'), -1 FROM ${upgrades})
-     GROUP BY text HAVING sum(n) <> 0`,
-  ],
 ];
 
 /** Checks everything that neither the sums of rows nor the hashes of runs cover. */
@@ -149,16 +142,28 @@ export function verifyTables(audit: Audit): void {
  * The hashes of the runs before that do not have to agree any more.
  */
 function verifyTexts({ sqlite, report, knownAfter }: Audit): void {
-  type Text = { table: string; id: number; resource: string | null; record: string; content: string };
+  type Text = {
+    table: string;
+    id: number;
+    resource: string | null;
+    runId: number;
+    record: string;
+    content: string;
+  };
   const texts = sqlite.prepare<[number], Text>(
-    `SELECT 'record_history' AS "table", id, resource, record, lower(hex(content)) AS content FROM record_history
-     WHERE valid_to_run_id <= ? AND record IS NOT NULL
-     UNION ALL SELECT 'rejected_records', id, NULL, record, lower(hex(content)) FROM rejected_records
+    `SELECT 'record_history' AS "table", id, resource, valid_from_run_id AS runId, record, lower(hex(content)) AS content
+     FROM record_history WHERE valid_to_run_id <= ? AND record IS NOT NULL
+     UNION ALL SELECT 'rejected_records', id, NULL, run_id, record, lower(hex(content)) FROM rejected_records
      WHERE record IS NOT NULL`,
   );
-  for (const { table, id, resource, record, content } of texts.iterate(knownAfter)) {
+  const ignoredIn = new Map(
+    keptResources.map(resource => [resource as string, ignoredFields(sqlite, resource)]),
+  );
+  for (const { table, id, resource, runId, record, content } of texts.iterate(knownAfter)) {
     const found = tryToRead(() =>
-      resource === null ? hash16(record) : recordOfJson(resource, record).content,
+      resource === null
+        ? hash16(record)
+        : recordOfJson(resource, record, ignoredIn.get(resource)?.(runId)).content,
     );
     if (found?.toString('hex') !== content) report(table, id, 'the text and its content disagree');
   }

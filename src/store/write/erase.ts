@@ -8,6 +8,7 @@ import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, RunComposer } from '../receipts/statements.ts';
+import { ignoredFields } from '../tables/ignored-fields.ts';
 import { statedHashes } from './prune-history.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
@@ -86,10 +87,10 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   }
   const isListed =
     sqlite.prepare(`SELECT 1 FROM ${tableOf(resource)} WHERE id = ?`).get(recordId) !== undefined;
-  type Version = { id: number; runId: number; record: string | null; content: string };
+  type Version = { id: number; fromRunId: number; runId: number; record: string | null; content: string };
   const ended = all<Version>(
-    `SELECT id, valid_to_run_id AS runId, record, lower(hex(content)) AS content FROM record_history
-     WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
+    `SELECT id, valid_from_run_id AS fromRunId, valid_to_run_id AS runId, record, lower(hex(content)) AS content
+     FROM record_history WHERE resource = @resource AND record_id = @recordId ORDER BY valid_to_run_id`,
   );
   if (!isListed && ended.length === 0 && rejected.length === 0)
     throw new MirrorFileError(`${path} has no ${resource} ${recordId}, and never had.`, {
@@ -100,14 +101,13 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   // A rebuild accepted the history of earlier runs as it was.
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const [hashes, stated] = [new RunComposer(sqlite), statedHashes(sqlite)];
+  const ignoredBy = ignoredFields(sqlite, resource);
+  const contentOf = ({ record, fromRunId }: Version) =>
+    tryToRead(() => recordOfJson(resource, record ?? '', ignoredBy(fromRunId)).content.toString('hex'));
   const isAltered =
     runIds.some(
       id => id > rebuiltAfter && stated(id, resource)?.ended !== hashes.ended(id, resource).ended,
-    ) ||
-    versions.some(
-      ({ record, content }) =>
-        tryToRead(() => recordOfJson(resource, record ?? '').content.toString('hex')) !== content,
-    );
+    ) || versions.some(each => contentOf(each) !== each.content);
   if (isAltered)
     throw new MirrorAlteredError(
       `Another program altered the history of ${resource} in ${path}`,

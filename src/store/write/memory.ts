@@ -5,6 +5,7 @@ import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import type { PageItems } from '../../proof/window.ts';
+import { ignoredFields } from '../tables/ignored-fields.ts';
 import { listSql } from './list-sql.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
@@ -72,25 +73,33 @@ const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
 
-/** The state as JSON; undefined if there is none, null if another program changed it. */
+/** The state as JSON, and the run that wrote it; undefined if there is none, null if another program changed it. */
 export function savedState(
   sqlite: Database.Database,
   { resource }: ListDefinition,
-): string | null | undefined {
+): { readonly runId: number; readonly json: string } | null | undefined {
   const saved = sqlite
     .prepare<[string], [runId: number, state: string, check: string]>(
       'SELECT run_id, state, lower(hex("check")) FROM _list_states WHERE resource = ?',
     )
     .raw()
     .get(resource);
-  return saved && (checkOf(resource, saved[0], saved[1]) === saved[2] ? saved[1] : null);
+  if (saved === undefined) return undefined;
+  const [runId, json, check] = saved;
+  return checkOf(resource, runId, json) === check ? { runId, json } : null;
 }
 
-/** What the last run knew of a list. */
-export function readState(sqlite: Database.Database, list: ListDefinition): ListState {
-  const json = savedState(sqlite, list);
-  if (typeof json !== 'string') return nothingLearnt;
-  const state = JSON.parse(json) as ListState;
+/** What the last run knew of a list. If it ignored other fields, the same page can now have other contents, so only the order is known. */
+export function readState(
+  sqlite: Database.Database,
+  list: ListDefinition,
+  ignored: ReadonlySet<string>,
+): ListState {
+  const saved = savedState(sqlite, list) ?? null;
+  if (saved === null) return nothingLearnt;
+  const state = JSON.parse(saved.json) as ListState;
+  const before = ignoredFields(sqlite, list.resource)(saved.runId);
+  if (before.symmetricDifference(ignored).size > 0) return { ...nothingLearnt, order: state.order };
   const newest = state.growth && newestOf(sqlite, list, state.order);
   return { ...state, growth: newest && { ...(state.growth as GrowingEnd), ...newest } };
 }

@@ -10,6 +10,7 @@ import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-erro
 import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow, lastState } from '../receipts/statements.ts';
+import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { dropAlteredConnections, settleConnections } from './connections.ts';
@@ -36,6 +37,8 @@ export interface ListContext {
   readonly records: RunRecords;
   readonly runId: number;
   readonly table: ListTable;
+  /** Fields that the contents of this run leave out. */
+  readonly ignored: ReadonlySet<string>;
   /** The sum of the list's rows according to the newest receipt. */
   readonly sum: Sum;
   /** Whether another program has written to the mirror since the last question. */
@@ -134,17 +137,23 @@ export class SqliteMirror {
     });
   }
 
-  async openList(list: ListDefinition, startedAt: string): Promise<ListContext> {
+  /** @param ignored the names of fields beside the contract that do not count, in order. */
+  async openList(
+    list: ListDefinition,
+    startedAt: string,
+    ignored: readonly string[] = [],
+  ): Promise<ListContext> {
     const [file, records, runId] = [this.#file, this.#records, this.#runId];
     const { path, sqlite } = file;
-    await this.#write(() => records.beginList(runId, list.resource, startedAt));
+    await this.#write(() => records.beginList(runId, list.resource, startedAt, ignored));
     return explaining(path, () => ({
       list,
       file,
       sqlite,
       records,
       runId,
-      table: new ListTable(sqlite, list),
+      table: new ListTable(sqlite, list, rowsOfIgnored(sqlite, list, ignored)),
+      ignored: new Set(ignored),
       sum: lastState(sqlite, list.resource),
       haveOthersWritten: otherWriters(sqlite),
       signal: this.#options.signal,

@@ -33,7 +33,9 @@ export function restlessFields(stage: Stage): string[] {
   const counts = new Map<string, number>();
   for (const [one, other] of pairs)
     for (const name of differing(list, one, other)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count > pairs.length / 2).map(([name]) => name);
+  const isRestless = (name: string) =>
+    (counts.get(name) ?? 0) > pairs.length / 2 && !context.ignored.has(name);
+  return [...counts.keys()].filter(isRestless);
 }
 
 /** The names of the fields in which two records differ. */

@@ -5,6 +5,7 @@ import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { ignoredText } from '../tables/ignored-fields.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 
@@ -74,8 +75,10 @@ export class RunRecords {
     writeRunReceipt(this.#sqlite, runId);
   }
 
-  beginList(runId: number, resource: string, startedAt: string): void {
-    this.#orm.insert(syncRunResources).values({ runId, resource, status: 'running', startedAt }).run();
+  beginList(runId: number, resource: string, startedAt: string, ignored: readonly string[]): void {
+    const ignoredFields = ignoredText(ignored);
+    const row = { runId, resource, status: 'running', startedAt, ignoredFields };
+    this.#orm.insert(syncRunResources).values(row).run();
   }
 
   /** Records how a list ended, and the sum of its rows, which is as before if it was not written. Returns the outcome with that. */
@@ -84,9 +87,17 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const { error, newFields: _new, restlessFields: _restless, ...rest } = outcome;
+    const { error, ignoredFields, newFields: _new, restlessFields: _restless, ...rest } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
-    const row = { runId, ...rest, ...state, errorCode: error?.code, errorMessage: error?.message };
+    const ignored = { ignoredFields: ignoredText(ignoredFields) };
+    const row = {
+      runId,
+      ...rest,
+      ...state,
+      ...ignored,
+      errorCode: error?.code,
+      errorMessage: error?.message,
+    };
     this.#orm
       .insert(syncRunResources)
       .values(row)

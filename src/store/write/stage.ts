@@ -89,9 +89,9 @@ export class Stage {
   }
 
   #parse(page: Page, address: PageAddress, newKeys: number[]): ParsedPage {
-    const { list, sqlite, sum, table } = this.context;
+    const { list, sqlite, sum, table, ignored } = this.context;
     const all = page.items ?? parseItems(page.bytes);
-    const { records, rejections, contents } = readRecords(list, all);
+    const { records, rejections, contents } = readRecords(list, all, ignored);
     const keys = new Float64Array(all.length);
     const numbers = { records: new Float64Array(all.length), versions: new Int32Array(all.length) };
     for (const { position, key } of records) keys[position] = key;

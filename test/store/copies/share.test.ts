@@ -31,9 +31,7 @@ describe('a share of a mirror in which there is everything', () => {
   });
 
   test('has all tables of the mirror except the internal ones, its views and its indexes', () => {
-    const tables = namesOf(scene.database, 'table').filter(
-      name => !name.startsWith('_') && name !== 'docmirror_upgrades',
-    );
+    const tables = namesOf(scene.database, 'table').filter(name => !name.startsWith('_'));
     expect(tables).toContain('sync_receipts');
     expect(namesOf(shared, 'table')).toEqual(tables);
     expect(namesOf(shared, 'view')).toEqual(namesOf(scene.database, 'view'));

@@ -136,10 +136,6 @@ describe('what others changed is found and named', () => {
       'rejected_records 1: the text and its content disagree',
       'run 1: books is "',
     ],
-    'an upgrade that never was': [
-      "INSERT INTO docmirror_upgrades VALUES ('9.9.9', '2026-01-01T00:00:00.000Z')",
-      'docmirror_upgrades null: the upgrade to 9.9.9 at 2026',
-    ],
     'what a run has learnt': [
       "UPDATE _list_states SET state = '{}' WHERE resource = 'collections'",
       '_list_states null: collections: the row was changed',
