@@ -25,7 +25,7 @@ const allowedRooms = table({
   'time-slice': '',
   errors: '',
   schema: 'store/tables',
-  config: 'errors',
+  config: 'contract errors',
   contract: '',
   audit: 'contract',
   service: 'contract errors printable',

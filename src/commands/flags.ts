@@ -151,6 +151,7 @@ export const runSettings = [
   'fullEveryMs',
   'maxRemovals',
   'keepHistoryMs',
+  'ignoreFields',
   'actor',
   'deadlineMs',
   'waitMs',

@@ -35,7 +35,14 @@ export const verify = command({
     ),
     publicKey: text('FILE', 'the key that must have signed each checkpoint'),
   },
-  settings: [...serviceSettings, 'signingKeyFile', 'waitMs', ...notifierSettings, ...mirrorSettings],
+  settings: [
+    ...serviceSettings,
+    'ignoreFields',
+    'signingKeyFile',
+    'waitMs',
+    ...notifierSettings,
+    ...mirrorSettings,
+  ],
   examples: {
     'docmirror verify': 'is the file what docmirror wrote?',
     'docmirror verify --live': 'is it also what the service lists now?',

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { lists, type ResourceName, resourceNames } from '../contract/lists.ts';
 
 // Each of these reads one setting's text. If it can't be used, they throw an Error whose message completes "NAME: …".
 
@@ -169,4 +170,25 @@ export function labels(text: string): Readonly<Record<string, string>> {
     labels[name] = value.trim();
   }
   return labels;
+}
+
+/** For each list that has any, the names of its fields whose changes do not count, in order, from a text like `webhooks.etag`. */
+export function ignoreFields(text: string): Readonly<Partial<Record<ResourceName, readonly string[]>>> {
+  const named: Partial<Record<ResourceName, readonly string[]>> = {};
+  for (const part of text.trim() === '' ? [] : text.split(',')) {
+    const [, name, field = ''] = /^\s*([^\s.]+)\.(\S(?:.*\S)?)\s*$/.exec(part) ?? [];
+    if (name === undefined || /[\p{Cc}\p{Bidi_Control}]/u.test(part))
+      throw got('LIST.FIELD with commas between, such as document-exports.downloadUrl,webhooks.etag', text);
+    const list = lists.find(({ resource }) => resource === name);
+    if (list === undefined)
+      throw new Error(
+        `there is no list ${JSON.stringify(name)}; expected one of ${resourceNames.join(', ')} before the point`,
+      );
+    if (field === 'id' || list.fields.some(known => known.name === field))
+      throw new Error(
+        `${list.resource}.${field} always counts, because it is a field of the contract; only a field without a column (in _extra) can be ignored`,
+      );
+    named[list.resource] = [...new Set([...(named[list.resource] ?? []), field])].sort();
+  }
+  return named;
 }

@@ -82,6 +82,10 @@ export const settings = {
     'each run deletes versions that ended longer than this before the last run began, for example 400d',
     'forever',
   ]),
+  ignoreFields: setting('IGNORE_FIELDS FIELDS', parse.ignoreFields, [
+    'fields beside the contract whose changes do not count, for example document-exports.downloadUrl,webhooks.etag: a version keeps the value that it came with',
+    '',
+  ]),
   actor: setting('ACTOR NAME', parse.actor, [
     "who runs it, for the receipts; default: the operating system's user name",
   ]),

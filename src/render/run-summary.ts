@@ -1,3 +1,4 @@
+import { fieldsOf } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { stateText } from '../store/read/list-state.ts';
@@ -70,9 +71,14 @@ function fieldNotes({ resource, newFields, restlessFields }: ListOutcome): strin
   return [
     ofRecords && `new at the service: ${ofRecords}. The values are in _extra.`,
     ofAnswers && `new beside the items of its answers, and not kept: ${ofAnswers}.`,
-    restlessFields.length > 0 &&
-      `most records differ in ${restlessFields.join(', ')} from what was there before. If that is so in every run, DOCMIRROR_IGNORE_FIELDS can leave a field out that is not needed.`,
-  ].flatMap(note => (!note ? [] : [`${resource}: ${note}`]));
+    ...restlessFields.map(field => {
+      const isKnown = fieldsOf(resource).some(({ name }) => name === field);
+      const advice = isKnown
+        ? ''
+        : ` If that is so in each run, set DOCMIRROR_IGNORE_FIELDS=${resource}.${field}.`;
+      return `${field} differs in most records from what it was before.${advice}`;
+    }),
+  ].flatMap(note => (note === '' ? [] : [`${resource}: ${note}`]));
 }
 
 /** A text in lines of at most `width`, with an indent after the first. The lines after its own first one are not cut. */

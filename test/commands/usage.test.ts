@@ -40,6 +40,23 @@ const settings: Row[] = [
   variable('DOCMIRROR_MAX_REMOVALS', '150%'),
   ...['0', '0d', '30', '1y', 'never', '365001d'].map(text => variable('DOCMIRROR_KEEP_HISTORY', text)),
   variable('DOCMIRROR_KEEP_HISTORY', 'never', /expected forever, or a time such as 400d, got "never"/),
+  ...['downloadUrl', 'webhooks.', '.etag', 'webhooks.etag,', 'webhooks.a\u001b[31m', 'webhooks etag'].map(
+    text =>
+      variable(
+        'DOCMIRROR_IGNORE_FIELDS',
+        text,
+        /expected LIST\.FIELD with commas between, such as .*, got "/,
+      ),
+  ),
+  variable(
+    'DOCMIRROR_IGNORE_FIELDS',
+    'exports.etag',
+    /no list "exports"; expected one of document-exports, /,
+  ),
+  variable('DOCMIRROR_IGNORE_FIELDS', 'connections.etag', /no list "connections"/),
+  variable('DOCMIRROR_IGNORE_FIELDS', 'webhooks.etag,webhooks.events', /webhooks\.events always counts/),
+  variable('DOCMIRROR_IGNORE_FIELDS', 'collections.id', /collections\.id always counts/),
+  variable('DOCMIRROR_IGNORE_FIELDS', 'document-exports.id', /document-exports\.id always counts/),
   variable('DOCMIRROR_ACTOR', 'night\u001b[31m'),
   variable('DOCMIRROR_ACTOR', 'x'.repeat(201)),
   variable('DOCMIRROR_LABELS', 'acme'),
@@ -69,6 +86,7 @@ const flags: Row[] = [
   ['sync --tokn=secret-token', '--tokn=…'],
   ['sync --base-url http://127.0.0.1:9/a\tb', '--base-url: not an address'],
   ['sync --page-size none', '--page-size: '],
+  ['watch --ignore-fields webhooks.endpoint', '--ignore-fields: webhooks.endpoint always counts'],
   ['sync --resource invoices', 'Expected one of document-exports, collections, webhooks.'],
   ['sync --rebuild --resource webhooks', '--resource'],
   ['sync --rebuild --dry-run', '--dry-run'],

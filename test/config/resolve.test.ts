@@ -25,6 +25,10 @@ const samples: {
   fullEveryMs: ['2h', 7_200_000],
   maxRemovals: ['12.5%', 0.125],
   keepHistoryMs: ['400d', 34_560_000_000],
+  ignoreFields: [
+    'webhooks.etag, document-exports.downloadUrl,webhooks.a.b,webhooks.etag',
+    { webhooks: ['a.b', 'etag'], 'document-exports': ['downloadUrl'] },
+  ],
   actor: ['night shift', 'night shift'],
   signingKeyFile: ['key.pem', 'key.pem'],
   share: ['share.sqlite', 'share.sqlite'],
@@ -49,6 +53,7 @@ const defaults = {
   giveUpAfterMs: 600_000,
   maxRemovals: 0.5,
   keepHistoryMs: null,
+  ignoreFields: {},
   labels: {},
   tenant: null,
 };

@@ -169,3 +169,13 @@ test("a connection's content is its id, its name and its further fields", () => 
   );
   expect(hex(5, null, '{"name":"\\ud83d"}')).toBe(first16('{"id":5,"name":"\\ud83d"}'));
 });
+
+test('ignored fields are left out of a content, also if they have a column now', () => {
+  const of = (json: string, ...ignored: string[]) =>
+    recordOfJson('collections', json, new Set(ignored)).content.toString('hex');
+  const plain = contentOf('collections', '{"id":1,"name":"x","b":2}');
+  expect(of('{"id":1,"name":"x","b":2,"a":{"c":1}}', 'a')).toBe(plain);
+  expect(of('{"id":1,"name":"x","b":2}', 'a')).toBe(plain);
+  expect(of('{"id":1,"name":"x","b":2}', 'a', 'b', 'name')).toBe(contentOf('collections', '{"id":1}'));
+  expect(of('{"id":1,"name":"x"}', 'name')).toBe(contentOf('collections', '{"id":1}'));
+});

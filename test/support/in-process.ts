@@ -8,6 +8,7 @@ import { Service, type ServiceOptions } from '../../src/service/service.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 import type { ListContext } from '../../src/store/write/mirror.ts';
 import { SqliteMirror } from '../../src/store/write/mirror.ts';
+import type { ListOptions } from '../../src/sync/read.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 import type { Scene } from './scene.ts';
@@ -33,6 +34,8 @@ export interface InProcessOptions {
   readonly fullEveryMs?: number;
   /** In milliseconds; all is kept when it is left out. */
   readonly keepHistoryMs?: number;
+  /** As the setting; every field counts if it is left out. */
+  readonly ignoreFields?: NonNullable<ListOptions['ignoreFields']>;
   /** The time of the machine's clock; it is right if it is left out. */
   readonly now?: Date;
   /** As `sync --rebuild`; an altered mirror is refused when it is left out. */
@@ -66,6 +69,7 @@ export async function run(
         pagesMax: 1_000_000,
         fullEveryMs: options.fullEveryMs ?? 0,
         keepHistoryMs: options.keepHistoryMs ?? null,
+        ignoreFields: options.ignoreFields ?? {},
       },
       { source, mirror, clock: () => options.now ?? new Date(), observer: silent, signal },
     );
