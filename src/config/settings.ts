@@ -83,7 +83,7 @@ export const settings = {
     'forever',
   ]),
   ignoreFields: setting('IGNORE_FIELDS FIELDS', parse.ignoreFields, [
-    'fields beside the contract whose changes do not count, for example document-exports.downloadUrl,webhooks.etag: a version keeps the value that it came with',
+    'fields beside the contract whose changes do not count, for example webhooks.etag, with commas between several; a version keeps the value that it came with',
     '',
   ]),
   actor: setting('ACTOR NAME', parse.actor, [
