@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { beforeEachAnswer, writeItems } from '../support/answers.ts';
+import { feedOf } from '../support/feed.ts';
+import { expectExactMirror } from '../support/oracle.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { make, type Scene, setScene } from '../support/scene.ts';
+import { documentExport, type SampleItem } from '../support/stand-in.ts';
+
+// An export, a collection and a webhook is one row, whatever its text is in the answers of a run.
+
+const exportsOf = ({ service }: Scene) => service.lists['document-exports'] as SampleItem[];
+
+const titlesOf = (scene: Scene, reference: string) =>
+  sqlite(
+    scene.database,
+    `SELECT source_document_title AS title FROM document_exports WHERE source_document_reference = '${reference}' ORDER BY 1`,
+  ).map(({ title }) => title);
+
+const rowsIn = (scene: Scene, table = 'document_exports') =>
+  sqlite(scene.database, `SELECT count(*) AS n FROM ${table}`)[0]?.n;
+
+/** A full sync that ends as an ordinary night does, with so many exports. */
+async function expectOrdinary(scene: Scene, rows: number) {
+  const synced = await scene.sync('--full');
+  const outcome = synced.of('document-exports');
+  expect({ code: synced.code, rows: rowsIn(scene), ...outcome }).toMatchObject({
+    code: 0,
+    rows,
+    completeness: 'proven',
+    reason: null,
+    removed: 0,
+  });
+  return outcome;
+}
+
+describe('a title that is corrected while the list is read', () => {
+  /**
+   * Sets the title of the first export that a second answer shows, before that answer, and returns its reference in a list. Meanwhile an
+   * export goes before it is read, so that the greatest total is one more than the list has at the end.
+   */
+  function correctBetweenTwoPages(scene: Scene, title: string) {
+    const edited: string[] = [];
+    let reach = 0;
+    exportsOf(scene).push(documentExport(9_000));
+    beforeEachAnswer(scene.service, 'document-exports', ({ n, from, to }) => {
+      if (n === 2) exportsOf(scene).pop();
+      const item = exportsOf(scene)[from];
+      if (n > 1 && from < reach && edited.length === 0 && item !== undefined) {
+        item.sourceDocumentTitle = title;
+        edited.push(`${item.sourceDocumentReference}`);
+      }
+      reach = Math.max(reach, to);
+    });
+    return edited;
+  }
+
+  test('is the newest text of one row, on a first copy and in the night after it', async () => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports: 3_000 });
+    scene.env.DOCMIRROR_CONCURRENCY = '1';
+    const first = correctBetweenTwoPages(scene, 'Corrected');
+    await expectOrdinary(scene, 3_000);
+    expect(first).toHaveLength(1);
+    expect(titlesOf(scene, `${first}`)).toEqual(['Corrected']);
+    const second = correctBetweenTwoPages(scene, 'Corrected again');
+    expect(await expectOrdinary(scene, 3_000)).toMatchObject({ inserted: 0, updated: 1 });
+    expect(titlesOf(scene, `${second}`)).toEqual(['Corrected again']);
+    expect(feedOf(scene.database)).toEqual({ insert: 3_000, update: 1 });
+    const { stdout } = await scene.run('changes', '--since-run', '1', '--format', 'ndjson');
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      operation: 'update',
+      changedFields: ['sourceDocumentTitle'],
+      record: { sourceDocumentReference: `${second}`, sourceDocumentTitle: 'Corrected again' },
+    });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('and corrected back leaves the row of the night before as it was', async () => {
+    await using scene = await setScene({ maxPageSize: 500 }, { exports: 3_000 });
+    scene.env.DOCMIRROR_CONCURRENCY = '1';
+    const edited = correctBetweenTwoPages(scene, 'As before');
+    await expectOrdinary(scene, 3_000);
+    const item = exportsOf(scene).find(each => edited.includes(`${each.sourceDocumentReference}`));
+    (item as SampleItem).sourceDocumentTitle = 'Not for long';
+    const back = correctBetweenTwoPages(scene, 'As before');
+    expect(await expectOrdinary(scene, 3_000)).toMatchObject({ inserted: 0, updated: 0 });
+    expect(back).toEqual(edited);
+    expect(feedOf(scene.database)).toEqual({ insert: 3_000 });
+  });
+
+  test('and corrected back is the newest text on a first copy, too', async () => {
+    // A list in no visible order is read several times.
+    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    scene.env.DOCMIRROR_CONCURRENCY = '1';
+    const place = (n: number) => (n * 7_919) % 401;
+    scene.service.lists['document-exports'] = make(400, n => documentExport(place(n)));
+    const titles = ['Right', 'Wrong', 'Right'];
+    let shown = 0;
+    beforeEachAnswer(scene.service, 'document-exports', ({ from, to }) => {
+      if (from > 50 || to <= 50) return;
+      (exportsOf(scene)[50] as SampleItem).sourceDocumentTitle = titles[shown++] ?? 'Right';
+      // Two readings must agree, so there is a third one.
+      if (shown === 2) exportsOf(scene).push(documentExport(500));
+    });
+    await expectOrdinary(scene, 401);
+    expect(shown).toBeGreaterThanOrEqual(3);
+    expect(titlesOf(scene, `${exportsOf(scene)[50]?.sourceDocumentReference}`)).toEqual(['Right']);
+    expectExactMirror(scene.database, scene.service);
+  });
+});
+
+describe('a release of the service', () => {
+  const releases: [name: string, release: (item: SampleItem) => SampleItem][] = [
+    ['that adds a field', item => ({ ...item, language: 'de' })],
+    [
+      'that writes titles otherwise',
+      item => ({ ...item, sourceDocumentTitle: `${item.sourceDocumentTitle}`.toUpperCase() }),
+    ],
+  ];
+
+  test.each(releases)(
+    '%s and answers once is an update of what that answer shows',
+    async (_name, release) => {
+      await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+      let answerOfRelease = 0;
+      const base = exportsOf(scene);
+      for (let night = 1; night <= 3; night++) {
+        answerOfRelease = 1 + night;
+        scene.service.lists['document-exports'] = base;
+        writeItems(scene.service, 'document-exports', (item, _at, { n }) =>
+          n === answerOfRelease ? release(item) : item,
+        );
+        expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: night === 1 ? 400 : 0 });
+      }
+      expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
+      expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    },
+  );
+
+  test.each(
+    releases.flatMap(([name, release]) => [
+      [name, 'a mirror that is complete', release, ['old', 'both', 'new', 'new']] as const,
+      [name, 'a first copy', release, ['both', 'both', 'new', 'new']] as const,
+    ]),
+  )('%s and answers by turns leaves one row for each export: %s', async (_name, _mirror, release, phases) => {
+    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    let phase = '';
+    writeItems(scene.service, 'document-exports', (item, _at, { n }) =>
+      phase === 'new' || (phase === 'both' && n % 2 === 0) ? release(item) : item,
+    );
+    for (const [night, now] of phases.entries()) {
+      phase = now;
+      const { inserted, updated } = await expectOrdinary(scene, 400);
+      expect(inserted).toBe(night === 0 ? 400 : 0);
+      if (night === 3) expect(updated).toBe(0);
+    }
+    expectExactMirror(scene.database, scene.service);
+    expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a time', () => {
+  test.each([
+    ['.000Z', 'Z'],
+    ['.000Z', '+00:00'],
+    ['Z', '.000+00:00'],
+  ])('that ends in %s, and from one night on in %s, is the same time', async (before, after) => {
+    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    const end = (text: string) => {
+      for (const item of exportsOf(scene))
+        item.exportedAt = `${item.exportedAt}`.replace(/(?:\.000)?(?:Z|\+00:00)$/, text);
+    };
+    end(before);
+    await expectOrdinary(scene, 400);
+    end(after);
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 400 });
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 0 });
+    expect(feedOf(scene.database)).toEqual({ insert: 400, update: 400 });
+    expectExactMirror(scene.database, scene.service);
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('several exports of one identity', () => {
+  /** 400 exports; those at these places are written as the first of them, so that they differ in what is given alone. */
+  async function setTwins(places: readonly number[], over: (nth: number) => SampleItem) {
+    const scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    const exports = exportsOf(scene);
+    const first = exports[places[0] as number];
+    for (const [nth, place] of places.entries()) exports[place] = { ...first, ...over(nth) };
+    return scene;
+  }
+  const texts = ['One', 'Other', 'Third'];
+  const titled = (nth: number) => ({ sourceDocumentTitle: texts[nth] });
+
+  test('and two texts on a page stay two rows', async () => {
+    await using scene = await setTwins([40, 41], titled);
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 400 });
+    expect(titlesOf(scene, 'DOC-41')).toEqual(['One', 'Other']);
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 0, unchanged: 400 });
+    expect(feedOf(scene.database)).toEqual({ insert: 400 });
+  });
+
+  test.each([
+    ['inside of a page', [40, 41, 42]],
+    ['at the end of a page', [98, 99, 100]],
+  ])('and one text are as many rows as the fullest page shows: %s', async (_where, places) => {
+    await using scene = await setTwins(places, () => ({}));
+    for (const night of [1, 2]) {
+      expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: night === 1 ? 400 : 0, updated: 0 });
+      expect(titlesOf(scene, `DOC-${Number(places[0]) + 1}`)).toHaveLength(3);
+    }
+    exportsOf(scene).splice(places[1] as number, 1);
+    const gone = await scene.sync('--full');
+    expect(gone.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 0, updated: 0 });
+    expect(gone.of('document-exports')).toMatchObject({ removed: 1 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test.each([
+    ['two texts', titled],
+    ['one text', () => ({})],
+  ])('and %s: if one of them is edited, its row is updated', async (_texts, over) => {
+    await using scene = await setTwins([40, 41], over);
+    await expectOrdinary(scene, 400);
+    const kept = titlesOf(scene, 'DOC-41')[0];
+    (exportsOf(scene)[41] as SampleItem).sourceDocumentTitle = 'The edited one';
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 1 });
+    expect(titlesOf(scene, 'DOC-41')).toEqual([kept, 'The edited one']);
+    expect(feedOf(scene.database, 'document-exports', 2)).toEqual({ update: 1 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('and one of them edited between two pages are two rows, with the newest texts', async () => {
+    await using scene = await setTwins([98, 99], titled);
+    scene.env.DOCMIRROR_CONCURRENCY = '1';
+    const twin = exportsOf(scene)[99] as SampleItem;
+    beforeEachAnswer(scene.service, 'document-exports', ({ from, to }) => {
+      if (from > 0 && from <= 98 && to > 99) twin.sourceDocumentTitle = 'The edited one';
+    });
+    await expectOrdinary(scene, 400);
+    expect(titlesOf(scene, 'DOC-99')).toEqual(['One', 'The edited one']);
+    expectExactMirror(scene.database, scene.service);
+  });
+});
