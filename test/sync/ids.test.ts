@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { feedOf } from '../support/feed.ts';
+import { expectExactMirror } from '../support/oracle.ts';
+import { sqlite } from '../support/run-cli.ts';
+import { setScene } from '../support/scene.ts';
+import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
+
+// Collections and webhooks: a record is its id.
+
+describe('an id that is in a list twice with two texts', () => {
+  const twice = (name: string) => collection(3, { name });
+  const namesOf = (path: string) =>
+    sqlite(path, 'SELECT name FROM collections WHERE id = 3').map(({ name }) => name);
+
+  test.each([
+    ['far apart', 45],
+    ['on one page', 6],
+    ['on two neighbouring pages', 10],
+  ])('is told, and its row keeps its text over five runs: %s', async (_where, at) => {
+    await using scene = await setScene({ maxPageSize: 10 }, { exports: 3, collections: 60 });
+    const { collections } = scene.service.lists;
+    collections[2] = twice('First');
+    collections.splice(at, 0, twice('Second'));
+    for (let run = 1; run <= 5; run++) {
+      const synced = await scene.sync('--full');
+      const outcome = synced.of('collections');
+      expect({ run, code: synced.code, ...outcome }).toMatchObject({
+        code: 3,
+        completeness: 'unproven',
+        inserted: run === 1 ? 60 : 0,
+        updated: 0,
+        removed: 0,
+      });
+      expect(outcome.reason).toMatch(/\bid 3\b/);
+      expect(namesOf(scene.database)).toEqual(['First']);
+    }
+    expect(feedOf(scene.database, 'collections')).toEqual({ insert: 60 });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('leaves the row of the mirror as it was, also if its text comes second', async () => {
+    await using scene = await setScene({ maxPageSize: 10 }, { exports: 3, collections: 60 });
+    const { collections } = scene.service.lists;
+    collections[2] = twice('Known');
+    await scene.sync('--full');
+    collections[2] = twice('New');
+    collections.splice(45, 0, twice('Known'));
+    for (let run = 2; run <= 4; run++) {
+      const synced = await scene.sync('--full');
+      expect(synced.of('collections')).toMatchObject({ completeness: 'unproven', updated: 0, inserted: 0 });
+      expect(namesOf(scene.database)).toEqual(['Known']);
+    }
+    // When the list is right again, its text counts.
+    collections.splice(45, 1);
+    const synced = await scene.sync('--full');
+    expect(synced.code).toBe(0);
+    expect(synced.of('collections')).toMatchObject({ completeness: 'proven', updated: 1 });
+    expect(namesOf(scene.database)).toEqual(['New']);
+  });
+});
+
+test.each([
+  ['collections', collection, { name: 'Edited' }],
+  ['webhooks', webhook, { description: 'Edited' }],
+] as const)('the least id that a number can be is an id as others are: %s', async (list, make, edit) => {
+  await using scene = await setScene();
+  const id = Number.MIN_SAFE_INTEGER;
+  scene.service.lists[list].unshift(make(4, { id }));
+  const count = scene.service.lists[list].length;
+  const sync = async () => {
+    const synced = await scene.sync('--full');
+    expect(synced).toMatchObject({ code: 0, stderr: '' });
+    expect(synced.of(list)).toMatchObject({ completeness: 'proven', reason: null });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+    return synced.of(list);
+  };
+  expect(await sync()).toMatchObject({ inserted: count });
+  expect(await sync()).toMatchObject({ inserted: 0, updated: 0, unchanged: count });
+  Object.assign(scene.service.lists[list][0] as SampleItem, edit);
+  expect(await sync()).toMatchObject({ inserted: 0, updated: 1, removed: 0 });
+  scene.service.lists[list].shift();
+  expect(await sync()).toMatchObject({ inserted: 0, updated: 0, removed: 1 });
+  expect(feedOf(scene.database, list)).toEqual({ insert: count, update: 1, removal: 1 });
+});
