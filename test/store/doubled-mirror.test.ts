@@ -59,6 +59,19 @@ test('its removals are in the history, and leave the row of each export', async 
   expect(await scene.run('verify', '--live')).toMatchObject({ code: 0 });
 });
 
+test('exports that are gone from the list are not counted with the doubled rows', async () => {
+  await using scene = await setDoubled();
+  scene.service.lists['document-exports'].splice(10, 5);
+  const synced = await scene.sync('--full', '--accept-new-base-url');
+  expect({ code: synced.code, ...synced.of('document-exports') }).toMatchObject({
+    code: 0,
+    inserted: 0,
+    removed: 188 - 95,
+    removalsWithheld: 0,
+  });
+  expectExactMirror(scene.database, scene.service);
+});
+
 test('an export that is gone from the list is withheld beside them if it is one of too many', async () => {
   await using scene = await setDoubled();
   // 30 are more than 1 %, and more than the 20 that can always go.

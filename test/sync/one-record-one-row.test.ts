@@ -182,6 +182,36 @@ describe('a time', () => {
   });
 });
 
+describe('a time that is written in two ways', () => {
+  const otherwise = (item: SampleItem) => ({
+    ...item,
+    exportedAt: `${item.exportedAt}`.replace('Z', '.000Z'),
+  });
+
+  test('by two nodes that answer by turns is the same time', async () => {
+    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    writeItems(scene.service, 'document-exports', (item, _at, { n }) =>
+      n % 2 === 0 ? otherwise(item) : item,
+    );
+    for (const inserted of [400, 0, 0]) expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted });
+    expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
+    expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  });
+
+  test('in a record that can not be read keeps the row of its export', async () => {
+    await using scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
+    await expectOrdinary(scene, 400);
+    const exports = exportsOf(scene);
+    exports[250] = { ...otherwise(exports[250] as SampleItem), sourceDocumentKind: 7 };
+    for (const night of [2, 3]) {
+      const synced = await scene.sync('--full');
+      const outcome = synced.of('document-exports');
+      expect({ night, code: synced.code, ...outcome }).toMatchObject({ code: 3, rejected: 1, removed: 0 });
+      expect(rowsIn(scene)).toBe(400);
+    }
+  });
+});
+
 describe('several exports of one identity', () => {
   /** 400 exports; those at these places are written as the first of them, so that they differ in what is given alone. */
   async function setTwins(places: readonly number[], over: (nth: number) => SampleItem) {
@@ -205,6 +235,8 @@ describe('several exports of one identity', () => {
   test.each([
     ['inside of a page', [40, 41, 42]],
     ['at the end of a page', [98, 99, 100]],
+    // The second page begins at place 97.
+    ['at the beginning of a page', [96, 97, 98]],
   ])('and one text are as many rows as the fullest page shows: %s', async (_where, places) => {
     await using scene = await setTwins(places, () => ({}));
     for (const night of [1, 2]) {

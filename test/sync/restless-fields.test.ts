@@ -27,11 +27,14 @@ const cases = fields.flatMap(([what, ...field]) =>
 test.each(cases)('%s in each record of a list %s is named, and makes no further row', async (...row) => {
   const [_what, _where, field, textOf, maxPageSize] = row;
   await using scene = await setScene({ maxPageSize }, { exports: 400 });
+  const [edited] = scene.service.lists['document-exports'] as [SampleItem];
   writeItems(scene.service, 'document-exports', (item, _at, { n }) => ({
     ...item,
     [field]: textOf(item, n),
   }));
   for (let night = 1; night <= 4; night++) {
+    // A field that somebody edits is none of them.
+    edited.sourceDocumentTitle = `Edited ${night}`;
     const synced = await scene.sync('--full');
     const outcome = synced.of('document-exports');
     expect({ night, code: synced.code, ...outcome }).toMatchObject({
