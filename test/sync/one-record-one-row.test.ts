@@ -2,36 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { beforeEachAnswer, writeItems } from '../support/answers.ts';
 import { feedOf } from '../support/feed.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { expectOrdinary, exportsOf, rowsIn, titlesOf } from '../support/ordinary-night.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
 
 // An export, a collection and a webhook is one row, whatever its text is in the answers of a run.
-
-const exportsOf = ({ service }: Scene) => service.lists['document-exports'] as SampleItem[];
-
-const titlesOf = (scene: Scene, reference: string) =>
-  sqlite(
-    scene.database,
-    `SELECT source_document_title AS title FROM document_exports WHERE source_document_reference = '${reference}' ORDER BY 1`,
-  ).map(({ title }) => title);
-
-const rowsIn = (scene: Scene, table = 'document_exports') =>
-  sqlite(scene.database, `SELECT count(*) AS n FROM ${table}`)[0]?.n;
-
-/** A full sync that ends as an ordinary night does, with so many exports. */
-async function expectOrdinary(scene: Scene, rows: number) {
-  const synced = await scene.sync('--full');
-  const outcome = synced.of('document-exports');
-  expect({ code: synced.code, rows: rowsIn(scene), ...outcome }).toMatchObject({
-    code: 0,
-    rows,
-    completeness: 'proven',
-    reason: null,
-    removed: 0,
-  });
-  return outcome;
-}
 
 describe('a title that is corrected while the list is read', () => {
   /**
@@ -209,70 +184,5 @@ describe('a time that is written in two ways', () => {
       expect({ night, code: synced.code, ...outcome }).toMatchObject({ code: 3, rejected: 1, removed: 0 });
       expect(rowsIn(scene)).toBe(400);
     }
-  });
-});
-
-describe('several exports of one identity', () => {
-  /** 400 exports; those at these places are written as the first of them, so that they differ in what is given alone. */
-  async function setTwins(places: readonly number[], over: (nth: number) => SampleItem) {
-    const scene = await setScene({ maxPageSize: 100 }, { exports: 400 });
-    const exports = exportsOf(scene);
-    const first = exports[places[0] as number];
-    for (const [nth, place] of places.entries()) exports[place] = { ...first, ...over(nth) };
-    return scene;
-  }
-  const texts = ['One', 'Other', 'Third'];
-  const titled = (nth: number) => ({ sourceDocumentTitle: texts[nth] });
-
-  test('and two texts on a page stay two rows', async () => {
-    await using scene = await setTwins([40, 41], titled);
-    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 400 });
-    expect(titlesOf(scene, 'DOC-41')).toEqual(['One', 'Other']);
-    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 0, unchanged: 400 });
-    expect(feedOf(scene.database)).toEqual({ insert: 400 });
-  });
-
-  test.each([
-    ['inside of a page', [40, 41, 42]],
-    ['at the end of a page', [98, 99, 100]],
-    // The second page begins at place 97.
-    ['at the beginning of a page', [96, 97, 98]],
-  ])('and one text are as many rows as the fullest page shows: %s', async (_where, places) => {
-    await using scene = await setTwins(places, () => ({}));
-    for (const night of [1, 2]) {
-      expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: night === 1 ? 400 : 0, updated: 0 });
-      expect(titlesOf(scene, `DOC-${Number(places[0]) + 1}`)).toHaveLength(3);
-    }
-    exportsOf(scene).splice(places[1] as number, 1);
-    const gone = await scene.sync('--full');
-    expect(gone.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 0, updated: 0 });
-    expect(gone.of('document-exports')).toMatchObject({ removed: 1 });
-    expectExactMirror(scene.database, scene.service);
-  });
-
-  test.each([
-    ['two texts', titled],
-    ['one text', () => ({})],
-  ])('and %s: if one of them is edited, its row is updated', async (_texts, over) => {
-    await using scene = await setTwins([40, 41], over);
-    await expectOrdinary(scene, 400);
-    const kept = titlesOf(scene, 'DOC-41')[0];
-    (exportsOf(scene)[41] as SampleItem).sourceDocumentTitle = 'The edited one';
-    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 1 });
-    expect(titlesOf(scene, 'DOC-41')).toEqual([kept, 'The edited one']);
-    expect(feedOf(scene.database, 'document-exports', 2)).toEqual({ update: 1 });
-    expect(await scene.run('verify')).toMatchObject({ code: 0 });
-  });
-
-  test('and one of them edited between two pages are two rows, with the newest texts', async () => {
-    await using scene = await setTwins([98, 99], titled);
-    scene.env.DOCMIRROR_CONCURRENCY = '1';
-    const twin = exportsOf(scene)[99] as SampleItem;
-    beforeEachAnswer(scene.service, 'document-exports', ({ from, to }) => {
-      if (from > 0 && from <= 98 && to > 99) twin.sourceDocumentTitle = 'The edited one';
-    });
-    await expectOrdinary(scene, 400);
-    expect(titlesOf(scene, 'DOC-99')).toEqual(['One', 'The edited one']);
-    expectExactMirror(scene.database, scene.service);
   });
 });

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { writeItems } from '../support/answers.ts';
 import { feedOf } from '../support/feed.ts';
 import { sqlite } from '../support/run-cli.ts';
-import { setScene } from '../support/scene.ts';
-import type { SampleItem } from '../support/stand-in.ts';
+import { make, setScene } from '../support/scene.ts';
+import { documentExport, type SampleItem } from '../support/stand-in.ts';
 
 // A field that has another value in each answer: a signed address, or the time of the answer.
 
@@ -16,17 +16,20 @@ const fields: [name: string, field: string, textOf: (item: SampleItem, n: number
   ],
   ['the time of the answer', 'servedAt', (_item, n) => new Date(1_700_000_000_000 + n * 1000).toISOString()],
 ];
-const sizes: [name: string, maxPageSize: number][] = [
-  ['of several pages', 100],
-  ['of one page', 1_000],
+const lists: [name: string, maxPageSize: number, placeOf: (n: number) => number][] = [
+  ['of several pages', 100, n => n],
+  ['of one page', 1_000, n => n],
+  // Readings that show the same records in other texts agree.
+  ['in no visible order', 100, n => (n * 7_919) % 401],
 ];
 const cases = fields.flatMap(([what, ...field]) =>
-  sizes.map(([where, size]) => [what, where, ...field, size] as const),
+  lists.map(([where, ...list]) => [what, where, ...field, ...list] as const),
 );
 
 test.each(cases)('%s in each record of a list %s is named, and makes no further row', async (...row) => {
-  const [_what, _where, field, textOf, maxPageSize] = row;
+  const [_what, _where, field, textOf, maxPageSize, placeOf] = row;
   await using scene = await setScene({ maxPageSize }, { exports: 400 });
+  scene.service.lists['document-exports'] = make(400, n => documentExport(placeOf(n)));
   const [edited] = scene.service.lists['document-exports'] as [SampleItem];
   writeItems(scene.service, 'document-exports', (item, _at, { n }) => ({
     ...item,
