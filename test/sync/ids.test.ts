@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { beforeEachAnswer } from '../support/answers.ts';
 import { feedOf } from '../support/feed.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
@@ -59,6 +60,27 @@ describe('an id that is in a list twice with two texts', () => {
     expect(synced.of('collections')).toMatchObject({ completeness: 'proven', updated: 1 });
     expect(namesOf(scene.database)).toEqual(['New']);
   });
+});
+
+test('an id that goes and comes back with other texts while the list is read hides no other record', async () => {
+  // In no visible order, and by pages of one size.
+  const isServed = (size: number | null) => size === null || size === 4 || size === 1000;
+  await using scene = await setScene({ maxPageSize: 4 }, { exports: 3 });
+  scene.env.DOCMIRROR_CONCURRENCY = '1';
+  scene.service.options.faults = ({ resource, pageSize }) =>
+    resource !== 'collections' || isServed(pageSize) ? undefined : { kind: 'status', status: 400 };
+  const others = [3, 9, 1, 5].map(id => collection(id));
+  scene.service.lists.collections = [collection(7), ...others];
+  expect(await scene.sync('--full')).toMatchObject({ code: 0 });
+  // When the second page is asked for, the first record is gone, and the last one has moved to the first page.
+  beforeEachAnswer(scene.service, 'collections', ({ n, from }) => {
+    scene.service.lists.collections =
+      from === 0 ? [collection(7, { name: `Answer ${n}` }), ...others] : others;
+  });
+  const synced = await scene.sync('--full');
+  expect(synced.code).toBe(3);
+  expect(synced.of('collections')).toMatchObject({ completeness: 'unproven', removed: 0 });
+  expect(sqlite(scene.database, 'SELECT id FROM collections WHERE id = 5')).toEqual([{ id: 5 }]);
 });
 
 test.each([

@@ -19,7 +19,6 @@ const fields: [name: string, field: string, textOf: (item: SampleItem, n: number
 const lists: [name: string, maxPageSize: number, placeOf: (n: number) => number][] = [
   ['of several pages', 100, n => n],
   ['of one page', 1_000, n => n],
-  // Readings that show the same records in other texts agree.
   ['in no visible order', 100, n => (n * 7_919) % 401],
 ];
 const cases = fields.flatMap(([what, ...field]) =>
@@ -47,6 +46,8 @@ test.each(cases)('%s in each record of a list %s is named, and makes no further 
       removed: 0,
     });
     expect(sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 400 }]);
+    // Two readings of a list are enough, although all texts differ.
+    expect(outcome.requests).toBeLessThanOrEqual(11);
     // Pages of a first copy share a few records only.
     if (night > 1) expect(outcome.restlessFields).toEqual([field]);
   }

@@ -47,6 +47,9 @@ export const guardsOfLongLists: readonly string[] = [
   'a record is shifted in one reading',
   'linked pages',
   'a list of the newest',
+  'an edit between two readings',
+  'as many rows as records',
+  'the newest of the fullest answers',
 ];
 
 /** The guards of the core. */
