@@ -33,12 +33,6 @@ export const guards: readonly Guard[] = [
     breaks: 'lost',
   },
   {
-    name: 'two versions in one run',
-    keeps: 'an export gives its row to another one only if it was not shown after it',
-    instead: '        return true;',
-    breaks: 'lost',
-  },
-  {
     name: 'unreadable records',
     keeps: 'nothing is removed while a new record can not be read at all',
     instead: '      .some(() => false);',
