@@ -85,9 +85,13 @@ export class ListTable {
       const { key, content } = records[at] as Sought;
       found.push(this.#find.get(key, content));
     }
-    if (this.#unlike.size > 0)
-      return found.map(id => (id === undefined || this.#unlike.has(id) ? undefined : id));
-    return found;
+    if (this.#unlike.size === 0) return found;
+    return found.map(id => (id === undefined || this.isUnlike(id) ? undefined : id));
+  }
+
+  /** Whether no record finds this row. */
+  isUnlike(row: number): boolean {
+    return this.#unlike.has(row);
   }
 
   /** @throws MirrorFileError if the row is gone: another program can remove one that a run has seen. */

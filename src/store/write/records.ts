@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import { type Scalar, scalarFields } from '../../contract/lists.ts';
 import { identifying, identityOf, type MirrorRecord } from '../../contract/record.ts';
-import { contentBytes, Sum, writeHash16 } from '../../contract/sum.ts';
+import { contentBytes, hash16, Sum, writeHash16 } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
 import {
   asItsRow,
@@ -76,7 +76,8 @@ export class Records {
 
   /** Notes the rows that share an identity, down to the least of some keys: at the growing end of a list these are few. */
   #noteTwins(keys: Iterable<number>): void {
-    if (this.#context.sum.count === 0 || this.#twinRows === null) return;
+    const { sum, table } = this.#context;
+    if (sum.count === 0 || this.#twinRows === null) return;
     const to = this.#searchedFrom ?? Number.POSITIVE_INFINITY;
     let from = to;
     for (const key of keys) if (key < from) from = key;
@@ -84,8 +85,10 @@ export class Records {
     this.#searchedFrom = from;
     for (const json of this.#twinRows.all({ from, to })) {
       const found: { readonly row: number; readonly content: string }[] = JSON.parse(json);
-      const version = (content: string) => this.#contents.numberOf(Buffer.from(content, 'hex'));
-      const rows = found.map(({ row, content }) => ({ row, version: version(content) }));
+      // A row that no record finds has a version that no record has.
+      const versionOf = (row: number, content: string) =>
+        this.#contents.numberOf(table.isUnlike(row) ? hash16(`row ${row}`) : Buffer.from(content, 'hex'));
+      const rows = found.map(({ row, content }) => ({ row, version: versionOf(row, content) }));
       rows.sort((a, b) => a.row - b.row);
       const record = (rows[0] as KnownRow).row;
       for (const known of rows) this.#twins.set(known.row, { record, version: known.version });
