@@ -14,7 +14,8 @@ const client = new HttpClient({
 const { signal } = new AbortController();
 
 async function get(pageNo: number): Promise<Buffer> {
-  return client.get(`/v2/document-exports?pageNo=${pageNo}&pageSize=${pageSize}`, 'bench', signal, 60_000);
+  const path = `/v2/document-exports?pageNo=${pageNo}&pageSize=${pageSize}`;
+  return (await client.get(path, 'bench', signal, 60_000)).bytes;
 }
 
 const first = JSON.parse((await get(1)).toString());

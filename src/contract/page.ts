@@ -31,6 +31,8 @@ export interface Page {
   readonly items: readonly unknown[] | null;
   /** The members beside `items` and `pagination`. */
   readonly otherMembers: readonly UnknownField[];
+  /** For how long a cache had kept the answer, by its own word, in milliseconds; 0 if it does not say so. */
+  readonly ageMs: number;
 }
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */

@@ -1,15 +1,13 @@
 import { Groups } from './cover.ts';
-import { checkTotal } from './ends.ts';
-import { sizesMax } from './plan.ts';
-import { type Asking, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
+import { orderOf } from './order.ts';
+import { type PlainReading, readPlainly } from './plain-reading.ts';
+import type { Asking, Reading, Verdict } from './reading.ts';
 import {
   type Answer,
   areSameRecords,
   beginOf,
-  endOf,
-  itemsOf,
-  joinPages,
-  type PageAddress,
+  type Direction,
+  inOrder,
   type PageItems,
   type Shown,
 } from './window.ts';
@@ -19,8 +17,8 @@ import { twinsReason } from './windows.ts';
 const readingsMax = 4;
 /** Whole readings that have to show one order: so a record has to be hidden that often. */
 const wholeMin = 3;
-/** This many equal pages are enough to give up. */
-const alikeMin = 3;
+const unstableReason =
+  'the order is not stable: pages repeat some records and skip others; the service should sort by a second, unique key, too';
 
 /**
  * Plain readings of the whole list, by some page sizes if the service serves them. If two in a row agree, the list is proven; or if three
@@ -29,22 +27,35 @@ const alikeMin = 3;
  * @param reason why windows do not prove it.
  */
 export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict> {
-  const { largest } = run.list;
+  const { largest, totalBefore } = run.list;
   const sizes = [largest, ...run.otherSizes].slice(0, wholeMin);
   const readings: PlainReading[] = [];
+  let isUnstable = false;
   // The first page was asked for already.
   const first = run.heard.length === 1 ? [...run.heard] : [];
   for (let sizeNo = 0; readings.length < readingsMax; sizeNo++) {
     const again = sizeNo === 0 && run.heard.length <= 1 ? null : reason;
     const isOtherwise = readings.length % 2 === 1;
     const size = run.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
-    const reading = yield* readPlainly(run, size, { again, isOtherwise, known: sizeNo === 0 ? first : [] });
+    // The first reading goes to the end, whatever happens: everything that is listed is then seen.
+    const isCut = readings.length > 0 && run.hasOneSize && keyOrderOf(run) === null;
+    const reading = yield* readPlainly(run, size, {
+      again,
+      isOtherwise,
+      isCut,
+      known: sizeNo === 0 ? first : [],
+    });
     // From here on all readings are by the largest size, at its own address.
     if (reading.isSizeRefused && (isOtherwise || size !== largest)) continue;
     readings.push(reading);
     if (run.failed.length > 0) break;
     if (doAgree(readings, run.hasOneSize || sizes.length < wholeMin))
       return { rule: 'agreement', isProven: true, reason: null, repeated: joinedOf(reading) };
+    isUnstable ||= isOrderUnstable(readings);
+    // The first sync reads on, because each reading shows some of what the others skip.
+    if (isUnstable && totalBefore !== null) break;
+    if (run.hasOneSize && doAgreeToNewest(readings, run))
+      return { rule: 'agreement', isProven: true, reason: null };
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
       return { rule: 'order', isProven: true, reason: null };
@@ -52,104 +63,21 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
   const now = readings.at(-1) as PlainReading;
   const isPageNoIgnored =
     readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
-  const why = now.problem ?? (now.repeated.count > 0 ? twinsReason : 'two readings differ');
+  const differ = now.repeated.count > 0 ? twinsReason : 'two readings differ';
+  const why = isUnstable ? unstableReason : (now.problem ?? differ);
   // An id that is twice in the list keeps the version of its row.
   const last = readings.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
   const repeated = last?.isIdTwice ? { repeated: joinedOf(last) } : {};
   return { rule: 'agreement', isProven: false, reason: `${reason}; ${why}`, isPageNoIgnored, ...repeated };
 }
 
-/** One pass over the whole list by pages of one size that do not overlap. */
-export interface PlainReading {
-  /** Its pages up to the end that they state, in order. */
-  readonly pages: readonly Answer[];
-  /** All its answers, also those beyond that end. */
-  readonly answers: readonly Answer[];
-  /** Why it is not complete; null if all pages fit one total. */
-  readonly problem: string | null;
-  /** Whether each page fits its own total, and the last one ends the list by it. */
-  readonly isWhole: boolean;
-  /** The records that are on several of its pages. */
-  readonly repeated: PageItems;
-  readonly isIdTwice: boolean;
-  /** Whether all pages with records were the same, or not those that were asked for. */
-  readonly isAlike: boolean;
-  readonly isSizeRefused: boolean;
-}
+const pagesOf = ({ pages }: Pick<PlainReading, 'pages'>): PageItems[] => pages.map(({ page }) => page);
 
-/**
- * Reads the list from its first page to its last one. It goes on if a total changes, so that every page is seen; but not if the list moves
- * by more than a page, or if an answer is wrong.
- *
- * @param options `isOtherwise`: if the service has one page size, its pages are asked for by a size that it ignores, so that they have
- *   other addresses. `known`: answers that came before, from the first page on.
- */
-export function* readPlainly(
-  run: Reading,
-  size: number,
-  options: {
-    isSecondLook?: boolean;
-    again?: string | null;
-    isOtherwise?: boolean;
-    known?: readonly Answer[];
-  },
-): Asking<PlainReading> {
-  const { isSecondLook = false, isOtherwise = false, known = [] } = options;
-  const isIgnored = isOtherwise && run.hasOneSize && run.ignoresSizes;
-  const sent = isIgnored ? run.list.largest + 1 + ((run.list.run + run.ignoredCount++) % sizesMax) : null;
-  let { again = null } = options;
-  const answers = [...known];
-  const wrong: Answer[] = [];
-  const isFailed = (answer: Answer) => answer.wrong?.kind === 'failed';
-  const isFar = ({ total }: Answer) =>
-    Math.abs(total - (answers[0]?.total ?? total)) > (run.hasOneSize ? 0 : size);
-  // A page that fails for good does not keep the others from being read.
-  const isOver = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || isFar(answer));
-  let next = answers.length;
-  function* readTo(end: number): Asking<boolean> {
-    const pages: PageAddress[] = [];
-    for (; next < end; next++) pages.push({ index: next, size });
-    const came = yield* run.ask(pages, { isSecondLook, again, sent, stop: isOver });
-    again = null;
-    for (const answer of came) (answer.wrong === null ? answers : wrong).push(answer);
-    return wrong.every(isFailed) && !answers.some(isFar);
-  }
-
-  let goesOn = answers.length > 0 || (yield* readTo(1));
-  const count = Math.max(1, Math.ceil((answers[0]?.total ?? 0) / size));
-  // A few pages show a service that ignores the page number.
-  if (goesOn) goesOn = yield* readTo(Math.min(count, alikeMin));
-  const isPointless = isAlike(answers) && answers.length >= alikeMin && !hasOneRecord(answers[0] as Answer);
-  if (goesOn && !isPointless && answers.length > 0) {
-    goesOn = yield* readTo(count);
-    // If the last page was full, the list might go on, whatever its total says.
-    const isFull = () => {
-      const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
-      return last.page.count >= size && !isOldPage(last, answers);
-    };
-    while (goesOn && isFull() && next < count + pagesBeyondMax) goesOn = yield* readTo(next + 1);
-  }
-
-  answers.sort((a, b) => a.index - b.index);
-  const pages = answers.filter(isInside);
-  const last = pages.at(-1);
-  const isEnd = last !== undefined && last.total === endOf(last);
-  const { repeated, twice } = repeatsIn(pages, run);
-  const oddity =
-    wrong[0]?.wrong?.reason ?? (isPointless ? 'each page has the same records' : oddityIn(answers));
-  const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
-  if (isSizeRefused && isIgnored) run.ignoresSizes = false;
-  return {
-    pages,
-    answers,
-    problem: oddity ?? totalsOf(answers) ?? twice,
-    isWhole: isEnd && oddity === null && !pages.some(({ page }) => page.isIdTwice),
-    repeated,
-    isIdTwice: twice !== null,
-    isAlike: isAlike(answers) || wrong.some(answer => answer.wrong?.kind === 'page'),
-    isSizeRefused,
-  };
-}
+/** What is on several pages of a reading, as if its newest page had shown it. */
+const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
+  asked: Math.max(...pages.map(({ asked }) => asked)),
+  page: repeated,
+});
 
 /**
  * Whether the last two readings agree. If a record is on two pages, an unstable order might show it twice and hide another one. Then
@@ -177,78 +105,99 @@ function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
 
 /** Whether two readings that show the same records show other texts of them. */
 function areEdited(a: PlainReading, b: PlainReading): boolean {
-  const [one, other] = [a, b].map(({ pages }) => {
-    const shown = pages.flatMap(({ page }) =>
-      Array.from(page.records, (record, at) => ({ record, version: page.versions[at] as number })),
-    );
-    return shown.sort((x, y) => x.record - y.record || x.version - y.version);
-  });
+  const [one, other] = [a, b].map(reading => shownBy(pagesOf(reading)));
   return one?.some(({ version }, at) => version !== other?.[at]?.version) === true;
 }
 
-/** Whether all pages with records were the same: the service might ignore the page number. */
-function isAlike(answers: readonly Answer[]): boolean {
-  const full = answers.filter(({ page }) => page.count > 0);
-  const digests = new Set(full.map(({ page }) => page.digest));
-  return digests.size === 1 && full.length > 1 && full.every(({ page, size }) => page.count >= size);
+/** The records on pages, in the order of their numbers. */
+function shownBy(pages: readonly PageItems[]) {
+  const shown = pages.flatMap(page =>
+    Array.from(page.records, (record, at) => ({ record, version: page.versions[at] as number })),
+  );
+  return shown.sort((a, b) => a.record - b.record || a.version - b.version);
 }
 
-/** A list of identical records has equal pages, too. */
-function hasOneRecord({ page: { records } }: Answer): boolean {
-  return records.every(record => record === records[0]);
+/**
+ * Whether the last reading shows a record less often than the one before, in a list of the same total: pages repeat some records and skip
+ * others.
+ */
+function isOrderUnstable(readings: readonly PlainReading[]): boolean {
+  const [before, now] = readings.slice(-2);
+  if (before === undefined || now === undefined || before.problem !== null || now.problem !== null)
+    return false;
+  const [one, other] = [before, now].map(reading => countsIn(pagesOf(reading)));
+  const isSame = one?.total === other?.total;
+  return (
+    isSame &&
+    [...new Set(before.repeated.records)].some(record => (one?.of(record) ?? 0) > (other?.of(record) ?? 0))
+  );
 }
 
-const pagesOf = ({ pages }: PlainReading): PageItems[] => pages.map(({ page }) => page);
-
-/** What is on several pages of a reading, as if its newest page had shown it. */
-const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
-  asked: Math.max(...pages.map(({ asked }) => asked)),
-  page: repeated,
-});
-
-const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
-
-/** The totals of a reading, if they are not all the same. */
-function totalsOf(answers: readonly Answer[]): string | null {
-  const totals = answers.filter(answer => isInside(answer) || answer.index === 0).map(({ total }) => total);
-  const [least, most] = [Math.min(...totals), Math.max(...totals)];
-  return least < most ? `totalRecordCount was ${least} and ${most} in one reading` : null;
-}
-
-/** Why pages do not fit their own totals, or the end that they state. */
-function oddityIn(answers: readonly Answer[]): string | null {
-  const odd = answers.find(answer => isInside(answer) && checkTotal(answer) !== 'agrees');
-  if (odd !== undefined)
-    return `page ${odd.index + 1} has ${odd.page.count} records, which does not fit totalRecordCount ${odd.total}`;
-  const isMore = (answer: Answer) =>
-    !isInside(answer) && answer.page.count > 0 && !isOldPage(answer, answers);
-  return answers.some(isMore) ? 'a page beyond totalRecordCount has records' : null;
-}
-
-/** Beyond the end some services send the last page, or the first one, once more. */
-function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean {
-  return answers.some(other => other.index < index && areSameRecords([other.page], [page]));
-}
-
-/** The records that are on more than one page; with an id that is in the list twice, in words. */
-function repeatsIn(
-  answers: readonly Answer[],
-  { list }: Reading,
-): { repeated: PageItems; twice: string | null } {
-  const first = new Map<number, Answer>();
-  const onTwo = new Set<number>();
-  let twice: string | null = null;
-  for (const answer of answers)
-    for (const [at, record] of answer.page.records.entries()) {
-      const before = first.get(record);
-      if (before === undefined) first.set(record, answer);
-      else if (before !== answer) onTwo.add(record);
-      if (before !== undefined && list.identity === 'id')
-        twice ??= `id ${answer.page.keys[at]} is in the list twice`;
+function countsIn(pages: readonly PageItems[]) {
+  const counts = new Map<number, number>();
+  let total = 0;
+  for (const { records } of pages)
+    for (const record of records) {
+      counts.set(record, (counts.get(record) ?? 0) + 1);
+      total++;
     }
-  const items = onTwo.size === 0 ? [] : itemsOf(answers.map(({ page }) => page));
-  const those = items.filter(({ page, at }) => onTwo.has(page.records[at] as number));
-  return { repeated: joinPages(those, list.identity), twice };
+  return { total, of: (record: number) => counts.get(record) ?? 0 };
+}
+
+/** The order of the list's keys, if all pages show one without exceptions. */
+function keyOrderOf({ heard, list }: Reading) {
+  const order = orderOf(heard, list.learnt);
+  return order === null || order.slack > 0 || order.strays > 0 ? null : order;
+}
+
+/**
+ * Whether the last two readings agree in a list that grows where its newest keys are: each shows as many records as were listed when its
+ * page at that end came, and both show the same up to the newest key of the first one. So nothing that the first one showed has gone since;
+ * and a record is hidden between two pages only if one before it goes, or if one comes and a record is missing in the count.
+ */
+function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boolean {
+  const order = keyOrderOf(run);
+  const [before, now] = readings.slice(-2);
+  if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
+    return false;
+  const newest = Math.max(...before.pages.map(({ page }) => page.greatest));
+  const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
+  if (one == null || other == null) return false;
+  const areTwins = run.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: twins of a list that grows
+  const areSame =
+    one.records.length === other.records.length &&
+    one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
+  const isEdited = one.records.some(({ version }, at) => version !== other.records[at]?.version);
+  if (isEdited && haveTotalsFallen([before, now])) return false; // guard: an edit in a list that grows
+  return areSame && !areTwins;
+}
+
+/**
+ * The records of a reading with keys up to the newest, and those that are on two of its pages; null if they are not in the order of their
+ * keys, or not as many as were listed when the page at the growing end came.
+ */
+function inOneOrder({ pages }: PlainReading, direction: Direction, newest: number) {
+  const shownOn = new Map<number, Answer>();
+  const shifted = new Set<number>();
+  const upTo: { readonly record: number; readonly version: number }[] = [];
+  let [last, count] = [Number.NEGATIVE_INFINITY, 0];
+  for (const answer of pages)
+    for (const [at, key] of answer.page.keys.entries()) {
+      const record = answer.page.records[at] as number;
+      const shown = shownOn.get(record) ?? answer;
+      shownOn.set(record, shown);
+      if (shown !== answer) {
+        shifted.add(record);
+        continue;
+      }
+      count++;
+      if (inOrder(key, direction) < last) return null; // guard: pages follow each other
+      last = inOrder(key, direction);
+      if (key <= newest) upTo.push({ record, version: answer.page.versions[at] as number });
+    }
+  const listed = pages.at(direction === 'down' ? 0 : -1)?.total;
+  if (count !== listed) return null; // guard: as many records as are listed
+  return { records: upTo.sort((a, b) => a.record - b.record || a.version - b.version), shifted };
 }
 
 /**
@@ -264,9 +213,12 @@ function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Rea
     const places = new Map<number, number>();
     const shifted = new Set<number>();
     let [rises, again, furthest, total] = [0, 0, 0, Number.POSITIVE_INFINITY];
-    for (const answer of answers) {
+    // A page can have been asked for once more.
+    for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
       rises += Math.max(0, answer.total - total);
       total = answer.total;
+    }
+    for (const answer of answers) {
       const begin = beginOf(answer);
       const page = [...answer.page.records];
       pages.push(page);

@@ -1,4 +1,4 @@
-import { checkTotal, countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
+import { countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import { type Answer, allKeys, type Identity, type KeyRange, type PageItems } from './window.ts';
 
@@ -25,7 +25,7 @@ export function windowsOf(heard: readonly Answer[], learnt: LearntOrder, by: Ide
 
   function windowOf(answer: Answer, ends: boolean): Window | null {
     if (isOfEmptyList(answer)) return ends ? { ...allKeys, answer } : null;
-    if (answer.page.count === 0 || checkTotal(answer) === 'silent') return null;
+    if (answer.page.count === 0) return null;
     const isFirst = answer.index === 0;
     const areEdgesIn = by === 'id' && slack === 0 && strays === 0; // guard: ties at the edges
     const [least, greatest] = answer.page.edges(direction, strays);

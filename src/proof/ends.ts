@@ -1,4 +1,5 @@
-import { type Answer, addressText, beginOf, endOf } from './window.ts';
+import type { Asking, AskOptions, Reading } from './reading.ts';
+import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
 
 // A total can refute a claim. It never proves one.
 
@@ -35,11 +36,25 @@ export function countedAnswers(answers: readonly Answer[]): Answer[] {
   return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
 }
 
-/** The answers that contradict their own total and were not yet asked for once more. */
-export function contradictedOnce(answers: readonly Answer[]): Answer[] {
+/** At most this many answers that contradict their total are asked for once more. */
+const askedAgainMax = 12;
+
+/**
+ * Asks once more for the pages that contradict their totals, unless they are too many: the service then does something else.
+ *
+ * @param share the largest share of the answers; count and items of few come from two moments.
+ */
+export function* askedAgain(
+  run: Reading,
+  answers: readonly Answer[],
+  share: number,
+  options: AskOptions,
+): Asking<readonly Answer[]> {
   const isAlone = (answer: Answer) =>
     answers.filter(other => addressText(other) === addressText(answer)).length === 1;
-  return answers.filter(answer => isContradicted(answer) && isAlone(answer));
+  const odd = answers.filter(answer => isContradicted(answer) && isAlone(answer));
+  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
+  return odd.length > most ? [] : yield* run.ask(odd, options);
 }
 
 /**
@@ -47,9 +62,92 @@ export function contradictedOnce(answers: readonly Answer[]): Answer[] {
  * proves no end: a page that is not full can be in the middle of a list, and a full one can be cut off.
  */
 export function endingAnswers(counted: readonly Answer[]): ReadonlySet<Answer> {
-  if (counted.some(isContradicted)) return new Set(); // guard: contradicted totals
-  const isFull = ({ page, size }: Answer) => page.count >= size; // guard: full pages end nothing
+  if (counted.some(isContradicted)) return endsWithoutTotals(counted); // guard: contradicted totals
   return new Set(counted.filter(answer => !isFull(answer) && checkTotal(answer) === 'agrees'));
+}
+
+const isFull = ({ page, size }: Answer): boolean => page.count >= size; // guard: full pages end nothing
+
+/** A limit of records that a service lists or counts is a multiple of one of these. */
+const limitUnits = [1_000, 1_024];
+
+/**
+ * The ends of a list that has more records than its totals say: these are of an earlier moment, or estimates. Two pages that begin at
+ * different places are not full and end at the same record and place, by sizes that the service serves in full elsewhere; behind each is
+ * an empty page. A total that is greater still says that the list goes on.
+ */
+function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
+  const sizes = sizesServed(counted);
+  const isShort = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
+  const isEmptyBehind = ({ index, size }: Answer) =>
+    counted.some(next => next.index === index + 1 && next.size === size && next.page.count === 0);
+  const isEnd = (answer: Answer) => {
+    const end = endOf(answer);
+    if (!sizes.has(answer.size)) return false; // guard: sizes that are served
+    if (counted.some(({ total }) => total > end)) return false; // guard: a total that is not reached
+    if (limitUnits.some(unit => end % unit === 0)) return false; // guard: a limit is no end
+    // A page that is not full and ends before it is one that something was left out of.
+    const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
+    if (counted.some(other => !isFull(other) && isInside(other))) return false; // guard: no page in the middle is short
+    return isEmptyBehind(answer); // guard: an empty page behind the end
+  };
+  const short = counted.filter(answer => isShort(answer) && isEnd(answer));
+  const isSameEnd = (one: Answer, other: Answer) =>
+    beginOf(one) !== beginOf(other) &&
+    endOf(one) === endOf(other) &&
+    one.page.records.at(-1) === other.page.records.at(-1);
+  return new Set(short.filter(one => short.some(other => isSameEnd(one, other)))); // guard: two pages end alike
+}
+
+/** The sizes that the service has served in full. */
+function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
+  return new Set(answers.filter(isFull).map(({ size }) => size));
+}
+
+/**
+ * The pages that can show an end without a total, by sizes that are served: one that has many records before it and one that has few, and
+ * those behind them. If pages leave a record out, they end at different places.
+ */
+export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
+  const counted = countedAnswers(answers);
+  if (!counted.some(isContradicted)) return [];
+  const end = endShown(answers);
+  const left = (size: number) => end % size;
+  const sizes = [...sizesServed(counted)].filter(size => left(size) > 0).sort((a, b) => left(a) - left(b));
+  const pages = sizes.map(size => ({ index: Math.floor(end / size), size }));
+  const [one, other] = [pages[0], pages.at(-1)];
+  if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return [];
+  return [one, other].flatMap(page => [page, { index: page.index + 1, size: page.size }]);
+}
+
+/** The place after the last record that answers show; of two moments, the later one. */
+export function endShown(answers: readonly Answer[]): number {
+  const shown = answers.filter(({ page }) => page.count > 0);
+  const last = Math.max(...shown.filter(answer => !isFull(answer)).map(({ asked }) => asked));
+  return Math.max(0, ...shown.filter(({ asked }) => asked >= last).map(endOf));
+}
+
+/** A total comes from another copy if it comes back by a step of so many records, in so many answers, and this share of them. */
+const copyStepMin = 3;
+const copyReturnsMin = 4;
+const copyShare = 1 / 10;
+
+/**
+ * Two totals that come in turn, each again and again, as if answers came from copies of the list that differ; null if there are none. The
+ * total of one list can come back to a number that it had, but not time and again to the same one.
+ */
+export function copiesIn(answers: readonly Answer[]): readonly [number, number] | null {
+  const returns = new Map<number, number>();
+  const least = Math.max(copyReturnsMin, answers.length * copyShare);
+  let before: number | null = null;
+  for (const { total } of answers.toSorted((a, b) => a.asked - b.asked)) {
+    const count = returns.get(total);
+    const isBack = count !== undefined && before !== null && Math.abs(total - before) >= copyStepMin;
+    if (isBack && count + 1 >= least) return [total, before as number]; // guard: copies that differ
+    returns.set(total, (count ?? 0) + (isBack ? 1 : 0));
+    before = total;
+  }
+  return null;
 }
 
 /** Whether one answer shows the whole list; its order does not matter. */

@@ -1,19 +1,21 @@
-import { proveByAgreement, readPlainly } from './agreement.ts';
-import { openRanges, type Window } from './cover.ts';
-import { checkTotal, countedAnswers } from './ends.ts';
+import { proveByAgreement } from './agreement.ts';
+import { type KeyWindows, openRanges, type Window } from './cover.ts';
+import { checkTotal, copiesIn, countedAnswers } from './ends.ts';
+import { readPlainly } from './plain-reading.ts';
 import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
   type Asking,
   agreement,
   EndlessList,
   type ListFacts,
+  pagesBeyondMax,
   Reading,
   readAroundFailed,
   type UnshownRow,
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
-import { type Answer, allKeys, beginOf, keysOf } from './window.ts';
+import { type Answer, allKeys, keysOf } from './window.ts';
 import { proveByWindows, readAcross, verdictByKey, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
@@ -40,7 +42,9 @@ export function* prove(list: ListFacts): Asking<Proof> {
   let verdict = agreement('the list changes faster than it can be read');
   try {
     verdict = yield* proveByWindows(run);
-    if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run))) {
+    if (verdict.isProven && verdict.windows?.direction === 'down')
+      verdict = yield* lookAtFront(run, verdict.windows);
+    if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
       const plain = yield* proveByAgreement(run, verdict.reason as string);
       if (plain.isProven || verdict.rule === 'agreement') verdict = plain;
     }
@@ -52,14 +56,30 @@ export function* prove(list: ListFacts): Asking<Proof> {
 }
 
 /**
- * Whether plain readings can prove more than windows. If all answers state the same total, the list seems not to change: more records
- * might have one key than are on a page. If an answer does not fit its own total, the list might go on after the end that it states.
+ * A record that gets a new time moves to the front of a list of the newest first, from a page that was not read yet to one that was. So the
+ * front is looked at again, by another page size, until a page reaches what the first answer has shown.
  */
-function mayReadPlainly({ heard, failed }: Reading): boolean {
+function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
+  const [first] = run.heard;
+  const [size] = run.otherSizes;
+  const known = (first?.page.greatest ?? Number.NEGATIVE_INFINITY) - slack;
+  for (let index = 0; index <= pagesBeyondMax && run.list.largest > 1 && size !== undefined; index++) {
+    const [answer] = yield* run.ask([{ index, size }]);
+    const isFull = answer !== undefined && answer.wrong === null && answer.page.count >= size;
+    if (!isFull || answer.page.least <= known) break;
+  }
+  return yield* weigh(run);
+}
+
+/**
+ * Whether plain readings can prove more than windows: if all answers state the same total, because more records might have one key than are
+ * on a page; or if keys can be behind, because a page can be denser than its slack. They prove nothing if totals do not fit.
+ */
+function mayReadPlainly({ heard, failed, hasOneSize }: Reading, { windows }: Verdict): boolean {
+  const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = heard.every(({ total }) => total === heard[0]?.total);
-  const isTotalWrong = (answer: Answer) =>
-    checkTotal(answer) === 'contradicts' || (answer.page.count > 0 && beginOf(answer) >= answer.total);
-  return failed.length === 0 && (isStill || countedAnswers(heard).some(isTotalWrong));
+  const isTotalWrong = countedAnswers(heard).some(answer => checkTotal(answer) === 'contradicts');
+  return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
 }
 
 /** Looks a second time for the rows that would go, in the same run and by other addresses. */
@@ -109,8 +129,11 @@ function sizeFor(run: Reading, at: number): number {
 }
 
 /** What the answers so far prove, with the fates of the rows that none of them has shown. */
-export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): Proof {
+export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed, total } = run;
+  const copies = copiesIn(heard);
+  // Both answers for a removal could be of an old copy, and a reading of two copies is of no one moment.
+  const verdict = copies === null ? found : ofCopies(found, copies);
   const unshown = list.unshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
@@ -143,6 +166,11 @@ export function proofOf(run: Reading, verdict: Verdict, isReadAgain: boolean): P
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
     return `${count} not shown, and could not be looked for a second time`;
   }
+}
+
+function ofCopies({ rule }: Verdict, [one, other]: readonly [number, number]): Verdict {
+  const reason = `answers come from copies of the list that differ: totalRecordCount is ${one} and ${other} in turn`;
+  return { rule, isProven: false, reason };
 }
 
 /** The keys of a list by windows that are not covered, and those that a second look has not covered. */

@@ -79,7 +79,8 @@ export class EndlessList extends Error {}
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
 
-type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop'>>;
+/** How pages are asked for. */
+export type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop'>>;
 
 /** The answers of a run, and how it asks for more. */
 export class Reading {

@@ -149,6 +149,8 @@ export interface Answer extends Ask {
   /** When it was asked for and when it arrived, by one counter of the run. */
   readonly asked: number;
   readonly arrived: number;
+  /** The moment that it is of, in milliseconds since 1970: when it was asked for, or earlier if a cache had kept it. */
+  readonly at: number;
   /** The answer's own `totalRecordCount`. */
   readonly total: number;
   readonly page: PageItems;

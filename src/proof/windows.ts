@@ -1,10 +1,11 @@
 import { openRanges, windowsOf } from './cover.ts';
-import { checkTotal, contradictedOnce, isOnePageWhole } from './ends.ts';
+import { askedAgain, checkTotal, countedAnswers, endShown, isOnePageWhole, pagesAtEnd } from './ends.ts';
 import { type KeyOrder, orderOf } from './order.ts';
 import { Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
 import { type Asking, agreement, isWrong, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
 import {
   type Answer,
+  allKeys,
   areSameRecords,
   beginOf,
   endOf,
@@ -15,8 +16,8 @@ import {
   type PageItems,
 } from './window.ts';
 
-/** At most this many answers that contradict their total are asked for once more. */
-const askedAgainMax = 12;
+/** How often the end of a list is looked for whose totals are wrong. */
+const endTriesMax = 3;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
 const repairsMin = 12;
 /** What repairs would cost is looked at after so many pages, or this share of the list's. */
@@ -74,8 +75,11 @@ export function verdictOf(run: Reading): Verdict {
 export function verdictByKey({ heard, failed, list }: Reading): Verdict {
   const windows = windowsOf(heard, list.learnt, list.identity);
   if (windows === null) return agreement('a page is out of order');
+  const odd = countedAnswers(heard).findLast(answer => checkTotal(answer) === 'contradicts');
   const reason =
-    'the pages do not cover all keys: the list changes faster than it can be read, or its totals do not fit its pages';
+    odd === undefined
+      ? 'the pages do not cover all keys: the list changes faster than it can be read'
+      : `the end of the list was not shown: totalRecordCount says ${odd.total}, and the last page ends at ${endShown(heard)}`;
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, reason, windows };
   // One of two records of one identity can be a stray: then no page need show both, and plain readings must count them.
@@ -86,18 +90,15 @@ export function verdictByKey({ heard, failed, list }: Reading): Verdict {
 
 /** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
 export function* weigh(run: Reading): Asking<Verdict> {
-  let [repairs, further] = [0, 0];
+  let [repairs, further, ends] = [0, 0, 0];
   for (;;) {
-    const again = contradictedOnce(run.heard);
-    if (again.length > 0 && again.length <= askedAgainMax) {
-      yield* run.ask(again, { isSecondLook: again.every(answer => answer.isSecondLook) });
-      continue;
-    }
+    const isSecondLook = run.heard.some(answer => answer.isSecondLook);
+    if ((yield* askedAgain(run, run.heard, 1, { isSecondLook })).length > 0) continue;
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
     // If the last page is full, the list might go on, whatever the totals say.
-    const ends = run.heard.filter(({ page, size }) => page.count >= size).map(endOf);
-    const needed = run.plan.to(Math.max(run.total, ...ends));
+    const reached = run.heard.filter(({ page, size }) => page.count >= size).map(endOf);
+    const needed = run.plan.to(Math.max(run.total, ...reached));
     if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length > 0 && further++ < pagesBeyondMax) {
@@ -105,8 +106,13 @@ export function* weigh(run: Reading): Asking<Verdict> {
       continue;
     }
     if (run.failed.length > 0) return verdict;
+    const isEndOpen = verdict.windows.windows.every(({ to }) => to !== allKeys.to);
+    const atEnd = isEndOpen && ends++ < endTriesMax ? pagesAtEnd(run.heard) : [];
+    if (atEnd.length > 0) {
+      yield* run.ask(atEnd, { isSecondLook });
+      continue;
+    }
     const most = Math.max(repairsMin, needed.length);
-    const isSecondLook = run.heard.some(answer => answer.isSecondLook);
     const { pages, across } = repairsOf(verdict.windows, run.total, run.list.largest, run.isUsed);
     const before = repairs;
     repairs += (yield* run.ask(pages.slice(0, Math.max(0, most - repairs)), { isSecondLook })).length;

@@ -33,6 +33,12 @@ const responseBytesMax = 64 * 1024 * 1024;
 
 const unzip = promisify(gunzip);
 
+/** An answer's body, decompressed, and for how long a cache had kept it by its own word (`Age`), in milliseconds. */
+export interface Body {
+  readonly bytes: Buffer;
+  readonly ageMs: number;
+}
+
 /** Makes GET requests to one service, with its limits, without retries. */
 export class HttpClient {
   readonly #options: HttpOptions;
@@ -46,11 +52,11 @@ export class HttpClient {
   }
 
   /**
-   * Gets a path, with its query, below the base address and returns the body's bytes, decompressed.
+   * Gets a path, with its query, below the base address.
    *
    * @throws ServiceError for anything but a complete answer with status 200; its message shows no secret.
    */
-  async get(path: string, token: string, signal: AbortSignal, timeoutMs: number): Promise<Buffer> {
+  async get(path: string, token: string, signal: AbortSignal, timeoutMs: number): Promise<Body> {
     const url = new URL(`${this.#options.baseUrl}${path}`);
     signal.throwIfAborted();
     // A signal of its own: one that lives on, as AbortSignal.timeout does, would hold the answer's bytes until it is over.
@@ -79,7 +85,7 @@ export class HttpClient {
     await (await this.#connections)?.destroy();
   }
 
-  async #request(url: URL, token: string, signal: AbortSignal): Promise<Buffer> {
+  async #request(url: URL, token: string, signal: AbortSignal): Promise<Body> {
     this.#connections ??= connectTo(this.#options);
     const { statusCode, headers, body } = await request.call(await this.#connections, {
       origin: url.origin,
@@ -104,8 +110,10 @@ export class HttpClient {
     this.bytes += bytes.length;
     // The name of another encoding is not shown: it could be an echo of a secret.
     const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
-    if (encoding === '' || encoding === 'identity') return bytes;
-    if (encoding === 'gzip') return unzip(bytes, { maxOutputLength: responseBytesMax });
+    const ageMs = 1_000 * Number(/^\d{1,9}$/.exec(String(headers.age ?? ''))?.[0] ?? 0);
+    if (encoding === '' || encoding === 'identity') return { bytes, ageMs };
+    if (encoding === 'gzip')
+      return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ageMs };
     throw this.#error(url, ['invalid_response', 'answered in an encoding that was not asked for', false]);
   }
 

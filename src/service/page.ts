@@ -66,7 +66,7 @@ export function readPage(
     const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { field, jsonType, isInAnswer: true };
   });
-  return { ...content, pagination: pagination as unknown as Pagination, otherMembers };
+  return { ...content, pagination: pagination as unknown as Pagination, otherMembers, ageMs: 0 };
 
   /**
    * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,

@@ -2,7 +2,7 @@ import pRetry from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import { HttpClient, type HttpOptions } from './http-client.ts';
+import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
 import { readPage } from './page.ts';
 
@@ -110,12 +110,12 @@ export class Service implements PageSource {
     }
   }
 
-  /** Gets a page's bytes. If the token was accepted before, it might have expired: it is asked for again. */
-  async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Buffer> {
+  /** Gets a page's body. If the token was accepted before, it might have expired: it is asked for again. */
+  async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Body> {
     const get = async (token: string) => {
-      const bytes = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
+      const body = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
       this.#accepted = token;
-      return bytes;
+      return body;
     };
     this.#token ??= this.#readToken();
     const token = await this.#token;
@@ -147,9 +147,9 @@ export class Service implements PageSource {
     return Math.min(timeoutMs, giveUpAfterMs, this.#outage.isOver ? lastTryMsMax : timeoutMs);
   }
 
-  #read(bytes: Buffer, list: ListDefinition, { isKnown }: PageRequest): Page {
+  #read({ bytes, ageMs }: Body, list: ListDefinition, { isKnown }: PageRequest): Page {
     const asked = `GET ${this.baseUrl}${list.path}`;
-    const page = readPage(bytes, asked, isKnown);
+    const page = { ...readPage(bytes, asked, isKnown), ageMs };
     // Nothing of a known page is stored or shown, so no secret needs to be looked for.
     if (page.items === null || !this.#options.secrets.areIn(page.bytes)) return page;
     // Records without the secret would not be what the service lists.

@@ -1,7 +1,8 @@
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
-import { prove } from '../proof/prove.ts';
+import { type Proof, prove } from '../proof/prove.ts';
+import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum } from '../store/write/apply.ts';
@@ -20,10 +21,21 @@ import { assertPagesMax, drive, type ListProgress, type ListTask } from './read.
  */
 export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<ListOutcome> {
   const { list, mirror, clock, observer, source } = task;
-  const startedAt = clock().toISOString();
+  const begun = clock();
+  const startedAt = begun.toISOString();
+  const [begunAtMs, tickMs] = [begun.getTime(), performance.now()];
+  const nowMs = () => begunAtMs + performance.now() - tickMs;
   const ignoredFields = task.ignoreFields?.[list.resource] ?? [];
   const before = { ...source.traffic };
-  const progress: ListProgress = { mode: 'full', paging: null, total: null, walks: 0, stage: null };
+  const progress: ListProgress = {
+    mode: 'full',
+    paging: null,
+    total: null,
+    walks: 0,
+    begunAtMs,
+    nowMs,
+    stage: null,
+  };
   const conclude = (ending: Ending): ListOutcome => {
     const { mode, paging, total, walks, stage } = progress;
     const { requests, retries, bytes, waitedMs } = source.traffic;
@@ -123,7 +135,6 @@ async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
   // A service might serve smaller pages than are asked for.
   const isSmaller = run.pageSize !== null && run.pageSize < pageSize;
   if (fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller) return { kind: 'due' };
-  const readAt = clock().toISOString();
   const { count } = context.sum;
   progress.mode = 'incremental';
   const pageCount = Math.ceil(count / pageSize);
@@ -140,6 +151,8 @@ async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
     return { kind: 'full', reason: error.message };
   });
   if (end.kind === 'full') return { kind: 'refused', reason: end.reason };
+  const old = oldAnswers(end.answers, progress);
+  if (old !== null) return { kind: 'refused', reason: old };
   assertPagesMax(run, Math.ceil((progress.total ?? 0) / pageSize));
   const read = {
     proof: null,
@@ -148,16 +161,15 @@ async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
     undecided: 0,
     firstPageNo,
     pageSize,
-    readAt,
+    readAt: readSince(end.answers, progress),
   };
   return { kind: 'read', stage, ...read };
 }
 
 async function readFully(run: ListRun, state: ListState): Promise<Read> {
-  const { context, progress, source, list, signal, clock, observer } = run;
+  const { context, progress, source, list, signal, observer } = run;
   const stage = new Stage(context, state);
   progress.stage = stage;
-  const readAt = clock().toISOString();
   const first = await getFirstPage(source, list, run.pageSize ?? pageSizeAtFirst, signal);
   const { firstPageNo, pageSize, page } = first;
   progress.mode = 'full';
@@ -180,14 +192,40 @@ async function readFully(run: ListRun, state: ListState): Promise<Read> {
       return missingRows(stage);
     },
   });
-  const proof = await drive(asking, run, page);
+  const proof = asOldAs(progress, await drive(asking, run, page));
   const { answers, rows, verdict, unproven } = proof;
   if (verdict.isPageNoIgnored) {
     const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${verdict.reason}`;
     throw new ServiceError('pagination_ignored', message, { retryable: false });
   }
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
+  const readAt = readSince(answers, progress);
   return { stage, proof, answers, unproven, undecided, firstPageNo, pageSize, readAt };
+}
+
+/** If a cache gave old answers, they prove nothing of now, and no row goes: both answers for a removal can be as old. */
+function asOldAs(progress: ListProgress, proof: Proof): Proof {
+  const old = oldAnswers(proof.answers, progress);
+  if (old === null) return proof; // guard: answers of a cache
+  const rows = proof.rows.map(row => ({ ...row, fate: 'undecided' as const }));
+  return { ...proof, rows, unproven: old, verdict: { ...proof.verdict, isProven: false, reason: old } };
+}
+
+/** Answers that are so much older than the run do not show what is listed now. */
+const oldAnswerMs = 10 * 60_000;
+
+/** Says that a cache answered with pages that are older than the run; null if none did. */
+function oldAnswers(answers: readonly Answer[], { begunAtMs }: ListProgress): string | null {
+  const ageMs = begunAtMs - Math.min(...answers.map(({ at }) => at));
+  if (!(ageMs > oldAnswerMs)) return null;
+  const minutes = Math.round(ageMs / 60_000);
+  const age = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
+  return `a cache answered with pages that are ${age} older than the run (Age); let it pass requests with Cache-Control: no-cache on`;
+}
+
+/** The moment of the oldest answer of a reading, as an ISO date in UTC. */
+function readSince(answers: readonly Answer[], { begunAtMs }: ListProgress): string {
+  return new Date(Math.min(begunAtMs, ...answers.map(({ at }) => at))).toISOString();
 }
 
 /** How a list ends that was written; `unproven` says why it is not proven. */

@@ -56,6 +56,9 @@ export interface ListProgress {
   total: number | null;
   /** How many readings were begun. */
   walks: number;
+  /** When the list was begun, in milliseconds since 1970, and the time since then by a clock that nobody sets. */
+  readonly begunAtMs: number;
+  readonly nowMs: () => number;
   /** Null until the list is read. */
   stage: Stage | null;
 }
@@ -66,7 +69,7 @@ const failedPagesMax = 5;
 const sizesMax = 4;
 const noItems = joinPages([], 'id');
 
-type Asked = Ask & { readonly asked: number };
+type Asked = Ask & Pick<Answer, 'asked' | 'at'>;
 
 /**
  * Drives a proof: asks for the pages that it wants, a few requests in flight, stages what comes, and tells it the answers.
@@ -106,7 +109,7 @@ export async function drive<Result>(
     let isOver = false;
     const send = () => {
       while (!isOver && left.length > 0 && inFlight.size < source.concurrency) {
-        const ask = { ...(left.shift() as Ask), asked: ++tick };
+        const ask = { ...(left.shift() as Ask), asked: ++tick, at: progress.nowMs() };
         assertPagesMax(task, Math.floor(ask.index / sizesMax));
         const request = fetch(ask, either).then(fetched => [ask, fetched] as const);
         // It can fail while another page is entered, when nobody waits for it.
@@ -145,7 +148,15 @@ export async function drive<Result>(
 
   /** Stages a page, and says what of it counts. */
   function enter(ask: Asked, { page, wrong }: Fetched): Answer {
-    const none = { ...ask, arrived: ++tick, total: progress.total ?? 0, page: noItems, oldestNewKeys: [] };
+    const at = ask.at - (page?.ageMs ?? 0);
+    const none = {
+      ...ask,
+      at,
+      arrived: ++tick,
+      total: progress.total ?? 0,
+      page: noItems,
+      oldestNewKeys: [],
+    };
     if (wrong?.kind === 'failed') noteFailed(ask, wrong.reason);
     if (page === null) return { ...none, wrong };
     const { pagination } = page;

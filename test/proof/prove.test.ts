@@ -42,6 +42,7 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
         ...ask,
         asked: ++tick,
         arrived: ++tick,
+        at: 0,
         total: service.totalOf?.(ask) ?? list.length,
         page: new PageItems(
           `${[...keys]} ${items.map(({ content }) => content)}`,
@@ -117,11 +118,19 @@ test('a record at two places proves nothing if the service serves one page size'
   expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: false });
 });
 
-test('only a page that is not full and agrees with its total ends a list', () => {
+test('a total that is greater than the list refutes its end', () => {
   const list = counted(200);
-  for (const total of [199, 201, 240, 120]) {
+  for (const total of [201, 240]) {
     const { result } = proven({ list, identity: 'id', totalOf: () => total });
     expect(result.verdict.isProven, `${total}`).toBe(false);
+  }
+});
+
+test('a total that is less than the list does not, if pages end alike and nothing is behind them', () => {
+  const list = counted(200);
+  for (const total of [199, 120]) {
+    const { result } = proven({ list, identity: 'id', totalOf: () => total });
+    expect(result.verdict.isProven, `${total}`).toBe(true);
   }
 });
 

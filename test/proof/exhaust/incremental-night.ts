@@ -57,6 +57,7 @@ export function playIncremental(
         ...ask,
         asked: ++tick,
         arrived: ++tick,
+        at: 0,
         total: stated,
         page: pages.make(records),
         wrong: null,

@@ -93,6 +93,7 @@ export function playNight(
       const answer: Answer = {
         ...ask,
         arrived: ++tick,
+        at: 0,
         total,
         page,
         wrong: null,

@@ -1,0 +1,173 @@
+import { askedAgain, checkTotal } from './ends.ts';
+import { sizesMax } from './plan.ts';
+import { type Asking, pagesBeyondMax, type Reading } from './reading.ts';
+import {
+  type Answer,
+  areSameRecords,
+  beginOf,
+  endOf,
+  itemsOf,
+  joinPages,
+  type PageAddress,
+  type PageItems,
+} from './window.ts';
+
+/** If more of a reading's pages do not fit their totals, it is no change between two queries. */
+const askedAgainShare = 1 / 4;
+/** This many equal pages are enough to give up. */
+const alikeMin = 3;
+
+/** One pass over the whole list by pages of one size that do not overlap. */
+export interface PlainReading {
+  /** Its pages up to the end that they state, in order. */
+  readonly pages: readonly Answer[];
+  /** All its answers, also those beyond that end. */
+  readonly answers: readonly Answer[];
+  /** Why it is not complete; null if all pages fit one total. */
+  readonly problem: string | null;
+  /** Whether each page fits its own total, and the last one ends the list by it. */
+  readonly isWhole: boolean;
+  /** The records that are on several of its pages. */
+  readonly repeated: PageItems;
+  readonly isIdTwice: boolean;
+  /** Whether all pages with records were the same, or not those that were asked for. */
+  readonly isAlike: boolean;
+  readonly isSizeRefused: boolean;
+}
+
+/** How a reading is made. */
+interface ReadingOptions {
+  readonly isSecondLook?: boolean;
+  readonly again?: string | null;
+  /** If the service has one page size, its pages are asked for by a size that it ignores, so that they have other addresses. */
+  readonly isOtherwise?: boolean;
+  /** Whether it ends as soon as a total changes, because it can then prove nothing. */
+  readonly isCut?: boolean;
+  /** Answers that came before, from the first page on. */
+  readonly known?: readonly Answer[];
+}
+
+/**
+ * Reads the list from its first page to its last one. It goes on if the list grows meanwhile, so that every page is seen; but not if an
+ * answer is wrong. A page that does not fit its own total is asked for once more.
+ */
+export function* readPlainly(run: Reading, size: number, options: ReadingOptions): Asking<PlainReading> {
+  const { isSecondLook = false, isOtherwise = false, isCut = false, known = [] } = options;
+  const isIgnored = isOtherwise && run.hasOneSize && run.ignoresSizes;
+  const sent = isIgnored ? run.list.largest + 1 + ((run.list.run + run.ignoredCount++) % sizesMax) : null;
+  let { again = null } = options;
+  const answers = [...known];
+  const wrong: Answer[] = [];
+  const isFailed = (answer: Answer) => answer.wrong?.kind === 'failed';
+  const isOther = ({ total }: Answer) => isCut && total !== (answers[0]?.total ?? total);
+  // A page that fails for good does not keep the others from being read.
+  const isOver = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || isOther(answer));
+  let next = answers.length;
+  function* readTo(end: number): Asking<boolean> {
+    const pages: PageAddress[] = [];
+    for (; next < end; next++) pages.push({ index: next, size });
+    const came = yield* run.ask(pages, { isSecondLook, again, sent, stop: isOver });
+    again = null;
+    for (const answer of came) (answer.wrong === null ? answers : wrong).push(answer);
+    return wrong.every(isFailed) && !answers.some(isOther);
+  }
+
+  let goesOn = answers.length > 0 || (yield* readTo(1));
+  const count = Math.max(1, Math.ceil((answers[0]?.total ?? 0) / size));
+  // A few pages show a service that ignores the page number.
+  if (goesOn) goesOn = yield* readTo(Math.min(count, alikeMin));
+  const isPointless = isAlike(answers) && answers.length >= alikeMin && !hasOneRecord(answers[0] as Answer);
+  if (goesOn && !isPointless && answers.length > 0) {
+    goesOn = yield* readTo(count);
+    // Before the newest total is looked at: a page that is asked for again can have another one.
+    if (goesOn)
+      for (const answer of yield* askedAgain(run, answers, askedAgainShare, { isSecondLook, sent }))
+        if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
+    const stated = () => Math.ceil(run.total / size);
+    while (goesOn && next < stated()) goesOn = yield* readTo(stated());
+    // If the last page was full, the list might go on, whatever its total says.
+    const isFull = () => {
+      const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
+      return last.page.count >= size && !isOldPage(last, answers);
+    };
+    const most = next + pagesBeyondMax;
+    while (goesOn && isFull() && next < most) goesOn = yield* readTo(next + 1);
+  }
+
+  answers.sort((a, b) => a.index - b.index);
+  const pages = answers.filter(isInside);
+  const last = pages.at(-1);
+  const isEnd = last !== undefined && last.total === endOf(last);
+  const { repeated, twice } = repeatsIn(pages, run);
+  const oddity =
+    wrong[0]?.wrong?.reason ?? (isPointless ? 'each page has the same records' : oddityIn(answers));
+  const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
+  if (isSizeRefused && isIgnored) run.ignoresSizes = false;
+  return {
+    pages,
+    answers,
+    problem: oddity ?? totalsOf(answers) ?? twice,
+    isWhole: isEnd && oddity === null && !pages.some(({ page }) => page.isIdTwice),
+    repeated,
+    isIdTwice: twice !== null,
+    isAlike: isAlike(answers) || wrong.some(answer => answer.wrong?.kind === 'page'),
+    isSizeRefused,
+  };
+}
+
+/** Whether all pages with records were the same: the service might ignore the page number. */
+function isAlike(answers: readonly Answer[]): boolean {
+  const full = answers.filter(({ page }) => page.count > 0);
+  const digests = new Set(full.map(({ page }) => page.digest));
+  return digests.size === 1 && full.length > 1 && full.every(({ page, size }) => page.count >= size);
+}
+
+/** A list of identical records has equal pages, too. */
+function hasOneRecord({ page: { records } }: Answer): boolean {
+  return records.every(record => record === records[0]);
+}
+
+const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
+
+/** The totals of a reading, if they are not all the same. */
+function totalsOf(answers: readonly Answer[]): string | null {
+  const totals = answers.filter(answer => isInside(answer) || answer.index === 0).map(({ total }) => total);
+  const [least, most] = [Math.min(...totals), Math.max(...totals)];
+  return least < most ? `totalRecordCount was ${least} and ${most} in one reading` : null;
+}
+
+/** Why pages do not fit their own totals, or the end that they state. */
+function oddityIn(answers: readonly Answer[]): string | null {
+  const odd = answers.find(answer => isInside(answer) && checkTotal(answer) !== 'agrees');
+  if (odd !== undefined)
+    return `page ${odd.index + 1} has ${odd.page.count} records, which does not fit totalRecordCount ${odd.total}`;
+  const isMore = (answer: Answer) =>
+    !isInside(answer) && answer.page.count > 0 && !isOldPage(answer, answers);
+  return answers.some(isMore) ? 'a page beyond totalRecordCount has records' : null;
+}
+
+/** Beyond the end some services send the last page, or the first one, once more. */
+function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean {
+  return answers.some(other => other.index < index && areSameRecords([other.page], [page]));
+}
+
+/** The records that are on more than one page; with an id that is in the list twice, in words. */
+function repeatsIn(
+  answers: readonly Answer[],
+  { list }: Reading,
+): { repeated: PageItems; twice: string | null } {
+  const first = new Map<number, Answer>();
+  const onTwo = new Set<number>();
+  let twice: string | null = null;
+  for (const answer of answers)
+    for (const [at, record] of answer.page.records.entries()) {
+      const before = first.get(record);
+      if (before === undefined) first.set(record, answer);
+      else if (before !== answer) onTwo.add(record);
+      if (before !== undefined && list.identity === 'id')
+        twice ??= `id ${answer.page.keys[at]} is in the list twice`;
+    }
+  const items = onTwo.size === 0 ? [] : itemsOf(answers.map(({ page }) => page));
+  const those = items.filter(({ page, at }) => onTwo.has(page.records[at] as number));
+  return { repeated: joinPages(those, list.identity), twice };
+}
