@@ -177,6 +177,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'JSON array of the fields, in order, that the contents of the records that this run wrote leave out (`DOCMIRROR_IGNORE_FIELDS`); null if there are none',
         '["downloadUrl"]',
       ],
+      read_since: [
+        'the moment of the oldest answer in use: what is proven is so as of then; null if the list was not written',
+        '2026-11-20T22:15:01.004Z',
+      ],
     },
   },
   rejected_records: {
@@ -298,8 +302,12 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       record_count: ['records in the mirror now', '1205'],
       last_completed_run_id: ['the last run that completed the list; null if none has', '7'],
       last_completed_at: ['when that was', '2026-11-20T23:15:07.502Z'],
+      read_since: [
+        'the moment of the oldest answer of that run: what it says is so as of then',
+        '2026-11-20T23:15:01.004Z',
+      ],
       age_seconds: ['how long ago that is', '312'],
-      last_full_at: ['when a full sync last completed', '2026-11-20T22:15:07.118Z'],
+      last_full_at: ['the same of the last full sync that completed', '2026-11-20T22:15:07.118Z'],
       last_run_id: ['the last run that worked on the list and has ended, however it ended', '8'],
       last_run_status: ['how it ended', 'partial'],
       completeness: [

@@ -48,6 +48,7 @@ const listReceipt = object({
   removed: count('records that were removed'),
   rejected: count('records that could not be read'),
   removalsWithheld: count('records that were gone but were kept'),
+  readSince: optional(time('the moment of the oldest answer in use; only if one came')),
   ignoredFields: optional(list(text(), 'fields that its contents leave out; only if there are any')),
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });

@@ -149,6 +149,7 @@ export const notifierSettings = ['pingUrl', 'metricsFile'] as const;
 export const runSettings = [
   ...serviceSettings,
   'fullEveryMs',
+  'saveEveryMs',
   'maxRemovals',
   'keepHistoryMs',
   'ignoreFields',

@@ -71,6 +71,8 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
           removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
           pagesMax: config.maxPages,
           fullEveryMs: request.full ? 0 : config.fullEveryMs,
+          isAfresh: request.full === true || mayRebuild,
+          saveEveryMs: onPlannedChange === undefined ? config.saveEveryMs : 0,
         },
         { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
       );

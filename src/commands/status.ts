@@ -60,7 +60,7 @@ export const status = command({
       }
     });
     const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
-    const isTooOld = rows.some(({ resources }) => resources.some(list => isOld(list.lastCompletedAt)));
+    const isTooOld = rows.some(({ resources }) => resources.some(list => isOld(list.readSince)));
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
     if (format === 'prometheus') {

@@ -74,6 +74,10 @@ export const settings = {
     'the longest time between full syncs of a list; runs in between can be incremental; 0 makes every sync full',
     '24h',
   ]),
+  saveEveryMs: setting('SAVE_EVERY TIME', parse.timer, [
+    'a full reading in key order that takes longer writes what it has read, and goes on in a further run; 0: never',
+    '10m',
+  ]),
   maxRemovals: setting('MAX_REMOVALS SHARE', parse.share, [
     'a run that would remove more than this share of a list (and more than 20 records) withholds the removals',
     '50%',

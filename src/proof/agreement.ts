@@ -146,7 +146,8 @@ function countsIn(pages: readonly PageItems[]) {
 
 /** The order of the list's keys, if all pages show one without exceptions. */
 function keyOrderOf({ heard, list }: Reading) {
-  const order = orderOf(heard, list.learnt);
+  const fresh = heard.filter(({ isRecalled }) => !isRecalled);
+  const order = orderOf(fresh, list.learnt);
   return order === null || order.slack > 0 || order.strays > 0 ? null : order;
 }
 

@@ -84,7 +84,7 @@ function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const isEnd = (answer: Answer) => {
     const end = endOf(answer);
     if (!sizes.has(answer.size)) return false; // guard: sizes that are served
-    if (counted.some(({ total }) => total > end)) return false; // guard: a total that is not reached
+    if (counted.some(({ total, isRecalled }) => !isRecalled && total > end)) return false; // guard: a total that is not reached
     if (limitUnits.some(unit => end % unit === 0)) return false; // guard: a limit is no end
     // A page that is not full and ends before it is one that something was left out of.
     const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
@@ -159,10 +159,11 @@ export function isOnePageWhole(heard: readonly Answer[]): boolean {
 
 /**
  * Why a list that was read has fewer records than its totals state; null if it has not. While it changes, a record that came can be at a
- * place that was read before. The totals show by how much they moved. Too many are no fault: each was listed at some moment of the run.
+ * place that was read before. The totals show by how much they moved. Too many are no fault: each was listed at some moment of the reading.
+ * Totals of an earlier run say nothing of now.
  */
 export function miscount(answers: readonly Answer[], records: number): string | null {
-  const totals = countedAnswers(answers).map(({ total }) => total);
+  const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   if (records >= least - moved) return null; // guard: as many rows as records

@@ -184,7 +184,7 @@ function pagesFor(
 /** The pages that close gaps between chains, keys that are only at edges, and the end of the list. */
 export function repairsOf(windows: KeyWindows, total: number, largest: number, isUsed: IsUsed): Repairs {
   const least = Math.floor(largest * smallestShare) + 1;
-  return pagesFor(openPlaces(windows, total), sizesBetween(least, largest), total, isUsed);
+  return pagesFor(openPlaces(windows, total, largest / 2), sizesBetween(least, largest), total, isUsed);
 }
 
 /**
@@ -207,15 +207,22 @@ export function pagesToConfirm(
   return areMany && identity === 'id' ? { ...found, pages: whole } : found;
 }
 
-function openPlaces({ chains, ...order }: KeyWindows, total: number): (PlaceRange | Tie)[] {
+/** @param step by how many places it is read on from one side of a gap. */
+function openPlaces({ chains, ...order }: KeyWindows, total: number, step: number): (PlaceRange | Tie)[] {
   const places: (PlaceRange | Tie)[] = [];
   const add = (a: number, b: number) =>
     places.push({ from: Math.min(a, b) - order.stretch, to: Math.max(a, b) + order.stretch });
   let before: Chain | null = null;
   for (const chain of chains) {
     const head = chain.windows[0] as Window;
-    if (before !== null) add(endOf(before.last.answer), beginOf(head.answer));
-    else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginOf(head.answer));
+    if (before !== null) {
+      const [end, begin] = [endOf(before.last.answer), beginOf(head.answer)];
+      const [isEndOld, isBeginOld] = [before.last.answer.isRecalled, head.answer.isRecalled];
+      // The list has moved since the older one came, nobody knows how far: it is read on from the other one.
+      if (isEndOld === isBeginOld) add(end, begin);
+      else if (isEndOld) add(begin - step, begin);
+      else add(end, end + step);
+    } else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginOf(head.answer));
     // Keys that several records can share, and that are at the edge of every window that shows them.
     const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
     for (const keys of openRanges(chain.windows, within)) {

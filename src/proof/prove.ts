@@ -5,8 +5,7 @@ import { readPlainly } from './plain-reading.ts';
 import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
   type Asking,
-  agreement,
-  EndlessList,
+  EndedEarly,
   type ListFacts,
   pagesBeyondMax,
   Reading,
@@ -16,7 +15,7 @@ import {
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { type Answer, allKeys, keysOf } from './window.ts';
-import { proveByWindows, readAcross, verdictByKey, weigh } from './windows.ts';
+import { proveByWindows, readAcross, verdictByKey, verdictOf, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
 export interface Proof {
@@ -39,9 +38,8 @@ const roundTotal = 1_000;
  */
 export function* prove(list: ListFacts): Asking<Proof> {
   const run = new Reading(list);
-  let verdict = agreement('the list changes faster than it can be read');
   try {
-    verdict = yield* proveByWindows(run);
+    let verdict = yield* proveByWindows(run);
     if (verdict.isProven && verdict.windows?.direction === 'down')
       verdict = yield* lookAtFront(run, verdict.windows);
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
@@ -50,8 +48,9 @@ export function* prove(list: ListFacts): Asking<Proof> {
     }
     return yield* confirm(run, verdict);
   } catch (error) {
-    if (!(error instanceof EndlessList)) throw error;
-    return proofOf(run, verdict, false);
+    if (!(error instanceof EndedEarly)) throw error;
+    // A window says what it says, whether or not others follow.
+    return proofOf(run, { ...verdictOf(run), isProven: false, reason: error.message }, false);
   }
 }
 

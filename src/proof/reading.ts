@@ -17,6 +17,8 @@ export interface Batch {
   readonly stop: (answer: Answer) => boolean;
   /** Why the list is read once more from its first page; null if it is not. */
   readonly again: string | null;
+  /** Whether answers of an earlier run do, whose reading ended early. */
+  readonly mayRecall: boolean;
 }
 
 /** A part of a proof: it yields pages to ask for, receives their answers in the order of their arrival, and returns a result. */
@@ -73,14 +75,26 @@ const requestsMin = 100;
 /** The most pages beyond the end that totals state, while each is full. */
 export const pagesBeyondMax = 20;
 
-/** Thrown if a list takes too many requests: then it changes faster than it can be read. */
-export class EndlessList extends Error {}
+/**
+ * A reading ends before its proof does: something keeps it from going on, and it is thrown into the proof with the answers that had come;
+ * or it took too many requests.
+ */
+export class EndedEarly extends Error {
+  readonly answers: readonly Answer[];
+
+  constructor(reason: string, answers: readonly Answer[] = []) {
+    super(reason);
+    this.answers = answers;
+  }
+}
 
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
 
 /** How pages are asked for. */
-export type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop'>>;
+export type AskOptions = Partial<
+  Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall'>
+>;
 
 /** The answers of a run, and how it asks for more. */
 export class Reading {
@@ -119,21 +133,32 @@ export class Reading {
   /** Whether a page was answered in this run. */
   readonly isUsed = (page: PageAddress): boolean => this.#used.has(addressText(page));
 
-  /** @throws EndlessList if the run has asked for too many pages. */
+  /** @throws EndedEarly if the run has asked for too many pages, or can't go on. */
   *ask(
     pages: readonly PageAddress[],
-    { isSecondLook = false, again = null, sent = null, stop = isWrong }: AskOptions = {},
+    { isSecondLook = false, again = null, sent = null, stop = isWrong, mayRecall = false }: AskOptions = {},
   ): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
     const { largest } = this.list;
     const total = this.heard[0]?.total ?? 0;
     this.#count += pages.length;
-    if (this.#count > requestsMin + readingsMax * Math.ceil(total / largest)) throw new EndlessList();
+    if (this.#count > requestsMin + readingsMax * Math.ceil(total / largest))
+      throw new EndedEarly('the list changes faster than it can be read');
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
       return { index, size, sent, isSecondLook, isBeyond };
     });
-    const answers = yield { pages: asks, again, stop };
+    try {
+      const answers = yield { pages: asks, again, stop, mayRecall };
+      this.#hear(answers);
+      return answers;
+    } catch (error) {
+      if (error instanceof EndedEarly) this.#hear(error.answers);
+      throw error;
+    }
+  }
+
+  #hear(answers: readonly Answer[]): void {
     for (const answer of answers) {
       this.#used.add(addressText(answer));
       if (answer.wrong?.kind === 'size') this.hasOneSize = true;
@@ -142,7 +167,6 @@ export class Reading {
       this.heard.push(answer);
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
-    return answers;
   }
 }
 

@@ -151,6 +151,8 @@ export interface Answer extends Ask {
   readonly arrived: number;
   /** The moment that it is of, in milliseconds since 1970: when it was asked for, or earlier if a cache had kept it. */
   readonly at: number;
+  /** Whether it was asked for by an earlier run whose reading ended early. It is then older than all others. */
+  readonly isRecalled: boolean;
   /** The answer's own `totalRecordCount`. */
   readonly total: number;
   readonly page: PageItems;

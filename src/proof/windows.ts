@@ -51,7 +51,10 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     if (missing.length === 0) return yield* weigh(run);
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
     const probed = Math.max(probedMin, Math.floor(needed.length * probedShare));
-    const came = yield* run.ask(missing.slice(0, [1, 1, probed - 2][batch]), { stop: isOdd });
+    const came = yield* run.ask(missing.slice(0, [1, 1, probed - 2][batch]), {
+      stop: isOdd,
+      mayRecall: true,
+    });
     const odd = came.map(oddityOf).find(each => each !== null);
     if (odd != null) return agreement(odd);
     if (batch === 2 && probed < needed.length / 2 && isCostly(run))

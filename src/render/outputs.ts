@@ -47,8 +47,9 @@ const listStatus = object({
   recordCount,
   verdict: text('such as `failed: timeout`'),
   lastCompletedAt: orNull(time('the end of its last completed run')),
-  lastFullAt: orNull(time('the end of its last completed full sync')),
-  ageMs: orNull(whole('time since `lastCompletedAt`')),
+  readSince: orNull(time('since when that run is true: its oldest answer')),
+  lastFullAt: orNull(time('the same of its last completed full sync')),
+  ageMs: orNull(whole('time since `readSince`')),
   endedInFuture: yesOrNo("by this machine's clock"),
   unknownFields: list(seenField, 'those without a column'),
   lastRun: orNull(

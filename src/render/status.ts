@@ -87,7 +87,7 @@ export function mirrorStatusOf(
   }
   const state = states.find(each => found.some(([its]) => its === each)) ?? 'ok';
   const why = found.flatMap(([its, reason]) => (its === state && reason !== '' ? [reason] : []));
-  const ended = lists.filter(({ lastEnded }) => lastEnded !== null).map(list => list.lastCompletedAt);
+  const ended = lists.filter(({ lastEnded }) => lastEnded !== null).map(list => list.readSince);
   const oldest = ended.includes(null) ? null : (ended.toSorted()[0] ?? null);
   return {
     database,
@@ -97,7 +97,7 @@ export function mirrorStatusOf(
     resources: lists.map(({ lastEnded: _ended, ...list }) => ({
       ...list,
       verdict: stateText(list.lastRun),
-      ageMs: ageMs(list.lastCompletedAt, nowMs),
+      ageMs: ageMs(list.readSince, nowMs),
       endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     })),
     labels: newest?.labels ?? {},
@@ -109,7 +109,7 @@ export function mirrorStatusOf(
 
 /** Each fault of a list: the state of the mirror, and the reason. */
 function faultsOf(
-  { resource, lastEnded: last, lastCompletedAt: at }: ListStatus,
+  { resource, lastEnded: last, readSince: at }: ListStatus,
   nowMs: number,
   maxAgeMs: number | null,
 ): [state: string, why: string][] {

@@ -14,6 +14,7 @@ const health = object({
       object({
         resource: shape.oneOf<string>(resourceNames),
         lastCompletedAt: orNull(shape.time('null if no run has completed')),
+        readSince: orNull(shape.time('since when that run is true')),
         ageSeconds: orNull(shape.number('null also if it is in the future')),
       }),
     ),

@@ -128,11 +128,11 @@ function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
   const { isReadable, error, lists: all } = labelledFigures(database, {});
   if (error !== null)
     return { status: 'unreadable', ...(error instanceof OtherShapeError && { message: error.withoutPath }) };
-  const lists = all.map(({ resource, lastCompletedAt }) => {
-    const age = ageMs(lastCompletedAt, nowMs);
-    return { resource, lastCompletedAt, ageSeconds: age === null ? null : age / 1000 };
+  const lists = all.map(({ resource, lastCompletedAt, readSince }) => {
+    const age = ageMs(readSince, nowMs);
+    return { resource, lastCompletedAt, readSince, ageSeconds: age === null ? null : age / 1000 };
   });
-  const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.lastCompletedAt, nowMs, maxAgeMs));
+  const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.readSince, nowMs, maxAgeMs));
   // Without a mirror, also without a limit for the age: it was moved away, or the first run has not made it yet.
   return { status: isOld || !isReadable ? 'stale' : 'ok', lists };
 }

@@ -6,12 +6,13 @@ import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum } from '../store/write/apply.ts';
-import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
+import { answersIn } from '../store/write/journal.ts';
+import { forgetJournal, type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from './pages.ts';
-import { assertPagesMax, drive, type ListProgress, type ListTask } from './read.ts';
+import { assertPagesMax, drive, type ListProgress, type ListTask, Pause } from './read.ts';
 
 /**
  * Mirrors one list: reads it until the answers prove its records, and writes them in one transaction. It returns how the list ended,
@@ -19,7 +20,7 @@ import { assertPagesMax, drive, type ListProgress, type ListTask } from './read.
  *
  * @param onFault called with a fault of docmirror itself, which ends the list like any other error.
  */
-export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<ListOutcome> {
+export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<SyncedList> {
   const { list, mirror, clock, observer, source } = task;
   const begun = clock();
   const startedAt = begun.toISOString();
@@ -35,6 +36,7 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
     begunAtMs,
     nowMs,
     stage: null,
+    endedBy: null,
   };
   const conclude = (ending: Ending): ListOutcome => {
     const { mode, paging, total, walks, stage } = progress;
@@ -59,20 +61,26 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
     };
   };
   observer.listStarted(list);
-  let outcome: ListOutcome;
+  let synced: SyncedList;
   try {
     const context = await mirror.openList(list, startedAt, ignoredFields);
-    outcome = await readAndWrite({ ...task, context, progress, conclude });
+    synced = await readAndWrite({ ...task, context, progress, conclude });
   } catch (error) {
     if (!(error instanceof DocmirrorError)) onFault(error);
-    outcome = await mirror.recordList(conclude(failed(error)));
+    synced = { outcome: await mirror.recordList(conclude(failed(error))), pause: null };
   }
-  observer.listEnded(list, outcome);
-  return outcome;
+  observer.listEnded(list, synced.outcome);
+  return synced;
+}
+
+/** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
+export interface SyncedList {
+  readonly outcome: ListOutcome;
+  readonly pause: { readonly hasGrown: boolean } | null;
 }
 
 /** How a list ended, and how many rows were written. */
-type Ending = Applied & Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason'>;
+type Ending = Applied & Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason' | 'readSince'>;
 
 interface ListRun extends ListTask {
   readonly context: ListContext;
@@ -81,31 +89,30 @@ interface ListRun extends ListTask {
 }
 
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
-async function readAndWrite(run: ListRun): Promise<ListOutcome> {
-  const { list, context, progress, observer, removals, source } = run;
+async function readAndWrite(run: ListRun): Promise<SyncedList> {
+  const { list, context, observer, source } = run;
   const { file } = context;
   const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
   const state = isSameService ? readState(file.sqlite, list, context.ignored) : nothingLearnt;
   try {
-    const conclude = (unproven: string | null, applied: Applied) =>
-      run.conclude(ended(progress.mode, unproven, applied));
-    const write = ({ stage, ...read }: Read) => apply(stage, { ...read, removals }, conclude);
     const growth = await readGrowth(run, state);
-    const grown = growth.kind === 'read' ? await write(growth) : growth;
-    if (grown.kind === 'written') return grown.outcome;
+    const grown = growth.kind === 'read' ? await write(run, growth) : growth;
+    if (grown.kind === 'written') return grown.synced;
     if (grown.kind === 'refused') observer.walkAgain(list, grown.reason);
-    const full = await write(await readFully(run, state));
-    if (full.kind === 'written') return full.outcome;
-    observer.walkAgain(list, full.reason);
-    // What earlier runs remember can be wrong, but not twice.
-    assertSum(context);
-    const afresh = await write(await readFully(run, nothingLearnt));
-    if (afresh.kind === 'written') return afresh.outcome;
-    throw new Error(`${list.resource}: ${afresh.reason}`);
+    for (let known = state; ; ) {
+      const read = await readFully(run, known);
+      const full = read.kind === 'read' ? await write(run, read) : read;
+      if (full.kind === 'written') return full.synced;
+      observer.walkAgain(list, full.reason);
+      if (known === nothingLearnt) throw new Error(`${list.resource}: ${full.reason}`);
+      // What an earlier run has read can be outdated by now. What runs remember can be wrong, but not twice.
+      known = run.progress.stage?.hasRecalled ? { ...known, journal: null } : nothingLearnt;
+      if (known === nothingLearnt) assertSum(context);
+    }
   } catch (error) {
     throw explainSqliteError(error, file.path);
   } finally {
-    if (file.sqlite.open) progress.stage?.end();
+    if (file.sqlite.open) run.progress.stage?.end();
   }
 }
 
@@ -114,17 +121,55 @@ const fullSyncLeeway = 0.05;
 
 /** A list that was read, and what it was staged on. */
 interface Read extends Omit<Result, 'removals'> {
+  readonly kind: 'read';
   readonly stage: Stage;
 }
 
-/** How reading from the growing end ended: a full sync is due, or what was read does not do. */
-type Grown =
-  | (Read & { readonly kind: 'read' })
-  | { readonly kind: 'due' }
-  | { readonly kind: 'refused'; readonly reason: string };
+/** What was read or written does not do, and the list is read again. */
+interface Refused {
+  readonly kind: 'refused';
+  readonly reason: string;
+}
 
-/** Reads a list from its growing end, until a window meets the known records. */
-async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
+/** How long it can take to write what a reading has read that ended early, in milliseconds. */
+const keepingMsMax = 20_000;
+
+/** Writes a list that was read. A reading that ended early is written, too, and then has the status of what ended it. */
+async function write(
+  run: ListRun,
+  { stage, kind: _, ...read }: Read,
+): Promise<{ readonly kind: 'written'; readonly synced: SyncedList } | Refused> {
+  const { progress, context, removals } = run;
+  const { endedBy } = progress;
+  const conclude = (unproven: string | null, applied: Applied) =>
+    run.conclude({
+      ...ended(progress.mode, unproven, applied),
+      readSince: read.readSince,
+      ...(endedBy && endOf(endedBy)),
+    });
+  // The run's own signal can be what ended it.
+  const signal = endedBy === null ? context.signal : AbortSignal.timeout(keepingMsMax);
+  const written = await apply(stage, { ...read, removals }, conclude, signal).catch((error: unknown) => {
+    throw endedBy !== null && signal.aborted ? endedBy : error;
+  });
+  if (written.kind === 'written') {
+    const hasGrown = written.journaled > (read.journal?.older.length ?? 0);
+    return {
+      kind: 'written',
+      synced: { outcome: written.outcome, pause: endedBy instanceof Pause ? { hasGrown } : null },
+    };
+  }
+  if (endedBy === null) return written;
+  // A list that always ends early would always fail with it.
+  await forgetJournal(context, stage.before);
+  throw endedBy;
+}
+
+/** Reads a list from its growing end, until a window meets the known records. It is due for a full sync if that is not enough. */
+async function readGrowth(
+  run: ListRun,
+  state: ListState,
+): Promise<Read | Refused | { readonly kind: 'due' }> {
   const { list, context, progress, fullEveryMs, clock } = run;
   const { growth, order } = state;
   if (growth === null || order === null || order === 'none') return { kind: 'due' };
@@ -161,12 +206,13 @@ async function readGrowth(run: ListRun, state: ListState): Promise<Grown> {
     undecided: 0,
     firstPageNo,
     pageSize,
-    readAt: readSince(end.answers, progress),
+    readSince: readSince(end.answers, progress),
+    journal: null,
   };
   return { kind: 'read', stage, ...read };
 }
 
-async function readFully(run: ListRun, state: ListState): Promise<Read> {
+async function readFully(run: ListRun, state: ListState): Promise<Read | Refused> {
   const { context, progress, source, list, signal, observer } = run;
   const stage = new Stage(context, state);
   progress.stage = stage;
@@ -178,6 +224,10 @@ async function readFully(run: ListRun, state: ListState): Promise<Read> {
   progress.walks++;
   assertPagesMax(run, pagesStated(first));
   observer.walkStarted(list, progress.walks, pagesStated(first));
+  const older = run.isAfresh ? [] : answersIn(state.journal, first, progress.nowMs());
+  const before = context.records.last('written', list.resource)?.totalRecordCount ?? null;
+  const totalBefore = older.length > 0 && state.journal ? state.journal.totalBefore : before;
+  stage.goOnWith(older);
   for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
   const identity = list.identity.by;
   const asking = prove({
@@ -186,7 +236,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read> {
     overlap: overlapOf(pageSize, identity),
     learnt: state.order,
     run: context.runId,
-    totalBefore: context.records.last('written', list.resource)?.totalRecordCount ?? null,
+    totalBefore,
     unshown(joined) {
       stage.join(joined);
       return missingRows(stage);
@@ -198,9 +248,24 @@ async function readFully(run: ListRun, state: ListState): Promise<Read> {
     const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${verdict.reason}`;
     throw new ServiceError('pagination_ignored', message, { retryable: false });
   }
+  const hasEndedEarly = progress.endedBy !== null;
+  const isOpen = verdict.rule === 'key' && !verdict.isProven && !unproven?.startsWith('page_failed');
+  if (stage.hasRecalled && isOpen && !hasEndedEarly) return { kind: 'refused', reason: unproven as string };
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
-  const readAt = readSince(answers, progress);
-  return { stage, proof, answers, unproven, undecided, firstPageNo, pageSize, readAt };
+  // Readings that agree are of this run alone.
+  const inUse = answers.filter(({ isRecalled }) => !isRecalled || verdict.rule === 'key');
+  return {
+    kind: 'read',
+    stage,
+    proof,
+    answers,
+    unproven,
+    undecided,
+    firstPageNo,
+    pageSize,
+    readSince: readSince(inUse, progress),
+    journal: hasEndedEarly ? { older, totalBefore } : null,
+  };
 }
 
 /** If a cache gave old answers, they prove nothing of now, and no row goes: both answers for a removal can be as old. */
@@ -216,7 +281,8 @@ const oldAnswerMs = 10 * 60_000;
 
 /** Says that a cache answered with pages that are older than the run; null if none did. */
 function oldAnswers(answers: readonly Answer[], { begunAtMs }: ListProgress): string | null {
-  const ageMs = begunAtMs - Math.min(...answers.map(({ at }) => at));
+  const fresh = answers.filter(({ isRecalled }) => !isRecalled);
+  const ageMs = begunAtMs - Math.min(...fresh.map(({ at }) => at));
   if (!(ageMs > oldAnswerMs)) return null;
   const minutes = Math.round(ageMs / 60_000);
   const age = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
@@ -229,7 +295,11 @@ function readSince(answers: readonly Answer[], { begunAtMs }: ListProgress): str
 }
 
 /** How a list ends that was written; `unproven` says why it is not proven. */
-function ended(mode: ListProgress['mode'], unproven: string | null, counts: Applied): Ending {
+function ended(
+  mode: ListProgress['mode'],
+  unproven: string | null,
+  counts: Applied,
+): Omit<Ending, 'readSince'> {
   const completeness = mode === 'full' ? 'proven' : 'incremental';
   const isWhole = unproven === null && counts.rejected === 0 && counts.removalsWithheld === 0;
   const { rejected } = counts;
@@ -256,12 +326,17 @@ function whyWithheld({ removalsWithheld, rejected }: Applied) {
 function failed(error: unknown): Ending {
   return {
     ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
-    ...{ completeness: null, reason: null, checksum: null },
+    ...{ completeness: null, reason: null, checksum: null, readSince: null },
     newFields: [],
     restlessFields: [],
-    status: error instanceof CancelledError ? 'cancelled' : 'failed',
-    error: runErrorOf(error),
+    ...endOf(error),
   };
+}
+
+/** The status of a list by what ended it. */
+function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error'> {
+  if (error instanceof Pause) return { status: 'partial', error: null };
+  return { status: error instanceof CancelledError ? 'cancelled' : 'failed', error: runErrorOf(error) };
 }
 
 /** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */

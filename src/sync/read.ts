@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
-import { ServiceError } from '../errors.ts';
-import type { Asking, Batch } from '../proof/reading.ts';
+import { CancelledError, ServiceError } from '../errors.ts';
+import { type Asking, type Batch, EndedEarly } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
 import type { ListOutcome } from '../store/tables/run.ts';
@@ -28,6 +28,10 @@ export interface ListOptions {
   readonly removals: RemovalGuard;
   /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
   readonly fullEveryMs: number;
+  /** Whether a reading that ended early is not gone on with. */
+  readonly isAfresh: boolean;
+  /** A full reading by key pauses after so many milliseconds, so that what it has read is written; 0: never. */
+  readonly saveEveryMs: number;
   /** For each list the names of fields beside the contract whose changes do not count, in order; none if it is left out. */
   readonly ignoreFields?: Readonly<Partial<Record<ResourceName, readonly string[]>>>;
 }
@@ -61,7 +65,12 @@ export interface ListProgress {
   readonly nowMs: () => number;
   /** Null until the list is read. */
   stage: Stage | null;
+  /** What ended the reading early; null if nothing did. */
+  endedBy: ServiceError | CancelledError | Pause | null;
 }
+
+/** A reading ends itself, so that what it has read is written. */
+export class Pause extends Error {}
 
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
 const failedPagesMax = 5;
@@ -69,13 +78,16 @@ const failedPagesMax = 5;
 const sizesMax = 4;
 const noItems = joinPages([], 'id');
 
-type Asked = Ask & Pick<Answer, 'asked' | 'at'>;
+type Asked = Ask & Pick<Answer, 'asked' | 'at' | 'isRecalled'>;
 
 /**
  * Drives a proof: asks for the pages that it wants, a few requests in flight, stages what comes, and tells it the answers.
  *
  * @param first the list's first page, which is then the first answer; null if only the growing end is read.
- * @throws ServiceError if a page can't be read, or the list has more pages than are allowed.
+ * If a page can't be read, the run is cancelled, or the list has more pages than are allowed, a full reading ends early: the proof says what
+ * the answers so far show.
+ *
+ * @throws ServiceError, CancelledError if that happens to an incremental reading.
  */
 export async function drive<Result>(
   asking: Asking<Result>,
@@ -93,10 +105,30 @@ export async function drive<Result>(
   const getPage = pageGetter(source, list, paging, isKnown);
 
   let step = asking.next();
-  while (step.done !== true) step = asking.next(await answersTo(step.value));
+  while (step.done !== true) {
+    const answers: Answer[] = [];
+    const error = await answersTo(step.value, answers).catch((thrown: unknown) => thrown);
+    const endsReading = [ServiceError, CancelledError, Pause].some(kind => error instanceof kind);
+    if (error !== undefined && !(endsReading && progress.mode === 'full')) throw error;
+    progress.endedBy = (error ?? null) as ListProgress['endedBy'];
+    step =
+      error === undefined
+        ? asking.next(answers)
+        : asking.throw(new EndedEarly('the reading ended early', answers));
+  }
   return step.value;
 
-  async function answersTo({ pages, stop, again }: Batch): Promise<Answer[]> {
+  /** Whether the reading has got further than the one before it, and took long enough. */
+  function isPauseDue(answers: readonly Answer[]): boolean {
+    const { saveEveryMs } = task;
+    if (saveEveryMs === 0 || progress.nowMs() - progress.begunAtMs < saveEveryMs) return false;
+    return answers.some(
+      ({ isRecalled, wrong, page, size }) => !isRecalled && wrong === null && page.count >= size,
+    );
+  }
+
+  /** @param answers takes them, so that none is lost that came before an error. */
+  async function answersTo({ pages, stop, again, mayRecall }: Batch, answers: Answer[]): Promise<void> {
     if (again !== null) {
       progress.walks++;
       observer.walkAgain(list, again);
@@ -104,12 +136,17 @@ export async function drive<Result>(
     const reading = new AbortController();
     const either = AbortSignal.any([signal, reading.signal]);
     const left = [...pages];
-    const answers: Answer[] = [];
     const inFlight = new Map<Asked, Promise<readonly [Asked, Fetched]>>();
     let isOver = false;
     const send = () => {
       while (!isOver && left.length > 0 && inFlight.size < source.concurrency) {
-        const ask = { ...(left.shift() as Ask), asked: ++tick, at: progress.nowMs() };
+        const ask = { ...(left.shift() as Ask), asked: ++tick, at: progress.nowMs(), isRecalled: false };
+        const older = mayRecall ? stage.acceptOlder(ask) : null;
+        if (older !== null) {
+          answers.push(older);
+          isOver ||= stop(older);
+          continue;
+        }
         assertPagesMax(task, Math.floor(ask.index / sizesMax));
         const request = fetch(ask, either).then(fetched => [ask, fetched] as const);
         // It can fail while another page is entered, when nobody waits for it.
@@ -130,8 +167,15 @@ export async function drive<Result>(
         isOver ||= stop(answer);
         const stated = Math.ceil((progress.total ?? 0) / pageSize);
         observer.pageDone(list, firstPageNo + answer.index, Math.max(1, stated));
+        if (mayRecall && !isOver && left.length > 0 && isPauseDue(answers)) throw new Pause();
       }
-      return answers;
+    } catch (error) {
+      // What has arrived by now was read, too.
+      reading.abort(error);
+      for (const settled of await Promise.allSettled(inFlight.values()))
+        if (settled.status === 'fulfilled' && settled.value[1].wrong === null)
+          answers.push(enter(...settled.value));
+      throw error;
     } finally {
       reading.abort(new Error('The reading has ended.'));
       await Promise.allSettled(inFlight.values());

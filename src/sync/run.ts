@@ -1,7 +1,7 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
 import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
-import { runErrorOf, syncList } from './list.ts';
+import { runErrorOf, type SyncedList, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './read.ts';
 
 /** The task of a run. */
@@ -20,14 +20,32 @@ export interface RunOptions extends ListOptions {
 }
 
 /**
+ * Syncs lists. If the reading of a list takes too long, it pauses, so that what it has read is written; then the next run begins at once
+ * with the lists that are not done. The summary is that of the last run.
+ *
+ * @throws an error of the mirror as a whole, and a fault of docmirror itself; a fault in a list is thrown when its run has ended.
+ */
+export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
+  let next = options;
+  for (;;) {
+    const { summary, pauses } = await runOnce(next, world);
+    if (pauses.length === 0 || world.signal.aborted) return summary;
+    const open = summary.resources
+      .filter(({ status }) => status !== 'completed')
+      .map(({ resource }) => resource);
+    const lists = next.lists.filter(({ resource }) => open.includes(resource));
+    // A list whose answers can't be kept would begin for ever.
+    const saveEveryMs = pauses.every(({ hasGrown }) => hasGrown) ? next.saveEveryMs : 0;
+    next = { ...next, lists, saveEveryMs, isAfresh: false };
+  }
+}
+
+/**
  * One run: each list is read, proven and applied by itself, so that a list that fails does not affect the others.
  *
  * The lists whose connection names have the highest rank go first, so that a dry run reports the final names.
- *
- * @throws an error of the mirror as a whole, and a fault of docmirror itself; a fault in a list is thrown when the run
- * has ended.
  */
-export async function runSync(options: RunOptions, world: RunWorld) {
+async function runOnce(options: RunOptions, world: RunWorld) {
   const { source, mirror, clock, signal } = world;
   // The clock might be set during the run.
   const startedAtMs = performance.now();
@@ -41,12 +59,15 @@ export async function runSync(options: RunOptions, world: RunWorld) {
   const fullEveryMs = rowsDropped === null ? options.fullEveryMs : 0;
   const outcomes = new Map<ResourceName, ListOutcome>();
   const faults: unknown[] = [];
+  const pauses: NonNullable<SyncedList['pause']>[] = [];
   let versionsPruned = 0;
   const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
   try {
     for (const list of ordered) {
       const task = { ...options, ...world, list, fullEveryMs };
-      outcomes.set(list.resource, await syncList(task, fault => faults.push(fault)));
+      const { outcome, pause } = await syncList(task, fault => faults.push(fault));
+      outcomes.set(list.resource, outcome);
+      if (pause !== null) pauses.push(pause);
     }
     if (keepHistoryMs !== null && !signal.aborted) {
       const pruning = mirror.pruneHistory(keepHistoryMs, clock().toISOString());
@@ -70,7 +91,7 @@ export async function runSync(options: RunOptions, world: RunWorld) {
   const completedAt = clock().toISOString();
   const receipt = await mirror.endRun(status, completedAt, error);
   if (faults.length > 0) throw faults[0];
-  return {
+  const summary = {
     runId,
     rowsDropped,
     status,
@@ -83,6 +104,7 @@ export async function runSync(options: RunOptions, world: RunWorld) {
     versionsPruned,
     receipt,
   };
+  return { summary, pauses };
 }
 
 function statusOf(resources: readonly ListOutcome[]): RunStatus {
@@ -93,7 +115,7 @@ function statusOf(resources: readonly ListOutcome[]): RunStatus {
 }
 
 /** How a run ended. */
-export type RunSummary = Readonly<Awaited<ReturnType<typeof runSync>>>;
+export type RunSummary = Readonly<Awaited<ReturnType<typeof runOnce>>['summary']>;
 
 /** The exit code of a process after this run. */
 export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSignal): number {

@@ -23,6 +23,7 @@ const samples: {
   trigger: ['cron', 'cron'],
   maxPages: ['10', 10],
   fullEveryMs: ['2h', 7_200_000],
+  saveEveryMs: ['500ms', 500],
   maxRemovals: ['12.5%', 0.125],
   keepHistoryMs: ['400d', 34_560_000_000],
   ignoreFields: [

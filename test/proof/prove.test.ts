@@ -43,6 +43,7 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
         asked: ++tick,
         arrived: ++tick,
         at: 0,
+        isRecalled: false,
         total: service.totalOf?.(ask) ?? list.length,
         page: new PageItems(
           `${[...keys]} ${items.map(({ content }) => content)}`,

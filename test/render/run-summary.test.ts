@@ -23,6 +23,7 @@ const plain: ListOutcome = {
   undecided: 0,
   newFields: [],
   restlessFields: [],
+  readSince: null,
   walks: 1,
   requests: 4,
   retries: 0,

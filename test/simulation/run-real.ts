@@ -90,6 +90,8 @@ async function tryOnce(wish: RunWish, mayRebuild: boolean): Promise<RunReport> {
         removals: { shareMax: 0.5, allowAny: !wish.isGuarded },
         pagesMax: 1_000_000,
         fullEveryMs: wish.isIncremental ? 24 * hourMs : 0,
+        isAfresh: false,
+        saveEveryMs: 0,
         keepHistoryMs: wish.keepHours === null ? null : wish.keepHours * hourMs,
       },
       { source: sourceOf(wish), mirror, clock, observer: observerOf(event), signal },

@@ -32,6 +32,8 @@ export interface InProcessOptions {
   readonly maxRemovals?: number;
   /** In milliseconds. Every sync is full if it is left out. */
   readonly fullEveryMs?: number;
+  readonly isAfresh?: boolean;
+  readonly saveEveryMs?: number;
   /** In milliseconds; all is kept when it is left out. */
   readonly keepHistoryMs?: number;
   /** As the setting; every field counts if it is left out. */
@@ -68,6 +70,8 @@ export async function run(
         removals: { shareMax: options.maxRemovals ?? 1, allowAny: options.maxRemovals === undefined },
         pagesMax: 1_000_000,
         fullEveryMs: options.fullEveryMs ?? 0,
+        isAfresh: options.isAfresh ?? false,
+        saveEveryMs: options.saveEveryMs ?? 0,
         keepHistoryMs: options.keepHistoryMs ?? null,
         ignoreFields: options.ignoreFields ?? {},
       },

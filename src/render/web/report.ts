@@ -77,7 +77,7 @@ Ask those who run these systems.`;
 const ageMsMax = 2 * dayMs;
 
 function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
-  const { resource, lastEnded, lastCompletedAt, rejections } = list;
+  const { resource, lastEnded, readSince, rejections } = list;
   if (lastEnded === null) return [];
   const { title } = browsableOf(resource);
   const concerns = notesOn(lastEnded, rejections).map(({ text, advice }) => {
@@ -89,12 +89,12 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
       `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`,
     );
   });
-  if (!isFresh(lastCompletedAt, nowMs, maxAgeMs))
+  if (!isFresh(readSince, nowMs, maxAgeMs))
     concerns.push(
       concern(
         'bad',
         `${title}: too old`,
-        `Last completed ${ago(lastCompletedAt, nowMs)}. See why:\n    docmirror runs --limit 5`,
+        `Last completed ${ago(readSince, nowMs)}. See why:\n    docmirror runs --limit 5`,
       ),
     );
   return concerns;

@@ -57,6 +57,7 @@ export class RunReader implements Disposable {
       lists.map(({ resource, table }) => {
         /** The newest run that worked on the list, however it ended. */
         const last = this.#newest(resource);
+        const [done, full] = [this.#newest(resource, isCompleted), this.#newest(resource, isFull)];
         const ofRun = eq(syncRuns.id, last?.runId ?? 0);
         const baseUrl = orm.select().from(syncRuns).where(ofRun).get()?.baseUrl ?? '';
         return {
@@ -64,8 +65,10 @@ export class RunReader implements Disposable {
           recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
           lastRun: last && { ...last, baseUrl },
           lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
-          lastCompletedAt: this.#newest(resource, isCompleted)?.completedAt ?? null,
-          lastFullAt: this.#newest(resource, isFull)?.completedAt ?? null,
+          lastCompletedAt: done?.completedAt ?? null,
+          /** Since when its last completed run is true, and its last completed full sync. */
+          readSince: done?.readSince ?? done?.completedAt ?? null,
+          lastFullAt: full?.readSince ?? full?.completedAt ?? null,
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
           unknownFields: sqlite
             .prepare<[string], SeenField>(seenFields)
@@ -191,8 +194,8 @@ const completed = "status = 'completed'";
 export const listNumbers: readonly ListNumber[] = [
   [
     'last_completed_timestamp_seconds',
-    "When the list's last completed run ended, in seconds since 1970.",
-    newest("unixepoch(completed_at, 'subsec')", completed),
+    "Since when the list's last completed run is true, in seconds since 1970.",
+    newest("unixepoch(coalesce(read_since, completed_at), 'subsec')", completed),
     true,
   ],
   ['records', 'Records of the list in the mirror.', newest('record_count', 'record_count IS NOT NULL'), true],
@@ -230,6 +233,7 @@ export const figuresBeforeFirstRun: MirrorFigures = {
   lists: resourceNames.map(resource => ({
     resource,
     lastCompletedAt: null,
+    readSince: null,
     completeness: null,
     unknownFields: 0,
     numbers: [],
@@ -251,13 +255,13 @@ export function readFigures(path: string) {
   const labels = sqlite
     .prepare<[], string | null>('SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')
     .pluck();
-  type ListRow = [string | null, string | null, number, ...(number | null)[]];
+  type ListRow = [string | null, string | null, string | null, number, ...(number | null)[]];
   // A run takes 0 seconds if the clock was set back meanwhile.
   const ofList = sqlite
     .prepare<object, ListRow>(
       `WITH l AS (SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
          FROM sync_run_resources WHERE resource = @resource)
-       SELECT ${newest('completed_at', completed)}, ${ofLast('completeness')},
+       SELECT ${newest('completed_at', completed)}, ${newest('coalesce(read_since, completed_at)', completed)}, ${ofLast('completeness')},
          (SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = @resource AND record_count IS NOT 0),
          ${listNumbers.map(([, , sql]) => sql).join(', ')} FROM l`,
     )
@@ -265,9 +269,11 @@ export function readFigures(path: string) {
   return sqlite.transaction(() => ({
     runs: runs.all().map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
     lists: resourceNames.map(resource => {
-      const [lastCompletedAt, completeness, unknownFields, ...numbers] = ofList.get({ resource }) as ListRow;
+      const [lastCompletedAt, readSince, completeness, unknownFields, ...numbers] = ofList.get({
+        resource,
+      }) as ListRow;
       // Each unknown field counts once; the numbers are in the order of `listNumbers`.
-      return { resource, lastCompletedAt, completeness, unknownFields, numbers };
+      return { resource, lastCompletedAt, readSince, completeness, unknownFields, numbers };
     }),
     labels: JSON.parse(labels.get() ?? '{}') as Readonly<Record<string, string>>,
   }))();

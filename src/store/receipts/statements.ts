@@ -16,7 +16,10 @@ import { ReceiptLog } from './receipt-log.ts';
 type Resource = ListSum['resource'];
 type Row = Record<string, ColumnValue>;
 type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'lists'>;
-type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields'> & { readonly ignored: string | null };
+type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields' | 'readSince'> & {
+  readonly ignored: string | null;
+  readonly since: string | null;
+};
 type Work = ReadonlyMap<string, Partial<RunReceipt['lists'][number]>>;
 
 /** The changes of one run in each list, and in the connections. */
@@ -109,16 +112,17 @@ export class RunComposer {
     const rows = this.#sqlite
       .prepare<[number], ListRow>(
         `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-           record_count AS recordCount, checksum, ignored_fields AS ignored FROM sync_run_resources WHERE run_id = ?`,
+           record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since FROM sync_run_resources WHERE run_id = ?`,
       )
       .all(runId);
     const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
     const connections = work.get('connections');
     const all = [
-      ...stated.map(({ ignored, ...row }) => {
-        // Receipts before 0.5 have no such member.
+      ...stated.map(({ ignored, since, ...row }) => {
+        // Receipts before 0.5 have no such members.
         const ignoredFields = ignored === null ? undefined : ignoredNames(ignored);
-        return { ...work.get(row.resource), ...row, ...(ignoredFields && { ignoredFields }) };
+        const news = { ...(ignoredFields && { ignoredFields }), ...(since !== null && { readSince: since }) };
+        return { ...work.get(row.resource), ...row, ...news };
       }),
       ...(connections === undefined ? [] : [connections]),
     ] as RunReceipt['lists'];

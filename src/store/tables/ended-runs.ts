@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 
 /**
- * A condition in SQL: the run of a record in `sync_run_resources` wrote the list. Any other run left the list as it was, and its
- * record says how. A table's alias and a dot can be before it.
+ * A condition in SQL: the run of a record in `sync_run_resources` wrote the list, to its end or as far as it was read. Any other run left
+ * the list as it was. A table's alias and a dot can be before it.
  */
-export const wroteListSql = "status IN ('completed', 'partial')";
+export const wroteListSql = 'completeness IS NOT NULL';
 
 const hasEnded = "status <> 'running'";
 // A run whose process died has no end of its own: it counts as ended when the next run began.

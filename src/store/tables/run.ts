@@ -59,6 +59,7 @@ export const listOutcome = {
   totalRecordCount: orNull(whole('records, as the service stated')),
   recordsSeen: whole('records that the run saw, each once'),
   ...counts,
+  readSince: orNull(time('the moment of the oldest answer in use: what is proven is so as of then')),
   walks: whole('readings that were begun'),
   ...traffic,
   error: orNull(error),

@@ -208,6 +208,8 @@ export const syncRunResources = sqliteTable(
     checksum: text('checksum'),
     /** JSON: the names of the fields that the contents of the records it wrote leave out, in order; null if there are none. */
     ignoredFields: text('ignored_fields'),
+    /** The moment of the oldest answer in use: of a list that is complete, it is so as of then. Null if no answer came. */
+    readSince: text('read_since'),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),

@@ -68,6 +68,7 @@ export const syncStatus = sqliteView('sync_status', {
   recordCount: integer('record_count').notNull(),
   lastCompletedRunId: integer('last_completed_run_id'),
   lastCompletedAt: text('last_completed_at'),
+  readSince: text('read_since'),
   ageSeconds: integer('age_seconds'),
   lastFullAt: text('last_full_at'),
   lastRunId: integer('last_run_id'),

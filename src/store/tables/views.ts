@@ -113,15 +113,17 @@ function syncStatusView(): string {
     .join(' UNION ALL ');
   const newest = (where: string) =>
     `(SELECT max(run_id) FROM sync_run_resources WHERE resource = l.resource AND ${where})`;
-  const age = "round((julianday('now') - julianday(done.completed_at)) * 86400)";
+  const since = (run: string) => `coalesce(${run}.read_since, ${run}.completed_at)`;
+  const age = `round((julianday('now') - julianday(${since('done')})) * 86400)`;
   const isRunning = "(SELECT status = 'running' FROM sync_runs ORDER BY id DESC LIMIT 1)";
   return `SELECT
     l.resource,
     ${integer('l.record_count')} AS record_count,
     done.run_id AS last_completed_run_id,
     done.completed_at AS last_completed_at,
+    ${text(since('done'))} AS read_since,
     ${integer(age)} AS age_seconds,
-    whole.completed_at AS last_full_at,
+    ${text(since('whole'))} AS last_full_at,
     last.run_id AS last_run_id,
     last.status AS last_run_status,
     last.completeness,

@@ -14,9 +14,9 @@ import { restlessFields } from './restless.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
-/** How writing a list ended: with its outcome, or with a reason to read the list again without what earlier runs remember. */
+/** How writing a list ended: with its outcome, and how many answers the next run can go on with; or with a reason to read the list again without what earlier runs remember. */
 export type Written =
-  | { readonly kind: 'written'; readonly outcome: ListOutcome }
+  | { readonly kind: 'written'; readonly outcome: ListOutcome; readonly journaled: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
 const refused = (reason: string): Written => ({ kind: 'refused', reason });
@@ -26,16 +26,19 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
  * the next run and the run's record; all or nothing. The rows must then have the sum of what was read.
  *
  * @param conclude makes the outcome that is recorded; `unproven` says why the list is not proven.
+ * @param signal ends it, with nothing written.
  */
 export async function apply(
   stage: Stage,
   result: Result,
   conclude: (unproven: string | null, applied: Applied) => ListOutcome,
+  signal: AbortSignal,
 ): Promise<Written> {
-  const { file, list, runId, records, sqlite, sum, signal, haveOthersWritten } = stage.context;
+  const { file, list, runId, records, sqlite, sum, haveOthersWritten } = stage.context;
   const { proof } = result;
   const plan = planOf(stage, result);
   const { settlement, gone, withheld, undecided, unproven } = plan;
+  if (plan.outdated !== null) return refused(plan.outdated);
   // An incremental sync rests on the newest records that were known.
   const isThere = (row: number) => stage.records.isThere(row, settlement);
   if (proof === null && stage.before.growth?.newestRows.every(isThere) !== true)
@@ -46,7 +49,7 @@ export async function apply(
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(stage.context);
     const rowsOf = writeFates(stage, plan);
-    const { rows, read } = await writeRows(stage, result, plan);
+    const { rows, read } = await writeRows(stage, result, plan, new TimeSlice(signal));
     if (!passesGate(read, rows)) {
       rollBack();
       return refused(`the rows of ${list.resource} would differ from what was read of the list`);
@@ -57,7 +60,8 @@ export async function apply(
     const seen = { pages: stage.pages, names: stage.names.entries, rowsOf };
     const state = stateAfter(stage.before, { ...result, unproven }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
-    const outcome = conclude(unproven, {
+    const journaled = state.journal?.answers.length ?? 0;
+    const outcome = conclude(journaled > 0 ? `${unproven}; the next run goes on from there` : unproven, {
       inserted: rows.count - sum.count + gone.length,
       updated: settlement.edited,
       removed: gone.length,
@@ -70,7 +74,7 @@ export async function apply(
       newFields: newFields(stage, proof !== null),
     });
     signal.throwIfAborted();
-    return { kind: 'written', outcome: records.endList(runId, outcome, rows) };
+    return { kind: 'written', outcome: records.endList(runId, outcome, rows), journaled };
   });
 }
 
@@ -129,9 +133,9 @@ async function writeRows(
   { context, sql, records }: Stage,
   { proof }: Result,
   { settlement, stays, base }: Plan,
+  slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
-  const { runId: run, sqlite, sum, signal } = context;
-  const slice = new TimeSlice(signal);
+  const { runId: run, sqlite, sum } = context;
   let rows = sum.plus(new Sum());
   for (const content of sqlite.prepare<[], Buffer>(sql.contentsOfEnded).pluck().iterate())
     rows.subtract(content);

@@ -6,7 +6,10 @@ import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
+import { type Journal, type JournaledAnswer, journaled } from './journal.ts';
 import { listSql } from './list-sql.ts';
+import type { ListContext } from './mirror.ts';
+import { transact } from './transaction.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
 export interface ListState {
@@ -16,12 +19,14 @@ export interface ListState {
   readonly growth: GrowingEnd | null;
   /** The names that remembered pages give to connections. */
   readonly names: readonly Connection[];
-  /** The pages of the last proven full sync, by their digests. */
+  /** The pages of the last proven full sync and of the journal, by their digests. */
   readonly pages: Readonly<Record<string, KnownPage>>;
+  /** Null if the last full reading went to its end. */
+  readonly journal: Journal | null;
 }
 
 /** The state of a list before anything is known of it. */
-export const nothingLearnt: ListState = { order: null, growth: null, names: [], pages: {} };
+export const nothingLearnt: ListState = { order: null, growth: null, names: [], pages: {}, journal: null };
 
 /** The growing end of a list, from which an incremental run begins. */
 interface GrowingEnd {
@@ -64,8 +69,13 @@ export interface ReadList {
   readonly unproven: string | null;
   readonly firstPageNo: number;
   readonly pageSize: number;
-  /** When the reading began, as an ISO date in UTC. */
-  readonly readAt: string;
+  /** The moment of the oldest answer in use, as an ISO date in UTC: when the reading began. */
+  readonly readSince: string;
+  /** If the reading ended early: what it went on with. */
+  readonly journal: {
+    readonly older: readonly JournaledAnswer[];
+    readonly totalBefore: number | null;
+  } | null;
 }
 
 /** A list with at most this many pages is always read in full: it costs little, and shows every change. */
@@ -119,6 +129,12 @@ export function writeState(
     .run(resource, runId, json, checkOf(resource, runId, json));
 }
 
+/** Forgets the answers of a reading that ended early, because what they say can't be written. */
+export async function forgetJournal({ file, list, runId }: ListContext, before: ListState): Promise<void> {
+  const state = { ...before, journal: null };
+  await transact(file, AbortSignal.timeout(5_000), () => writeState(file.sqlite, list, runId, state));
+}
+
 function checkOf(...values: readonly [resource: string, runId: number, state: string]): string {
   return hash16Hex(JSON.stringify(values));
 }
@@ -142,33 +158,60 @@ export function stateAfter(
   seen: SeenPages,
   isSure: boolean,
   rowCount: number,
-): object {
-  const { proof, unproven, firstPageNo, pageSize, readAt } = read;
+): Omit<ListState, 'growth'> & { readonly growth: object | null } {
+  const { proof, unproven, firstPageNo, pageSize, readSince, journal } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
+  const known = new KnownPages(seen);
+  if (journal !== null) {
+    // What was known stays, because the next run might read the rest of it.
+    for (const [digest, page] of Object.entries(before.pages)) known.keep(digest, page);
+    const answers = journaled(proof, journal.older).filter(({ digest }) => known.add(digest));
+    const { totalBefore } = journal;
+    return { ...before, growth: null, ...known, journal: { firstPageNo, pageSize, totalBefore, answers } };
+  }
   const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const isGrowing = isSure && isByKey && rowCount > pagesAlwaysInFull * pageSize;
-  const growth = isGrowing ? { sweptAt: readAt, firstPageNo, pageSize } : null;
-
-  const pages: Record<string, KnownPage> = {};
-  const numbers = new Map<number, number>();
-  const numberOf = (number: number) => {
-    const known = numbers.get(number) ?? numbers.size;
-    numbers.set(number, known);
-    return known;
-  };
+  const growth = isGrowing ? { sweptAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
-  for (const { size, page, isSecondLook } of isSure ? proof.answers : []) {
-    const isKept = !isSecondLook && (proof.verdict.rule === 'key' || size === pageSize);
-    const parsed = isKept && page.count > 0 ? seen.pages.get(page.digest) : undefined;
-    const rows = parsed && rangesOf(seen.rowsOf(parsed.items));
-    if (parsed === undefined || rows == null) continue;
-    const given = Array.from(parsed.names, (value, at) => (at % 2 === 0 ? numberOf(value) : value));
-    pages[page.digest] = { rows, contents: parsed.contents, names: given };
+  for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
+    if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) known.add(page.digest);
+  return { order, growth, ...known, journal: null };
+}
+
+/** Pages that the next run can recall, and the names that they give. */
+class KnownPages {
+  readonly pages: Record<string, KnownPage> = {};
+  readonly names: Connection[] = [];
+  readonly #seen: SeenPages;
+  readonly #numbers = new Map<number, number>();
+
+  constructor(seen: SeenPages) {
+    this.#seen = seen;
   }
-  // They have the numbers of their places.
-  const names = [...numbers.keys()].map(number => seen.names[number]);
-  return { order, growth, names, pages };
+
+  /** Adds a page of this run; false if a record on it has no row, so that it can't be recalled. */
+  add(digest: string): boolean {
+    const parsed = this.#seen.pages.get(digest);
+    if (parsed === undefined) return digest in this.pages;
+    const rows = parsed.items.count > 0 ? rangesOf(this.#seen.rowsOf(parsed.items)) : null;
+    if (rows !== null) this.keep(digest, { rows, contents: parsed.contents, names: [...parsed.names] });
+    else delete this.pages[digest];
+    return rows !== null;
+  }
+
+  /** Adds a page as it is known. */
+  keep(digest: string, page: KnownPage): void {
+    const names = page.names.map((value, at) => (at % 2 === 0 ? this.#numberOf(value) : value));
+    this.pages[digest] = { ...page, names };
+  }
+
+  #numberOf(entry: number): number {
+    const known = this.#numbers.get(entry);
+    if (known !== undefined) return known;
+    this.#numbers.set(entry, this.names.length);
+    return this.names.push(this.#seen.names[entry] as Connection) - 1;
+  }
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */

@@ -133,7 +133,12 @@ export class SqliteMirror {
         await assertAsWritten(file, new TimeSlice(signal));
       }
       const id = start === null ? 0 : this.#records.begin(start);
-      return { id, dropped: mayRebuild && start !== null ? rebuild(file.sqlite, id, start) : null };
+      // A further run of the same process goes on with what the rebuilt mirror has.
+      const isFirst = this.#runId === 0;
+      return {
+        id,
+        dropped: mayRebuild && isFirst && start !== null ? rebuild(file.sqlite, id, start) : null,
+      };
     });
   }
 

@@ -28,16 +28,21 @@ export interface Plan {
   readonly undecided: number;
   /** Why the list is not proven; null if it is. */
   readonly unproven: string | null;
+  /** Why what an earlier run has read does not do; null if it does. */
+  readonly outdated: string | null;
 }
 
 /** Finds what a run does to a list that was read. */
-export function planOf(stage: Stage, { proof, answers, undecided, removals, unproven }: Result): Plan {
+export function planOf(
+  stage: Stage,
+  { proof, answers, undecided, removals, unproven, journal }: Result,
+): Plan {
   const { context, rejected, records, settlement } = stage;
   const { list, sqlite, table, sum } = context;
   const missing = proof === null ? [] : records.unshown(settlement);
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
-  const isCounted = proof !== null && unproven === null && rejected.count === 0;
+  const isCounted = proof !== null && unproven === null && journal === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + settlement.added - missing.length) : null;
   const going = new Set(goingOf());
   const kept = gone.length - going.size;
@@ -50,6 +55,7 @@ export function planOf(stage: Stage, { proof, answers, undecided, removals, unpr
     withheld: short === null ? kept : 0,
     undecided: undecided + (short === null ? 0 : kept),
     unproven: unproven ?? short,
+    outdated: stage.hasRecalled ? short : null,
   };
 
   /** Rows that are gone and can be removed: all, or those that are only older versions, or none if a rejected record might be one of them. */

@@ -3,8 +3,17 @@ import { type Page, parseItems, type UnknownField } from '../../contract/page.ts
 import { readRecords } from '../../contract/record.ts';
 import { contentBytes, hash16Hex } from '../../contract/sum.ts';
 import { straysMax } from '../../proof/order.ts';
-import { type Answer, beginOf, type PageAddress, PageItems, type Shown } from '../../proof/window.ts';
+import {
+  type Answer,
+  type Ask,
+  addressText,
+  beginOf,
+  type PageAddress,
+  PageItems,
+  type Shown,
+} from '../../proof/window.ts';
 import { comparable, SaidNames } from './connections.ts';
+import type { JournaledAnswer } from './journal.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListState, ParsedPage } from './memory.ts';
 import type { ListContext } from './mirror.ts';
@@ -26,6 +35,10 @@ export class Stage {
   readonly #answers: Shown[] = [];
   #joined: readonly Shown[] = [];
   #settlement: Settlement | null = null;
+  /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
+  readonly #older = new Map<string, JournaledAnswer & Pick<Answer, 'asked'>>();
+  /** Whether an answer of an earlier run is in use. */
+  hasRecalled = false;
   /** Remembered pages that came again; none is accepted yet. */
   readonly #recalled = new Map<string, { readonly page: ParsedPage; readonly contents: Buffer }>();
   readonly #known: Database.Statement<
@@ -79,6 +92,36 @@ export class Stage {
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
     return { page: parsed.items, oldestNewKeys: oldest.slice(0, straysMax + 1) };
+  }
+
+  /** Makes answers of an earlier run count from here on, the oldest first. */
+  goOnWith(answers: readonly JournaledAnswer[]): void {
+    for (const [at, answer] of answers.entries())
+      this.#older.set(addressText(answer), { ...answer, asked: at - answers.length });
+  }
+
+  /** The answer of an earlier run to a request, as if it had come before all others; null if there is none, or if its rows have changed. */
+  acceptOlder(ask: Ask): Answer | null {
+    const older = this.#older.get(addressText(ask));
+    if (older === undefined || !this.recall(older.digest)) return null;
+    const { asked, at, total, digest } = older;
+    const parsed = this.pages.get(digest) ?? (this.#enterRecalled(digest) as ParsedPage);
+    this.pages.set(digest, parsed);
+    const { items: page } = parsed;
+    this.#answers.push({ asked, page });
+    this.#settlement = null;
+    this.hasRecalled = true;
+    return {
+      ...ask,
+      asked,
+      arrived: asked,
+      at,
+      isRecalled: true,
+      total,
+      page,
+      wrong: null,
+      oldestNewKeys: [],
+    };
   }
 
   /** Takes records of several pages that count as one answer, in the place of those before. */

@@ -58,6 +58,7 @@ export function playIncremental(
         asked: ++tick,
         arrived: ++tick,
         at: 0,
+        isRecalled: false,
         total: stated,
         page: pages.make(records),
         wrong: null,

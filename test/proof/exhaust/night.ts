@@ -94,6 +94,7 @@ export function playNight(
         ...ask,
         arrived: ++tick,
         at: 0,
+        isRecalled: false,
         total,
         page,
         wrong: null,

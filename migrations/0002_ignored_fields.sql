@@ -1,2 +1,0 @@
-ALTER TABLE `sync_run_resources` ADD `ignored_fields` text;--> statement-breakpoint
-DROP TABLE IF EXISTS `docmirror_upgrades`;

@@ -1,0 +1,56 @@
+import { checkTotal } from '../../proof/ends.ts';
+import type { Proof } from '../../proof/prove.ts';
+import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
+
+/** An answer of a reading that ended early. Its page is among those that are remembered. */
+export interface JournaledAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {
+  /** The digest of its page. */
+  readonly digest: string;
+}
+
+/** The answers of a reading that ended early, with which the next run can go on. */
+export interface Journal {
+  readonly firstPageNo: number;
+  readonly pageSize: number;
+  /** The total that the run before the reading found; null if there was none. */
+  readonly totalBefore: number | null;
+  readonly answers: readonly JournaledAnswer[];
+}
+
+/** How long answers are good enough: a job of each night that ends early every time must get further. */
+const ageMsMax = 7 * 24 * 3_600_000;
+
+/** The answers of a journal that still count if the list has this first page, the oldest first. */
+export function answersIn(
+  journal: Journal | null | undefined,
+  { firstPageNo, pageSize }: Pick<Journal, 'firstPageNo' | 'pageSize'>,
+  nowMs: number,
+): readonly JournaledAnswer[] {
+  const isSame = journal?.firstPageNo === firstPageNo && journal.pageSize === pageSize;
+  if (!isSame) return [];
+  const isYoung = ({ at }: JournaledAnswer) => nowMs - at < ageMsMax && at <= nowMs; // guard: answers that are too old
+  return journal.answers.filter(isYoung).sort((a, b) => a.at - b.at);
+}
+
+/**
+ * The answers with which the next run can go on: full pages by key whose totals fit, and those of an earlier run that were not asked for
+ * again. The first page, the end of the list, and what was looked at a second time are always asked for.
+ *
+ * @param older the answers with which this reading went on.
+ */
+export function journaled({ verdict, answers }: Proof, older: readonly JournaledAnswer[]): JournaledAnswer[] {
+  if (verdict.rule !== 'key') return [];
+  const isKept = (answer: Answer) =>
+    answer.index > 0 &&
+    answer.page.count >= answer.size &&
+    checkTotal(answer) === 'agrees' &&
+    !answer.isSecondLook &&
+    answer.sent === null;
+  const kept = new Map(older.map(answer => [addressText(answer), answer]));
+  for (const answer of answers) kept.delete(addressText(answer));
+  for (const answer of answers.filter(isKept)) {
+    const { index, size, total, page } = answer;
+    kept.set(addressText(answer), { index, size, total, at: Math.round(answer.at), digest: page.digest });
+  }
+  return [...kept.values()];
+}
