@@ -42,8 +42,8 @@ export const advice = {
   share_of_another_mirror:
     'If the mirror of that share was lost, restore it. Else name another file, or remove the share.',
   output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
-  cancelled: 'Run again. Lists that were complete before the end stay complete.',
-  deadline: 'Set DOCMIRROR_DEADLINE to more. Lists that were complete before the end stay complete.',
+  cancelled: 'Run again: what was read is kept.',
+  deadline: 'Set DOCMIRROR_DEADLINE to more, or run again: what was read is kept.',
   page_failed:
     'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
   internal: 'Report this with the message and "docmirror --version".',

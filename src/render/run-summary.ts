@@ -97,14 +97,19 @@ export function notesOn(
   list: Omit<RecordedList, 'runId' | 'recordCount'>,
   rejections: readonly { readonly reason: string; readonly count: number }[],
 ): { readonly text: string; readonly advice: string | null }[] {
-  const { error, status, completeness, rejected, reason, removalsWithheld } = list;
+  const { error, status, completeness, rejected, reason, removalsWithheld, recordsSeen, totalRecordCount } =
+    list;
   const notes: ReturnType<typeof notesOn> = [];
+  // The reading ended early, and what it had read is in the mirror.
+  const isKept = completeness !== null && !['completed', 'partial'].includes(status);
+  const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
+  const kept = isKept ? ` Kept ${count(recordsSeen)}${total} records: ${reason}.` : '';
   if (error !== null || !['completed', 'partial'].includes(status))
     notes.push({
-      text: error === null ? 'Its process died.' : `${error.message} [${error.code}]`,
+      text: error === null ? 'Its process died.' : `${error.message} [${error.code}]${kept}`,
       advice: adviceOn(error?.code ?? '') ?? 'The mirror keeps what it had, and the next run tries again.',
     });
-  if (completeness === 'unproven')
+  if (completeness === 'unproven' && !isKept)
     notes.push({
       text: `unproven: ${reason}.`,
       advice: reason?.startsWith('page_failed')

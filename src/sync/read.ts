@@ -72,6 +72,9 @@ export interface ListProgress {
 /** A reading ends itself, so that what it has read is written. */
 export class Pause extends Error {}
 
+const whyEnded = (error: unknown): string =>
+  error instanceof Pause ? 'the reading paused to write what it has read' : 'the reading ended early';
+
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
 const failedPagesMax = 5;
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
@@ -114,7 +117,7 @@ export async function drive<Result>(
     step =
       error === undefined
         ? asking.next(answers)
-        : asking.throw(new EndedEarly('the reading ended early', answers));
+        : asking.throw(new EndedEarly(whyEnded(error), answers));
   }
   return step.value;
 

@@ -1,4 +1,4 @@
-/** How a run left a list, as `sync_run_resources` has it; `completeness` is null if the list failed. */
+/** How a run left a list, as `sync_run_resources` has it; `completeness` is null if nothing was written. */
 export interface ListEnd {
   readonly status: string;
   readonly completeness: string | null;
@@ -25,8 +25,8 @@ export function stateText(last: ListEnd | null): string {
   if (last === null) return 'never synced';
   const { status, completeness, error } = last;
   if (status === 'completed') return `complete: ${completeness}`;
-  if (completeness === 'unproven') return completeness;
-  const points = openPointsOf(last).map(({ words, count }) => `${words}: ${count}`);
+  if (completeness === 'unproven' && error === null) return completeness;
+  const points = error !== null ? [] : openPointsOf(last).map(({ words, count }) => `${words}: ${count}`);
   if (points.length > 0) return points.join(', ');
   return error === null || error.code === status ? status : `${status}: ${error.code}`;
 }

@@ -3,7 +3,7 @@ import { arrayFields, type ListDefinition, scalarFields } from '../../contract/l
 import type { Stage } from './stage.ts';
 
 /** So many records are compared, and fewer tell nothing. */
-const [sampleMax, sampleMin] = [100, 10];
+const [sampleMax, sampleMin] = [100, 5];
 
 /**
  * The fields that differ in most records between two answers of a run, or between the mirror and the list: a signed address, or the time of
@@ -43,7 +43,8 @@ function differing(list: ListDefinition, one: RecordValues, other: RecordValues)
   const scalars = scalarFields(list).filter((_, at) => one.scalars[at] !== other.scalars[at]);
   const arrays = arrayFields(list).filter((_, at) => String(one.arrays[at]) !== String(other.arrays[at]));
   const [further, others] = [furtherFields(one.extra), furtherFields(other.extra)];
-  const names = new Set([...Object.keys(further), ...Object.keys(others)]);
-  const members = [...names].filter(name => JSON.stringify(further[name]) !== JSON.stringify(others[name]));
+  // A field that one has and the other has not is new, or gone.
+  const names = Object.keys(further).filter(name => name in others);
+  const members = names.filter(name => JSON.stringify(further[name]) !== JSON.stringify(others[name]));
   return [...[...scalars, ...arrays].map(({ name }) => name), ...members];
 }
