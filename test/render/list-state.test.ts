@@ -28,7 +28,7 @@ test('status, the summary, the report and the view say the same of a list, whate
             error: code === null ? null : { code },
           };
           // The view adds why, which the others say below.
-          const kept = code !== null && completeness !== null ? '; kept 3 of 3 records' : '';
+          const kept = code === 'network' && completeness !== null ? ' (kept 3 of 3 records)' : '';
           const inView = stateText(last) === 'unproven' ? 'unproven: why' : `${stateText(last)}${kept}`;
           expect([last, verdictInView(last)]).toEqual([last, inView]);
         }

@@ -143,7 +143,7 @@ const verdict = `CASE
   WHEN last.run_id IS NULL THEN 'never synced'
   WHEN last.status = 'completed' THEN 'complete: ' || last.completeness
   WHEN last.error_message IS NOT NULL THEN last.status || ': ' || last.error_message ||
-    iif(last.completeness IS NULL, '', '; kept ' || last.records_seen || coalesce(' of ' || last.total_record_count, '') || ' records')
+    iif(last.completeness IS NULL, '', ' (kept ' || last.records_seen || coalesce(' of ' || last.total_record_count, '') || ' records)')
   WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
   WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected ||
     iif(last.removals_withheld > 0, ', removals withheld: ' || last.removals_withheld, '')
