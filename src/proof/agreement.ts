@@ -86,10 +86,7 @@ const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
 function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boolean {
   const now = readings.at(-1) as PlainReading;
   const isSame = (before: PlainReading | undefined) =>
-    before?.problem === null &&
-    now.problem === null &&
-    areSameRecords(pagesOf(before), pagesOf(now)) && // guard: two readings agree
-    !(haveTotalsFallen([before, now]) && areEdited(before, now)); // guard: an edit between two readings
+    before?.problem === null && now.problem === null && areSameRecords(pagesOf(before), pagesOf(now)); // guard: two readings agree
   if (now.repeated.count > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
   return isSame(readings.at(-2));
 }
@@ -101,20 +98,6 @@ function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boole
 function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
   const answers = readings.flatMap(reading => reading.answers).sort((a, b) => a.asked - b.asked);
   return answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
-}
-
-/** Whether two readings that show the same records show other texts of them. */
-function areEdited(a: PlainReading, b: PlainReading): boolean {
-  const [one, other] = [a, b].map(reading => shownBy(pagesOf(reading)));
-  return one?.some(({ version }, at) => version !== other?.[at]?.version) === true;
-}
-
-/** The records on pages, in the order of their numbers. */
-function shownBy(pages: readonly PageItems[]) {
-  const shown = pages.flatMap(page =>
-    Array.from(page.records, (record, at) => ({ record, version: page.versions[at] as number })),
-  );
-  return shown.sort((a, b) => a.record - b.record || a.version - b.version);
 }
 
 /**

@@ -129,9 +129,14 @@ function hasOneRecord({ page: { records } }: Answer): boolean {
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
-/** The totals of a reading, if they are not all the same. */
+/**
+ * The totals of a reading, if they are not all the same. A page that is beyond the end only since the first page came counts, too: the
+ * list got shorter meanwhile, so a record can have moved to a page that was read before.
+ */
 function totalsOf(answers: readonly Answer[]): string | null {
-  const totals = answers.filter(answer => isInside(answer) || answer.index === 0).map(({ total }) => total);
+  const first = answers[0]?.total ?? 0;
+  const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer) || beginOf(answer) < first; // guard: a list that got shorter
+  const totals = answers.filter(isCounted).map(({ total }) => total);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
   return least < most ? `totalRecordCount was ${least} and ${most} in one reading` : null;
 }

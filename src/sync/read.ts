@@ -115,9 +115,7 @@ export async function drive<Result>(
     if (error !== undefined && !(endsReading && progress.mode === 'full')) throw error;
     progress.endedBy = (error ?? null) as ListProgress['endedBy'];
     step =
-      error === undefined
-        ? asking.next(answers)
-        : asking.throw(new EndedEarly(whyEnded(error), answers));
+      error === undefined ? asking.next(answers) : asking.throw(new EndedEarly(whyEnded(error), answers));
   }
   return step.value;
 

@@ -27,21 +27,38 @@ const wrongServices: readonly SmallQuirk[] = [
  * The bounds in which plain readings have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
  * both readings can hide a record from both. Within these bounds that does not happen.
  */
-export const plainBounds: readonly NamedBound[] = (
-  ['one size', 'ignored sizes', 'two sizes'] as const
-).flatMap(plain => {
-  const recordsMax = plain === 'two sizes' ? 3 : 4;
-  const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax } as const;
+export const plainBounds: readonly NamedBound[] = [...plainBoundsOfIds(), ...plainBoundsUnseen()];
+
+/** Records go, and come again under their ids, which looks like an edit; or each text is written in two ways. */
+function plainBoundsOfIds(): NamedBound[] {
+  const threes = { ...base, recordsMin: 3, recordsMax: 3, largest: 2, areRowsTogether: true } as const;
+  const again = { ...threes, plain: 'one size', changesMax: 3, isPlain: true, comesAgain: true } as const;
+  const unseen = { ...threes, order: 'unseen', changesMax: 2 } as const;
   return [
-    { ...plainly, name: `plain readings by ${plain}`, changesMax: 2, every: plain === 'two sizes' ? 2 : 1 },
-    ...wrongServices.map(quirk => ({
-      ...plainly,
-      name: `plain readings by ${plain}, ${quirk}`,
-      quirk,
-      changesMax: 1,
-    })),
+    { ...again, order: 'id', name: 'readings of three ids that rise' },
+    { ...again, order: 'id', name: 'readings of three ids that fall', isDown: true },
+    ...(['one size', 'two sizes'] as const).flatMap(plain => [
+      { ...unseen, plain, name: `readings by ${plain}, records come again`, isPlain: true, comesAgain: true },
+      { ...unseen, plain, name: `readings by ${plain}, two nodes`, hasTwoNodes: true },
+    ]),
   ];
-});
+}
+
+function plainBoundsUnseen(): NamedBound[] {
+  return (['one size', 'ignored sizes', 'two sizes'] as const).flatMap(plain => {
+    const recordsMax = plain === 'two sizes' ? 3 : 4;
+    const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax } as const;
+    return [
+      { ...plainly, name: `plain readings by ${plain}`, changesMax: 2, every: plain === 'two sizes' ? 2 : 1 },
+      ...wrongServices.map(quirk => ({
+        ...plainly,
+        name: `plain readings by ${plain}, ${quirk}`,
+        quirk,
+        changesMax: 1,
+      })),
+    ];
+  });
+}
 
 /**
  * The bounds for a length. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one
@@ -101,12 +118,48 @@ export function boundsOf(length: Length): NamedBound[] {
         { ...ties, ...growth, name: `growth, ties that ${how}`, recordsMax: 6, changesMax: few + 1 },
       ];
     }),
+    ...recordBounds(length),
     ...wrongServices.flatMap(quirk => [
       { ...wideIds, name: `ids, ${quirk}`, quirk },
       { ...unseen, name: `unseen order, ${quirk}`, quirk, recordsMin: 0, changesMax: few },
     ]),
   ];
 }
+
+/** The bounds in which records come again, have a new key, or are written in two ways. */
+function recordBounds(length: Length): NamedBound[] {
+  const changesMax = { short: 0, long: 1, whole: 2 }[length];
+  const few = { ...base, largest: 3, recordsMin: 0, recordsMax: 3, areRowsTogether: true } as const;
+  const again = {
+    ...few,
+    recordsMin: 3,
+    changesMax: changesMax + 1,
+    isPlain: true,
+    comesAgain: true,
+  } as const;
+  const nodes = { ...few, changesMax: changesMax + 1, hasTwoNodes: true } as const;
+  return [false, true].flatMap(isDown => {
+    const how = isDown ? 'fall' : 'rise';
+    return [
+      { ...again, isDown, order: 'id', name: `ids that ${how}, records come again` },
+      { ...again, isDown, order: 'ties', name: `ties that ${how}, records come again`, every: 7 },
+      { ...exportedAgain, isDown, name: `ids that ${how}, exported again` },
+      { ...nodes, isDown, order: 'id', name: `ids that ${how}, two nodes` },
+      { ...nodes, isDown, order: 'ties', name: `ties that ${how}, two nodes`, every: 9 },
+    ] as const;
+  });
+}
+
+/** A record that is exported again goes from its place and comes at another one in the same moment, so that no total moves. */
+export const exportedAgain = {
+  ...base,
+  order: 'id',
+  largest: 3,
+  recordsMax: 5,
+  changesMax: 1,
+  areRowsTogether: true,
+  isExportedAgain: true,
+} as const;
 
 const even = (count: number) => Array.from({ length: count }, (_, at) => (at + 1) * 256);
 

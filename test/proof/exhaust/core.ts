@@ -1,5 +1,6 @@
 // The core as the worlds use it; a mutant is loaded from a folder of its own in its place.
 export { proveByAgreement } from '../../../src/proof/agreement.ts';
+export { miscount } from '../../../src/proof/ends.ts';
 export { proveGrowth } from '../../../src/proof/growth.ts';
 export { learntOrder } from '../../../src/proof/order.ts';
 export { confirm, proofOf, prove } from '../../../src/proof/prove.ts';

@@ -62,7 +62,7 @@ function wrongsOf(
   }
   const found: [Wrong, number][] = [];
   for (const [name, count] of newer) {
-    const due = Math.min(count, world.throughout.get(name) ?? 0);
+    const due = Math.min(count, world.truth.throughout.get(name) ?? 0);
     if ((held.get(name) ?? 0) < due) found.push(['lost', name]);
   }
   if (!world.isStill) return found;

@@ -31,6 +31,9 @@ export interface Bound {
   /** The slack that an incremental sync knows, if it is not that of the list. */
   readonly learntSlack?: number;
   readonly isUnstable?: boolean;
+  readonly comesAgain?: boolean;
+  readonly isExportedAgain?: boolean;
+  readonly hasTwoNodes?: boolean;
   /** Whether the slack is known from a run before. */
   readonly isLearnt?: boolean;
   /** How many records can be anywhere: 0 or 1. */
@@ -109,7 +112,7 @@ export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = 
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
       const options = { ...bound, ...script, identity: identityOf(bound.order), run: 1 };
       const night = playNight(core, mirror, world, pages, options);
-      const found = wrongs(world, mirror, before, night);
+      const found = wrongs(world.truth, mirror, before, night);
       if (bound.anyPages === undefined) found.push(...removedByOne(night, bound.isDown));
       enter(count, night.verdict, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;

@@ -1,4 +1,4 @@
-import { almostBounds, type NamedBound, plainBounds } from './bounds.ts';
+import { almostBounds, exportedAgain, type NamedBound, plainBounds } from './bounds.ts';
 
 /** How a guard is switched off, and worlds that then find something wrong. */
 export interface Guard {
@@ -31,6 +31,11 @@ function almost(name: string): NamedBound {
   ) as NamedBound;
 }
 
+/** The bound of that name, in which plain readings have to agree. */
+function plain(name: string): NamedBound {
+  return plainBounds.find(bound => bound.name === name) as NamedBound;
+}
+
 /** Guards that have tests of their own in test/proof/prove.test.ts and test/sync, because these worlds are too small. */
 export const guardsOfLongLists: readonly string[] = [
   'contradicted totals',
@@ -55,7 +60,21 @@ export const guardsOfLongLists: readonly string[] = [
 /** The guards of the core. */
 export const guards: readonly Guard[] = [
   { name: 'full pages end nothing', instead: '  const isFull = () => false;', world: anyTwo },
-  { name: 'two readings agree', instead: '    true;', world: plainBounds[0] as NamedBound },
+  {
+    name: 'two readings agree',
+    instead: '    before?.problem === null && now.problem === null;',
+    world: plain('plain readings by one size'),
+  },
+  {
+    name: 'a list that got shorter',
+    instead: '  const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer);',
+    world: plain('readings of three ids that rise'),
+  },
+  {
+    name: 'as many rows as records',
+    instead: '  return null;',
+    world: { ...exportedAgain, name: 'ids that fall, exported again', isDown: true },
+  },
   {
     name: 'order of the last full sync',
     instead: '',

@@ -118,8 +118,12 @@ export function playNight(
   const asking = courseOf(core, facts, options);
   let step = asking.next();
   while (step.done !== true) step = asking.next(play(step.value.pages, step.value.stop));
-  const { verdict, answers, rows } = step.value;
-  const removed = write(mirror, settled(), rows);
+  const { answers, rows, unproven } = step.value;
+  const found = settled();
+  // If too few rows are left, one of those that would go might be a record that no answer has shown at its new place.
+  const isShort = unproven === null && core.miscount(answers, found.rows.length) !== null;
+  const verdict = { ...step.value.verdict, isProven: step.value.verdict.isProven && !isShort };
+  const removed = write(mirror, found, isShort ? [] : rows);
   if (verdict.isProven) mirror.learnt = core.learntOrder(answers, mirror.learnt);
   mirror.totalBefore = answers.at(-1)?.total ?? null;
   const undecided = rows.length - removed.length;

@@ -9,7 +9,8 @@ export type Wrong =
   | 'removed by one answer'
   | 'invented'
   | 'kept although gone'
-  | 'too many';
+  | 'too many'
+  | 'an older text';
 
 /** The records that were really listed. */
 export interface Truth {
@@ -19,13 +20,46 @@ export interface Truth {
   readonly listed: ReadonlySet<number>;
   /** The most of each record that were listed at once. */
   readonly most: ReadonlyMap<number, number>;
+  /** The texts that records had since then. */
+  readonly texts: ReadonlySet<number>;
   /** The number that identifies a record. */
   nameOf(record: WorldRecord): number;
 }
 
+/** How many there are of each record. */
+export type Counts = Map<number, number>;
+
+/** The truth, from moment to moment. */
+export class Moments implements Truth {
+  readonly throughout: Counts;
+  readonly listed: Set<number>;
+  readonly most: Counts;
+  readonly texts: Set<number>;
+  readonly nameOf: Truth['nameOf'];
+
+  constructor(counts: Counts, texts: readonly number[], nameOf: Truth['nameOf']) {
+    this.throughout = new Map(counts);
+    this.listed = new Set(counts.keys());
+    this.most = new Map(counts);
+    this.texts = new Set(texts);
+    this.nameOf = nameOf;
+  }
+
+  note(counts: Counts, texts: readonly number[]): void {
+    for (const [name, count] of this.throughout)
+      this.throughout.set(name, Math.min(count, counts.get(name) ?? 0));
+    for (const [name, count] of counts) {
+      this.listed.add(name);
+      this.most.set(name, Math.max(count, this.most.get(name) ?? 0));
+    }
+    for (const text of texts) this.texts.add(text);
+  }
+}
+
 /**
  * What is wrong with a mirror after a night. A claim is false if a record that was listed all the time is missing, or one is there that
- * was gone before. A record that was listed all the time must never be removed, claim or not.
+ * was gone before, more often than it was listed at once, or with a text from before. A record that was listed all the time must never
+ * be removed, claim or not.
  */
 export function wrongs(
   truth: Truth,
@@ -50,6 +84,9 @@ export function wrongs(
   for (const [name, count] of held)
     if (night.isProven && truth.listed.has(name) && count > (truth.most.get(name) ?? 0))
       found.push(['too many', name]);
+  for (const { record } of night.isProven ? mirror.rows.values() : [])
+    if (truth.listed.has(truth.nameOf(record)) && !truth.texts.has(record.content))
+      found.push(['an older text', truth.nameOf(record)]);
   return found;
 }
 
@@ -74,8 +111,8 @@ export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wro
   });
 }
 
-function countsBy(truth: Truth, rows: Mirror['rows']): Map<number, number> {
-  const counts = new Map<number, number>();
+function countsBy(truth: Truth, rows: Mirror['rows']): Counts {
+  const counts: Counts = new Map();
   for (const { record, count } of rows.values())
     counts.set(truth.nameOf(record), (counts.get(truth.nameOf(record)) ?? 0) + count);
   return counts;

@@ -1,6 +1,7 @@
 import type { PageAddress } from '../../../src/proof/window.ts';
 import type { Choices } from './choices.ts';
 import type { NightService, Served } from './night.ts';
+import { type Counts, Moments } from './oracle.ts';
 import type { WorldRecord } from './records.ts';
 
 /**
@@ -41,6 +42,12 @@ export interface SmallWorldOptions {
   /** True if records are only inserted and deleted (and moved), and no two are the same. */
   readonly isPlain?: boolean;
   readonly quirk: SmallQuirk;
+  /** Whether a record that went can come again, as it was or with another text: then its id is given again. */
+  readonly comesAgain?: boolean;
+  /** Whether a record can be exported again: its key is then greater than all others, so it moves to that end. */
+  readonly isExportedAgain?: boolean;
+  /** Whether another node can answer from now on, which writes all texts in its own way; that is a change, too. */
+  readonly hasTwoNodes?: boolean;
   /** How far keys can be behind; 0 if it is left out. */
   readonly slack?: number;
   /** Whether neighbours change places if they are not further apart than that. */
@@ -50,18 +57,23 @@ export interface SmallWorldOptions {
 /** The events of a world, for a person to read. */
 export type Story = string[];
 
+/** What is added to the number of a text if the other node writes it. */
+const ofOtherNode = 10_000;
+
 /** A list of a few records to which everything happens that can happen, one way at a time. */
 export class SmallWorld implements NightService {
   readonly #options: SmallWorldOptions;
   readonly #choices: Choices;
   readonly story: Story = [];
   readonly #hidden: number;
-  throughout: Map<number, number>;
-  listed: Set<number>;
-  most: Map<number, number>;
+  /** What was listed since the run began. */
+  truth: Moments;
   /** True as long as nothing has changed since the run began. */
   isStill = true;
   #list: WorldRecord[];
+  /** Records that went. */
+  readonly #gone: WorldRecord[] = [];
+  #isOtherNode = false;
   #changesLeft: number;
   #moveCount = 0;
   #movesLeft: number;
@@ -77,38 +89,45 @@ export class SmallWorld implements NightService {
     const hidden =
       isFilter && this.#list.length > 0 ? this.#list[choices.next(this.#list.length)] : undefined;
     this.#hidden = hidden?.content ?? -1;
-    this.throughout = this.#counts();
-    this.listed = new Set(this.throughout.keys());
-    this.most = new Map(this.throughout);
+    this.truth = this.#truthOfNow();
     this.story.push(`list ${this.#said(this.#list)}`);
   }
 
   change(): void {
     while (this.#changesLeft > 0) {
       const changes = this.#changes();
-      const chosen = this.#choices.next(changes.length + 1);
+      const { hasTwoNodes = false } = this.#options;
+      const chosen = this.#choices.next(changes.length + 1 + Number(hasTwoNodes));
       if (chosen === 0) return;
       this.#changesLeft--;
+      if (chosen > changes.length) {
+        this.#isOtherNode = !this.#isOtherNode;
+        continue;
+      }
       this.isStill = false;
       if (chosen > changes.length - this.#moveCount) this.#movesLeft--;
+      const before = this.#list;
       this.#list = changes[chosen - 1] as WorldRecord[];
-      this.#note();
+      const listed = new Set(this.#list.map(({ id }) => id));
+      this.#gone.push(...before.filter(({ id }) => !listed.has(id)));
+      this.truth.note(this.#counts(), this.#texts());
+      // With another key it is another record of the mirror, and both can be in it.
+      if (this.#options.isExportedAgain === true)
+        for (const name of this.truth.listed) this.truth.most.set(name, Number.POSITIVE_INFINITY);
       this.story.push(`now ${this.#said(this.#list)}`);
     }
   }
 
   /** The run begins only now: what happened before is not part of it. */
   beginRun(): void {
-    this.throughout = this.#counts();
-    this.listed = new Set(this.throughout.keys());
-    this.most = new Map(this.throughout);
+    this.truth = this.#truthOfNow();
     this.isStill = true;
     this.story.push('the run begins');
   }
 
   /** Records of now that were listed at every moment since the run began. */
   listedAllTheTime(): WorldRecord[] {
-    return this.#list.filter(record => (this.throughout.get(this.nameOf(record)) ?? 0) > 0);
+    return this.#list.filter(record => (this.truth.throughout.get(this.nameOf(record)) ?? 0) > 0);
   }
 
   pick(underWay: number): number {
@@ -116,15 +135,15 @@ export class SmallWorld implements NightService {
   }
 
   answer({ index, size }: PageAddress): Served {
-    const served = this.#serve(index, size);
+    const { records, total } = this.#serve(index, size);
+    const served = { records: this.#isOtherNode ? records.map(otherwise) : records, total };
     this.story.push(`page ${index} of ${size}: ${this.#said(served.records)}, total ${served.total}`);
     return served;
   }
 
   /** The number that identifies a record. */
-  nameOf({ id, content, identity }: WorldRecord): number {
-    return hasIds(this.#options.order) ? id : (identity ?? content);
-  }
+  readonly nameOf = ({ id, content, identity }: WorldRecord): number =>
+    hasIds(this.#options.order) ? id : (identity ?? content);
 
   #serve(index: number, size: number): Served {
     const list = this.#list;
@@ -191,6 +210,7 @@ export class SmallWorld implements NightService {
         this.#options.slack === undefined ? this.#inserted(list[at - 1], list[at]) : this.#insertedNear(at);
       for (const record of inserted) made.push(list.toSpliced(at, 0, record));
     }
+    made.push(...this.#comingAgain());
     for (let at = 1; at < list.length; at++) {
       const [before, record] = [list[at - 1] as WorldRecord, list[at] as WorldRecord];
       const isNear =
@@ -203,6 +223,29 @@ export class SmallWorld implements NightService {
     const moved = isUnseen && this.#movesLeft > 0 ? this.#moved() : [];
     this.#moveCount = moved.length;
     made.push(...moved);
+    return made;
+  }
+
+  /** A record that went comes again, as it was or with another text; or one that is listed is exported again. */
+  #comingAgain(): WorldRecord[][] {
+    const { comesAgain, isExportedAgain, isDown } = this.#options;
+    const list = this.#list;
+    const made: WorldRecord[][] = [];
+    for (const { id, key, content, identity = content } of comesAgain === true ? this.#gone : []) {
+      if (list.some(other => other.id === id)) continue;
+      const isBefore = (other: WorldRecord) => (isDown ? other.key >= key : other.key <= key);
+      for (let at = 0; at <= list.length; at++) {
+        if (!list.every((other, place) => Number.isNaN(key) || isBefore(other) === place < at)) continue;
+        const again = { id, key, identity };
+        made.push(list.toSpliced(at, 0, { ...again, content }));
+        made.push(list.toSpliced(at, 0, { ...again, content: this.#nextNumber++ }));
+      }
+    }
+    for (const [at, record] of isExportedAgain === true ? list.entries() : []) {
+      const others = list.toSpliced(at, 1);
+      const again = { ...record, key: Math.max(...list.map(({ key }) => key)) + 256 };
+      if (at !== (isDown ? 0 : others.length)) made.push(isDown ? [again, ...others] : [...others, again]);
+    }
     return made;
   }
 
@@ -253,7 +296,7 @@ export class SmallWorld implements NightService {
       .map((key, no) => ({ id: isId ? key : number * 10 + no, key, content: number * 10 + no }));
   }
 
-  #counts(): Map<number, number> {
+  #counts(): Counts {
     const counts = new Map<number, number>();
     for (const record of this.#list) {
       if (record.content === this.#hidden) continue;
@@ -263,17 +306,20 @@ export class SmallWorld implements NightService {
     return counts;
   }
 
-  #note(): void {
-    const counts = this.#counts();
-    for (const [name, count] of this.throughout)
-      this.throughout.set(name, Math.min(count, counts.get(name) ?? 0));
-    for (const [name, count] of counts) {
-      this.listed.add(name);
-      this.most.set(name, Math.max(count, this.most.get(name) ?? 0));
-    }
+  #texts(): number[] {
+    return this.#list.flatMap(({ content }) => [content, content + ofOtherNode]);
+  }
+
+  #truthOfNow(): Moments {
+    return new Moments(this.#counts(), this.#texts(), this.nameOf);
   }
 
   #said(records: readonly WorldRecord[]): string {
     return `[${records.map(({ key, content }) => (Number.isNaN(key) ? content : `${content}@${key}`)).join(' ')}]`;
   }
+}
+
+/** A record as the other node writes it. */
+function otherwise(record: WorldRecord): WorldRecord {
+  return { ...record, content: record.content + ofOtherNode, identity: record.identity ?? record.content };
 }
