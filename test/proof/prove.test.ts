@@ -181,6 +181,20 @@ test.each([
   expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: false });
 });
 
+test('two readings that differ prove nothing, although each fits its totals', () => {
+  const list = counted(60).reverse();
+  list.sort((a, b) => ((a.content * 7919) % 101) - ((b.content * 7919) % 101));
+  let next = 100;
+  const onAsk = ({ index }: Ask) => {
+    // The first record of the second page is then on no page of this reading.
+    if (index !== 1) return;
+    list.shift();
+    list.push(...counted(1, next++));
+  };
+  const { result } = proven({ list, identity: 'id', hasOneSize: true, onAsk }, { learnt: 'none' });
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: false });
+});
+
 test('a batch that no page can hold is proven by two readings across it that agree', () => {
   const list = counted(400);
   for (let at = 200; at < 250; at++) list[at] = { key: 20_000, content: at + 1 };
