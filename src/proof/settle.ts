@@ -100,12 +100,12 @@ function giveRows(versions: readonly number[], rows: readonly KnownRow[], isOneE
   const free: KnownRow[] = [];
   for (const known of rows) {
     const count = due.get(known.version) ?? 0;
-    const isShown = count > 0; // guard: a row that has a shown version keeps it
+    const isShown = count > 0; // guard: a row keeps a text that is shown
     if (isShown) due.set(known.version, count - 1);
     (isShown ? kept : free).push(known);
   }
   const others = [...due].flatMap(([version, count]) => new Array<number>(count).fill(version));
-  if (isOneEach) others.splice(kept.length > 0 ? 0 : 1); // guard: an id that is twice is one row
+  if (isOneEach) others.splice(kept.length > 0 ? 0 : 1); // guard: an id is one row
   const edited = free.slice(0, others.length).map(({ row }, at) => ({ row, version: others[at] as number }));
   return { kept, edited, added: others.slice(edited.length), left: free.slice(edited.length) };
 }

@@ -1,4 +1,5 @@
 import { almostBounds, exportedAgain, type NamedBound, plainBounds } from './bounds.ts';
+import { type SettleBound, settleBounds } from './settle-worlds.ts';
 
 /** How a guard is switched off, and worlds that then find something wrong. */
 export interface Guard {
@@ -6,7 +7,7 @@ export interface Guard {
   readonly name: string;
   /** The line that replaces it; empty to remove the line. */
   readonly instead: string;
-  readonly world: NamedBound;
+  readonly world: NamedBound | SettleBound;
 }
 
 const ids: NamedBound = {
@@ -106,4 +107,16 @@ export const guards: readonly Guard[] = [
     instead: '  const mayGo = true;',
     world: almost('a stray, 1 step'),
   },
+  {
+    // As 0.4 did: each text that an answer has shown is a row.
+    name: 'the newest of the fullest answers',
+    instead: '      newest.set(record, [...new Set([...(newest.get(record) ?? []), ...versions])]);',
+    world: settleBounds[0] as SettleBound,
+  },
+  {
+    name: 'a row keeps a text that is shown',
+    instead: '    free.push(known);',
+    world: settleBounds[0] as SettleBound,
+  },
+  { name: 'an id is one row', instead: '', world: settleBounds[1] as SettleBound },
 ];

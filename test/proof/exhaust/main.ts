@@ -1,30 +1,39 @@
 // Plays worlds against the core of proof by windows, and prints the results. These are all small worlds within bounds;
-// with --plain those in which plain readings have to agree.
+// with --plain those in which plain readings have to agree, with --settle those of `settle` alone.
 // Usage: npm run exhaust [-- --length short|long|whole]
 import { parseArgs } from 'node:util';
 import { boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
 import * as core from './core.ts';
 import { playEveryGrowth } from './every-growth.ts';
-import { playEveryWorld } from './every-world.ts';
+import { type Count, playEveryWorld } from './every-world.ts';
+import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const { values } = parseArgs({
   options: {
     length: { type: 'string', default: 'whole' },
+    settle: { type: 'boolean', default: false },
     plain: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
 
-process.exitCode = playBounds(values.plain ? plainBounds : boundsOf(values.length as Length)) > 0 ? 1 : 0;
+const bounds = values.settle ? settleBounds : values.plain ? plainBounds : boundsOf(values.length as Length);
+process.exitCode = playBounds(bounds) > 0 ? 1 : 0;
 
-function playBounds(bounds: readonly NamedBound[]): number {
+function play(bound: NamedBound | SettleBound): Count {
+  if ('answers' in bound) return playSettle(core, bound);
+  return bound.isGrowth ? playEveryGrowth(core, bound) : playEveryWorld(core, bound);
+}
+
+function playBounds(bounds: readonly (NamedBound | SettleBound)[]): number {
   let worlds = 0;
   const claims = new Map<string, number>();
   let found = 0;
-  for (const { name, ...bound } of bounds) {
+  for (const bound of bounds) {
+    const { name } = bound;
     if (!name.includes(values.only)) continue;
     const startedAt = process.cpuUsage();
-    const count = bound.isGrowth ? playEveryGrowth(core, bound) : playEveryWorld(core, bound);
+    const count = play(bound);
     const said = [...count.claims].map(([rule, number]) => `${number} by ${rule}`).join(', ');
     const wrongs = [...count.wrong.values()].reduce((sum, number) => sum + number, 0);
     const seconds = (process.cpuUsage(startedAt).user / 1e6).toFixed(1);

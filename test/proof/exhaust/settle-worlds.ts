@@ -1,7 +1,9 @@
 // Plays every small list whose records are edited, edited back, removed, doubled and written in another way by a second node, between any
 // answers, against `settle`. The oracle counts records.
-import { type KnownRow, type Settled, settle } from '../../../src/proof/settle.ts';
+import type { KnownRow, Settled } from '../../../src/proof/settle.ts';
 import { Choices } from './choices.ts';
+import type * as Core from './core.ts';
+import type { Count } from './every-world.ts';
 
 interface Listed {
   readonly identity: number;
@@ -10,6 +12,7 @@ interface Listed {
   readonly before: number | null;
 }
 
+/** How far worlds of `settle` alone go. */
 export interface SettleBound {
   readonly name: string;
   readonly lists: readonly (readonly (readonly [identity: number, version: number])[])[];
@@ -19,35 +22,46 @@ export interface SettleBound {
   readonly hasTwoNodes: boolean;
   /** Whether mirrors with an older text, or with more rows of an identity, are played, too. */
   readonly hasMirror: boolean;
+  /** Whether records have ids: one that is twice in the list is one row. */
+  readonly hasIds?: boolean;
+}
+
+interface SettleAnswer {
+  readonly records: Float64Array;
+  readonly versions: Int32Array;
+  readonly list: readonly Listed[];
+  readonly from: number;
+  readonly to: number;
 }
 
 const ofNode = 1000;
 
-export function playSettle(bound: SettleBound): {
-  worlds: number;
-  wrong: Map<string, number>;
-  smallest: Map<string, string[]>;
-} {
-  const wrong = new Map<string, number>();
-  const smallest = new Map<string, string[]>();
-  let worlds = 0;
+/**
+ * Plays every world of `settle` alone within a bound.
+ *
+ * @param isFirstEnough whether to stop when something is wrong.
+ */
+export function playSettle(core: typeof Core, bound: SettleBound, isFirstEnough = false): Count {
+  const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
   for (const list of bound.lists) {
     const choices = new Choices();
     do {
       const story: string[] = [];
-      const found = playOne(bound, list, choices, story);
-      worlds++;
+      const found = playOne(core, bound, list, choices, story);
+      count.worlds++;
       for (const what of found) {
-        wrong.set(what, (wrong.get(what) ?? 0) + 1);
-        const known = smallest.get(what);
-        if (known === undefined || known.length > story.length) smallest.set(what, story);
+        count.wrong.set(what, (count.wrong.get(what) ?? 0) + 1);
+        const known = count.smallest.get(what);
+        if (known === undefined || known.length > story.length) count.smallest.set(what, story);
       }
+      if (isFirstEnough && found.length > 0) return count;
     } while (choices.advance());
   }
-  return { worlds, wrong, smallest };
+  return count;
 }
 
 function playOne(
+  core: typeof Core,
   bound: SettleBound,
   first: SettleBound['lists'][number],
   choices: Choices,
@@ -59,14 +73,7 @@ function playOne(
   const identities = [...new Set(first.map(([identity]) => identity))];
   const rows = mirrorOf(list, identities, bound.hasMirror ? choices.next(4) : 0);
   const moments = [list];
-  const answers: {
-    records: Float64Array;
-    versions: Int32Array;
-    list: Listed[];
-    from: number;
-    to: number;
-    node: number;
-  }[] = [];
+  const answers: SettleAnswer[] = [];
   for (let count = 0; count < bound.answers; count++) {
     while (left > 0) {
       const changes = changesOf(list, next);
@@ -88,14 +95,20 @@ function playOne(
     answers.push({
       records: Float64Array.from(shown, ({ identity }) => identity),
       versions: Int32Array.from(shown, ({ version }) => version + node * ofNode),
-      ...{ list, from, to, node },
+      list,
+      from,
+      to,
     });
   }
   story.push(`rows ${JSON.stringify([...rows])}`);
-  const settled = settle(answers, new Set(identities), identity => rows.get(identity) ?? [], false);
-  return identities.flatMap(identity =>
-    judge(identity, settled.get(identity), rows.get(identity) ?? [], moments, answers),
-  );
+  const { hasIds = false } = bound;
+  const settled = core.settle(answers, new Set(identities), identity => rows.get(identity) ?? [], hasIds);
+  return identities.flatMap(identity => {
+    const its = settled.get(identity);
+    if (!hasIds) return judge(identity, its, rows.get(identity) ?? [], moments, answers);
+    const count = its === undefined ? 0 : its.kept.length + its.edited.length + its.added.length;
+    return count > 1 ? ['an id has two rows'] : [];
+  });
 }
 
 function judge(
@@ -103,14 +116,7 @@ function judge(
   settled: Settled | undefined,
   rows: readonly KnownRow[],
   moments: readonly Listed[][],
-  answers: readonly {
-    records: Float64Array;
-    versions: Int32Array;
-    list: Listed[];
-    from: number;
-    to: number;
-    node: number;
-  }[],
+  answers: readonly SettleAnswer[],
 ): string[] {
   const found: string[] = [];
   const countIn = (list: readonly Listed[]) => list.filter(each => each.identity === identity).length;
@@ -121,14 +127,13 @@ function judge(
   const most = Math.max(...moments.map(countIn));
   if (versions.length > most) found.push('more rows than records at any moment');
   // An answer has them all if its piece of the list has all that are listed then.
-  const isWhole = ({ list, from, to }: (typeof answers)[number]) =>
-    countIn(list) === countIn(list.slice(from, to));
+  const isWhole = ({ list, from, to }: SettleAnswer) => countIn(list) === countIn(list.slice(from, to));
   const throughout = Math.min(...moments.map(countIn));
   if (answers.some(each => isWhole(each) && showing.includes(each)) && versions.length < throughout)
     found.push('lost');
-  const of = (answer: (typeof answers)[number]) =>
+  const of = (answer: SettleAnswer) =>
     [...answer.versions].filter((_, at) => answer.records[at] === identity);
-  const newest = showing.at(-1) as (typeof answers)[number];
+  const newest = showing.at(-1) as SettleAnswer;
   if (most === 1 && versions[0] !== of(newest)[0]) found.push('not the newest version');
   // If the newest answer with this identity has all of it, and as many as there ever were, it counts.
   if (
@@ -205,19 +210,22 @@ const said = (list: readonly Listed[]) =>
   list.map(({ identity, version }) => `${identity}.${version}`).join(' ');
 
 // Identities 2 and 3 share a time; 4 has another one.
-const lists = ['2.1', '2.1 4.2', '2.1 2.1', '2.1 2.2 4.3', '2.1 3.2 4.3', '2.1 3.2 2.3'].map(text =>
-  text.split(' ').map(record => record.split('.').map(Number) as [number, number]),
-);
+const lists: SettleBound['lists'] = [
+  '2.1',
+  '2.1 4.2',
+  '2.1 2.1',
+  '2.1 2.2 4.3',
+  '2.1 3.2 4.3',
+  '2.1 3.2 2.3',
+].map(text => text.split(' ').map(record => record.split('.').map(Number) as [number, number]));
 
+const two = { lists, answers: 2, hasTwoNodes: false, hasMirror: true };
+
+/** The bounds of `settle`, the short one first. */
 export const settleBounds: readonly SettleBound[] = [
-  {
-    name: 'two answers, two changes, any mirror',
-    lists,
-    answers: 2,
-    changesMax: 2,
-    hasTwoNodes: false,
-    hasMirror: true,
-  },
+  { ...two, name: 'two answers, one change, any mirror', changesMax: 1 },
+  { ...two, name: 'ids, two answers, one change', changesMax: 1, hasIds: true, hasMirror: false },
+  { ...two, name: 'two answers, two changes, any mirror', changesMax: 2 },
   {
     name: 'three answers, one change, two nodes',
     lists,
@@ -228,7 +236,7 @@ export const settleBounds: readonly SettleBound[] = [
   },
   {
     name: 'three answers, two changes, a record or two that are the same',
-    lists: [lists[0], lists[2]] as typeof lists,
+    lists: lists.filter((_, at) => at === 0 || at === 2),
     answers: 3,
     changesMax: 2,
     hasTwoNodes: false,
@@ -251,14 +259,3 @@ export const settleBounds: readonly SettleBound[] = [
     hasMirror: false,
   },
 ];
-
-if (import.meta.main) {
-  for (const bound of settleBounds) {
-    const before = process.cpuUsage();
-    const { worlds, wrong, smallest } = playSettle(bound);
-    console.log(
-      `${bound.name}: ${worlds} worlds, ${[...wrong].map(([what, count]) => `${count} ${what}`).join(', ') || '0 wrong'} (${(process.cpuUsage(before).user / 1e6).toFixed(1)} s)`,
-    );
-    for (const [what, story] of smallest) console.log(`  ${what}\n    ${story.join('\n    ')}`);
-  }
-}

@@ -1,5 +1,6 @@
 import type { PageAddress } from '../../../src/proof/window.ts';
 import type { Choices } from './choices.ts';
+import { comingAgain, ofOtherNode, otherwise } from './coming-again.ts';
 import type { NightService, Served } from './night.ts';
 import { type Counts, Moments } from './oracle.ts';
 import type { WorldRecord } from './records.ts';
@@ -56,9 +57,6 @@ export interface SmallWorldOptions {
 
 /** The events of a world, for a person to read. */
 export type Story = string[];
-
-/** What is added to the number of a text if the other node writes it. */
-const ofOtherNode = 10_000;
 
 /** A list of a few records to which everything happens that can happen, one way at a time. */
 export class SmallWorld implements NightService {
@@ -210,7 +208,7 @@ export class SmallWorld implements NightService {
         this.#options.slack === undefined ? this.#inserted(list[at - 1], list[at]) : this.#insertedNear(at);
       for (const record of inserted) made.push(list.toSpliced(at, 0, record));
     }
-    made.push(...this.#comingAgain());
+    made.push(...comingAgain(list, this.#gone, this.#options, () => this.#nextNumber++));
     for (let at = 1; at < list.length; at++) {
       const [before, record] = [list[at - 1] as WorldRecord, list[at] as WorldRecord];
       const isNear =
@@ -223,29 +221,6 @@ export class SmallWorld implements NightService {
     const moved = isUnseen && this.#movesLeft > 0 ? this.#moved() : [];
     this.#moveCount = moved.length;
     made.push(...moved);
-    return made;
-  }
-
-  /** A record that went comes again, as it was or with another text; or one that is listed is exported again. */
-  #comingAgain(): WorldRecord[][] {
-    const { comesAgain, isExportedAgain, isDown } = this.#options;
-    const list = this.#list;
-    const made: WorldRecord[][] = [];
-    for (const { id, key, content, identity = content } of comesAgain === true ? this.#gone : []) {
-      if (list.some(other => other.id === id)) continue;
-      const isBefore = (other: WorldRecord) => (isDown ? other.key >= key : other.key <= key);
-      for (let at = 0; at <= list.length; at++) {
-        if (!list.every((other, place) => Number.isNaN(key) || isBefore(other) === place < at)) continue;
-        const again = { id, key, identity };
-        made.push(list.toSpliced(at, 0, { ...again, content }));
-        made.push(list.toSpliced(at, 0, { ...again, content: this.#nextNumber++ }));
-      }
-    }
-    for (const [at, record] of isExportedAgain === true ? list.entries() : []) {
-      const others = list.toSpliced(at, 1);
-      const again = { ...record, key: Math.max(...list.map(({ key }) => key)) + 256 };
-      if (at !== (isDown ? 0 : others.length)) made.push(isDown ? [again, ...others] : [...others, again]);
-    }
     return made;
   }
 
@@ -317,9 +292,4 @@ export class SmallWorld implements NightService {
   #said(records: readonly WorldRecord[]): string {
     return `[${records.map(({ key, content }) => (Number.isNaN(key) ? content : `${content}@${key}`)).join(' ')}]`;
   }
-}
-
-/** A record as the other node writes it. */
-function otherwise(record: WorldRecord): WorldRecord {
-  return { ...record, content: record.content + ofOtherNode, identity: record.identity ?? record.content };
 }

@@ -5,6 +5,7 @@ import { playEveryGrowth } from './every-growth.ts';
 import { playEveryWorld } from './every-world.ts';
 import { guards } from './guards.ts';
 import { CoreMutant } from './mutant.ts';
+import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const timeout = 600_000;
 
@@ -15,6 +16,14 @@ describe('no record is lost, invented or wrongly removed', { timeout }, () => {
   });
 });
 
+test.each(settleBounds)(
+  'a record has the texts of one answer, and no row too many: $name',
+  { timeout },
+  bound => {
+    expect([...playSettle(core, bound).smallest.values()]).toEqual([]);
+  },
+);
+
 describe('without a guard, something wrong is found', { timeout }, () => {
   test.each(guards)('$name', async ({ name, instead, world }) => {
     using mutant = new CoreMutant(name, instead);
@@ -22,7 +31,8 @@ describe('without a guard, something wrong is found', { timeout }, () => {
   });
 });
 
-function findsWrong(mutated: typeof core, { isGrowth, ...bound }: NamedBound): boolean {
-  const play = isGrowth ? playEveryGrowth : playEveryWorld;
-  return play(mutated, bound, true).wrong.size > 0;
+function findsWrong(mutated: typeof core, world: NamedBound | SettleBound): boolean {
+  if ('answers' in world) return playSettle(mutated, world, true).wrong.size > 0;
+  const play = world.isGrowth ? playEveryGrowth : playEveryWorld;
+  return play(mutated, world, true).wrong.size > 0;
 }
