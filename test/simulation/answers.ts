@@ -144,7 +144,10 @@ export function entriesAt(entries: readonly Entry[], offset: number, size: numbe
 }
 
 function bodyOf(list: ListName, entries: readonly Entry[], pagination: object, manner: Manner): string {
-  const items = entries.map(entry => itemOf(list, entry, manner.nameOf));
+  const { restless, answerNo } = manner;
+  const value = restless === 'nodes' ? hashOf(answerNo) % 2 : hashOf(answerNo);
+  const further = restless === 'none' ? {} : { release: `r${value}` };
+  const items = entries.map(entry => ({ ...itemOf(list, entry, manner.nameOf), ...further }));
   const noise = manner.noise ? { requestId: hashOf(manner.answerNo), took: manner.answerNo } : {};
   const body = manner.paginationFirst ? { pagination, ...noise, items } : { ...noise, items, pagination };
   return JSON.stringify(body);

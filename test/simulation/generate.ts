@@ -1,4 +1,5 @@
 import { Random } from '../../src/sample/random.ts';
+import { drawLife } from './life.ts';
 import { hashOf } from './random.ts';
 import {
   beyondManners,
@@ -77,7 +78,13 @@ export function generate(seed: number): Scenario {
     collections: drawList(swarm, 'collections'),
     webhooks: drawList(swarm, 'webhooks'),
   };
-  const service = drawService(swarm);
+  const living = new Random(hashOf(seed, 4));
+  const isRestless = living.chance(0.15);
+  const isLively = living.chance(0.2);
+  const service: ServiceScenario = {
+    ...drawService(swarm),
+    restless: isRestless ? living.pick(['nodes', 'each']) : 'none',
+  };
   // Drawn by itself, so that each older seed keeps its story.
   const keeping = new Random(hashOf(seed, 1));
   const isPruned = keeping.chance(0.2);
@@ -85,8 +92,10 @@ export function generate(seed: number): Scenario {
   const isRestored = others.chance(0.1);
   const isMeddled = others.chance(0.1);
   const moments = new Random(hashOf(seed, 3));
+  const withLife = (run: ReturnType<typeof drawRun>) =>
+    isLively ? { ...run, during: [...run.during, ...drawLife(living, swarm.focus, requestsOf(swarm))] } : run;
   const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => ({
-    ...drawRun(swarm, at === 0),
+    ...withLife(drawRun(swarm, at === 0)),
     keepHours: isPruned && keeping.chance(0.6) ? keeping.integer(0, 2) : null,
     rollback: isRestored && at > 0 && others.chance(0.6) ? others.integer(1, at) : 0,
     meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, moments, swarm.focus)) : [],
@@ -165,6 +174,7 @@ function drawService(swarm: Swarm): ServiceScenario {
     pageNo: isIgnored ? random.pick(pageNoManners) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',
+    restless: 'none',
     noise: random.chance(isIgnored ? 0.5 : 0.1),
     paginationFirst: random.chance(0.15),
     cache: swarm.hasCache ? { nth: random.integer(1, 3), hours: random.pick([0.5, 2, 5]) } : null,
@@ -207,7 +217,7 @@ function drawMeddle(random: Random, moments: Random, focus: ListName): Meddle {
 
 function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' | 'rollback' | 'meddles'> {
   const { random, pageSize, isParallel } = swarm;
-  const requests = Math.ceil(swarm.focusSize / pageSize) * 2 + 6;
+  const requests = requestsOf(swarm);
   const sizeMin = Math.min(pageSize, swarm.hasLargePages ? largePageMin : swarm.hasDoubles ? twinPageMin : 2);
   const size = swarm.changesSize ? random.integer(sizeMin, pageSize) : pageSize;
   return {
@@ -236,6 +246,11 @@ function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' 
           }))
         : [],
   };
+}
+
+/** So many requests of a run, or some more, are worth a change. */
+function requestsOf({ focusSize, pageSize }: Swarm): number {
+  return Math.ceil(focusSize / pageSize) * 2 + 6;
 }
 
 /** Mostly for a whole run: the service was set up again since the last one. */

@@ -77,7 +77,8 @@ test('a mirror of what is listed breaks no promise; one that lost, invented or k
   expect(kinds(contents, contents)).toEqual([]);
   expect(kinds(contents, others, { ...proven, removed: 1 })).toContain('removed-wrongly');
   expect(kinds(contents, others, { ...unproven, removed: 1 }, 3)).toContain('removed-wrongly');
-  expect(kinds(others, others)).toEqual(['lost', 'unstored']);
+  // Once as a record, and once as what it says.
+  expect(kinds(others, others)).toEqual(['lost', 'lost', 'unstored']);
   expect(kinds(others, others, incremental)).toEqual(['unstored']);
   expect(kinds([], contents, { ...unproven, inserted: 3 }, 3)).toEqual([]);
   expect(kinds([], others, { ...unproven, inserted: 2 }, 3)).toEqual(['unstored']);
@@ -95,6 +96,20 @@ test('a record that was absent at one instant can go, and one that was gone befo
   world.beginRun();
   expect(kinds(contents, contents)).toEqual(['kept']);
   expect(kinds(contents, contents, unproven, 3)).toEqual([]);
+});
+
+test('an edit ends no record and makes no second one, also if it is taken back', () => {
+  const { world, contents, kinds } = setUp();
+  const [first = '', ...others] = contents;
+  world.change({ list: name, kind: 'update', at: 0, to: 0 });
+  const edited = contentOf(name, world.lists[name].entries[0] as Entry) ?? '';
+  world.change({ list: name, kind: 'revert', at: 0, to: 0 });
+  expect(kinds(contents, contents)).toEqual([]);
+  expect(kinds(contents, [edited, ...others])).toEqual([]);
+  expect(kinds(contents, [first, edited, ...others], { ...proven, inserted: 1 })).toEqual(['invented']);
+  expect(kinds(contents, [first, edited, ...others], { ...unproven, inserted: 1 }, 3)).toEqual([]);
+  expect(kinds(contents, others, { ...proven, removed: 1 })).toEqual(['removed-wrongly']);
+  expect(kinds(others, others)).toEqual(['lost']);
 });
 
 test('words that do not fit each other, the record or the mirror are dishonest', () => {

@@ -1,4 +1,5 @@
 import type { MirrorState, Removals, RunWords } from './mirror-rows.ts';
+import { judgeRecords } from './record-oracle.ts';
 import { type Contents, contentOf, type Entry } from './records.ts';
 import { claims, type ListReport, type RunReport } from './run-real.ts';
 import { type ListName, listNames } from './scenario.ts';
@@ -93,9 +94,11 @@ function judgeList(
 ): Complaint[] {
   const claimsAll = claims.includes(words?.completeness ?? '');
   const isExact = claimsAll && words?.removalsWithheld === 0 && words.rejected === 0;
-  const findings = removedWrongly(list, lives, before, after, claimsAll && isDirect);
+  const isDecided = claimsAll && isDirect;
+  const findings = removedWrongly(list, lives, before, after, isDecided);
   if (isExact || !isMeddled) findings.push(...invented(list, after));
   if (isExact || !isMeddled) findings.push(...tooMany(lives, isExact ? new Map() : before, after));
+  findings.push(...judgeRecords(list, before, after, { isExact, isDecided }));
   if (words !== null) findings.push(...dishonest(words, before, after));
   return findings;
 }

@@ -197,9 +197,9 @@ class Simulation implements Played {
     this.#add(judgeHistory(kept, readAsOf(this.#place.path), this.runs.length));
   }
 
-  /** Whether two exports are the same in all that they say. */
+  /** Whether two exports are the same in all that they say but their titles. */
   #hasTwins(): boolean {
-    return this.#world.lists['document-exports'].now.values().some(count => count > 1);
+    return this.#world.lists['document-exports'].hasTwins;
   }
 
   /** Asks the program's own audit, which costs as much as half a run. */

@@ -32,6 +32,12 @@ export const totalKinds = ['right', 'capped', 'stale', 'off', 'served'] as const
 
 export const orders = ['free', 'up', 'down'] as const;
 
+/**
+ * A field beside the contract that is not the same in each answer: `nodes` is one of two values, as if two releases of the service answered
+ * by turns; `each` is another one each time, as a signed address is.
+ */
+export const restlessKinds = ['none', 'nodes', 'each'] as const;
+
 /** How the service answers, in all its lists. */
 export interface ServiceScenario {
   readonly firstPageNo: 0 | 1;
@@ -57,6 +63,7 @@ export interface ServiceScenario {
   readonly totals: { readonly kind: (typeof totalKinds)[number]; readonly by: number };
   /** `capped` follows the stated total, `right` the real one. */
   readonly pageCounts: 'right' | 'capped' | 'too-high';
+  readonly restless: (typeof restlessKinds)[number];
   /** Something around `items` that changes in each answer. */
   readonly noise: boolean;
   readonly paginationFirst: boolean;
@@ -136,10 +143,13 @@ export const changeKinds = [
   'reorder',
 ] as const;
 
+/** What can become of one record, one after the other: `revert` takes an edit back, `renew` gives a removed record's identity to another text. */
+export const recordChangeKinds = ['update', 'revert', 'remove', 'return', 'renew'] as const;
+
 /** One change of a list. */
 export interface Change {
   readonly list: ListName;
-  readonly kind: (typeof changeKinds)[number];
+  readonly kind: (typeof changeKinds)[number] | (typeof recordChangeKinds)[number];
   readonly at: number;
   readonly to: number;
 }
@@ -259,6 +269,7 @@ export const plainService: ServiceScenario = {
   pageNo: 'heeded',
   totals: { kind: 'right', by: 0 },
   pageCounts: 'right',
+  restless: 'none',
   noise: false,
   paginationFirst: false,
   cache: null,

@@ -74,23 +74,36 @@ export class ServiceList {
     this.#oldestAnswer = Math.min(this.#oldestAnswer, version);
   }
 
+  /** Whether two records of one identity are listed now. */
+  get hasTwins(): boolean {
+    return this.recordsIn(this.#now)
+      .values()
+      .some(count => count > 1);
+  }
+
+  /** How many there are of each record, whatever its text is. Two exports of one identity are one record that is there twice. */
+  recordsIn(contents: Contents): Contents {
+    const counts = new Map<string, number>();
+    for (const [content, count] of contents) {
+      const name = this.#recordOf(content);
+      counts.set(name, (counts.get(name) ?? 0) + count);
+    }
+    return counts;
+  }
+
+  /** The lifetimes of records: an edit does not end one. */
+  lifetimesOfRecords(): Lifetimes {
+    const recordOf = (content: string | null) => (content === null ? null : this.#recordOf(content));
+    const steps = this.#steps.slice(this.#oldestAnswer).flatMap(step => {
+      const [left, entered] = [recordOf(step.left), recordOf(step.entered)];
+      return left === entered && step.left !== step.entered ? [] : [{ left, entered }];
+    });
+    return lifetimesOf(this.recordsIn(this.#now), steps);
+  }
+
   /** The lifetimes since the run began or, if a cache or a replica gave an older answer, since then. */
   lifetimes(): Lifetimes {
-    const counts = new Map(this.#now);
-    const least = new Map(this.#now);
-    const most = new Map(this.#now);
-    const add = (content: string | null, step: 1 | -1) => {
-      if (content === null) return;
-      const count = (counts.get(content) ?? 0) + step;
-      counts.set(content, count);
-      least.set(content, Math.min(count, least.get(content) ?? 0));
-      most.set(content, Math.max(count, most.get(content) ?? 0));
-    };
-    for (const { left, entered } of this.#steps.slice(this.#oldestAnswer).reverse()) {
-      add(entered, -1);
-      add(left, 1);
-    }
-    return { least, most };
+    return lifetimesOf(this.#now, this.#steps.slice(this.#oldestAnswer));
   }
 
   /** How many records with the identity of this content were listed at once in that time. Unreadable ones do not count. */
@@ -151,6 +164,12 @@ export class ServiceList {
     }
   }
 
+  /** In a list with ids, a record is its id. */
+  #recordOf(content: string): string {
+    if (this.name === 'document-exports') return identityOf(content);
+    return String((JSON.parse(content) as unknown[])[0]);
+  }
+
   #note(left: string | null, entered: string | null): void {
     this.#steps.push({ left, entered });
     this.#versions.push([...this.entries]);
@@ -178,4 +197,23 @@ export class ServiceList {
 /** All that an export says but its title, which can be edited. */
 function identityOf(content: string): string {
   return JSON.stringify((JSON.parse(content) as unknown[]).toSpliced(1, 1));
+}
+
+/** The lifetimes in a stretch of time, by its end and the changes until then. */
+function lifetimesOf(now: Contents, steps: readonly Step[]): Lifetimes {
+  const counts = new Map(now);
+  const least = new Map(now);
+  const most = new Map(now);
+  const add = (content: string | null, step: 1 | -1) => {
+    if (content === null) return;
+    const count = (counts.get(content) ?? 0) + step;
+    counts.set(content, count);
+    least.set(content, Math.min(count, least.get(content) ?? 0));
+    most.set(content, Math.max(count, most.get(content) ?? 0));
+  };
+  for (const { left, entered } of steps.toReversed()) {
+    add(entered, -1);
+    add(left, 1);
+  }
+  return { least, most };
 }

@@ -7,6 +7,7 @@ export function truthful(service: ServiceScenario): ServiceScenario {
     pageNo: 'heeded',
     totals: { kind: 'right', by: 0 },
     pageCounts: 'right',
+    restless: 'none',
     cache: null,
     replicaLag: 0,
   };

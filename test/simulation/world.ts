@@ -114,7 +114,7 @@ export class World {
     else if (kind === 'reword') this.#reword(name, 1 + modulo(at, this.#connectionCount), to);
     else if (kind === 'insert') this.#insert(list, this.#newEntry(list, place), place);
     else if (kind === 'reorder') list.reorder(({ uid }, at) => (to % 2 === 0 ? -at : hashOf(to, uid)));
-    else if (kind === 'return') this.#bringBack(list, at, place);
+    else if (kind === 'return' || kind === 'renew') this.#bringBack(list, at, place, kind === 'renew');
     else if (list.entries.length > 0) this.#changeEntry(list, kind, modulo(at, list.entries.length), to);
   }
 
@@ -131,6 +131,7 @@ export class World {
     if (kind === 'remove') list.remove(at);
     if (kind === 'move') list.move(at, modulo(to, list.entries.length));
     if (kind === 'update') list.replace(at, { ...entry, text: entry.text + 1 + modulo(to, 3) });
+    if (kind === 'revert') list.replace(at, { ...entry, text: Math.max(0, entry.text - 1) });
     if (kind === 'relink')
       list.replace(at, { ...entry, connections: linksOf(to, list.name, this.#connectionCount) });
     if (kind === 'break') list.replace(at, { ...entry, isBroken: true });
@@ -154,13 +155,14 @@ export class World {
     }
   }
 
-  #bringBack(list: ServiceList, at: number, place: number): void {
+  #bringBack(list: ServiceList, at: number, place: number, isRenewed: boolean): void {
     if (list.gone.length === 0) return;
     const [entry] = list.gone.splice(modulo(at, list.gone.length), 1);
     if (entry === undefined) return;
     // Another record might have its id now.
     const isTaken = list.name !== 'document-exports' && list.entries.some(({ key }) => key === entry.key);
-    if (!isTaken) this.#insert(list, entry, place);
+    const { text } = entry;
+    if (!isTaken) this.#insert(list, isRenewed ? { ...entry, text: text + 1 } : entry, place);
   }
 
   /** Inserts a record there or, in a list in order, at its own place. */

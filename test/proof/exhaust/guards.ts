@@ -110,12 +110,12 @@ export const guards: readonly Guard[] = [
   {
     // As 0.4 did: each text that an answer has shown is a row.
     name: 'the newest of the fullest answers',
-    instead: '      newest.set(record, [...new Set([...(newest.get(record) ?? []), ...versions])]);',
+    instead: '      const isFullest = versions.push(...fullest.filter(version => !versions.includes(version))) > 0;',
     world: settleBounds[0] as SettleBound,
   },
   {
     name: 'a row keeps a text that is shown',
-    instead: '    free.push(known);',
+    instead: '    const isShown = false;',
     world: settleBounds[0] as SettleBound,
   },
   { name: 'an id is one row', instead: '', world: settleBounds[1] as SettleBound },
