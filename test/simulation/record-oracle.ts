@@ -15,7 +15,10 @@ export function judgeRecords(
   { isExact, isDecided }: { readonly isExact: boolean; readonly isDecided: boolean },
 ): Pick<Finding, 'kind' | 'what'>[] {
   const { least, most } = list.lifetimesOfRecords();
-  const [known, held] = [list.recordsIn(before), list.recordsIn(after)];
+  // A row whose text was never listed is another fault, or that of another program.
+  const recordsIn = (contents: Contents) =>
+    list.recordsIn(new Map([...contents].filter(([content]) => list.ever.has(content))));
+  const [known, held] = [recordsIn(before), recordsIn(after)];
   const findings: Pick<Finding, 'kind' | 'what'>[] = [];
   const short = [...least].filter(([name, count]) => (held.get(name) ?? 0) < count);
   const gone = short.find(([name, count]) => (held.get(name) ?? 0) < Math.min(count, known.get(name) ?? 0));
