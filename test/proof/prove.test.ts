@@ -275,3 +275,11 @@ test('rows stay if a list is empty all at once, and go if it was so before', () 
   expect(fateAfter(3)).toBe('undecided');
   expect(fateAfter(0)).toBe('gone');
 });
+
+test('rows older than all that is listed stay if the total stands still at a round number', () => {
+  const unshown = () => [{ id: 1, key: 50 }];
+  const fateAt = (count: number) =>
+    proven({ list: counted(count, 1), identity: 'content' }, { largest: 100, unshown }).result.rows[0]?.fate;
+  expect(fateAt(1_000)).toBe('undecided');
+  expect(fateAt(999)).toBe('gone');
+});
