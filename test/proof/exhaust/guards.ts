@@ -110,7 +110,8 @@ export const guards: readonly Guard[] = [
   {
     // As 0.4 did: each text that an answer has shown is a row.
     name: 'the newest of the fullest answers',
-    instead: '      const isFullest = versions.push(...fullest.filter(version => !versions.includes(version))) > 0;',
+    instead:
+      '      const isFullest = versions.push(...fullest.filter(version => !versions.includes(version))) > 0;',
     world: settleBounds[0] as SettleBound,
   },
   {
