@@ -100,7 +100,7 @@ function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
 }
 
 /** The sizes that the service has served in full. */
-function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
+export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
   return new Set(answers.filter(isFull).map(({ size }) => size));
 }
 

@@ -1,6 +1,6 @@
 import { proveByAgreement } from './agreement.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
-import { checkTotal, copiesIn, countedAnswers } from './ends.ts';
+import { checkTotal, copiesIn, countedAnswers, sizesServed } from './ends.ts';
 import { readPlainly } from './plain-reading.ts';
 import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
@@ -72,12 +72,15 @@ function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
 
 /**
  * Whether plain readings can prove more than windows: if all answers state the same total, because more records might have one key than are
- * on a page; or if keys can be behind, because a page can be denser than its slack. They prove nothing if totals do not fit.
+ * on a page; or if keys can be behind, because a page can be denser than its slack. They prove nothing if totals do not fit pages of a size
+ * that is served. A page of another size can be one of a service that ignores sizes in silence.
  */
 function mayReadPlainly({ heard, failed, hasOneSize }: Reading, { windows }: Verdict): boolean {
   const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = heard.every(({ total }) => total === heard[0]?.total);
-  const isTotalWrong = countedAnswers(heard).some(answer => checkTotal(answer) === 'contradicts');
+  const sizes = sizesServed(heard);
+  const isWrong = (answer: Answer) => checkTotal(answer) === 'contradicts' && sizes.has(answer.size);
+  const isTotalWrong = countedAnswers(heard).some(isWrong);
   return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
 }
 
