@@ -202,14 +202,16 @@ export function identifying(list: ListDefinition, { scalars }: Pick<RecordValues
  * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
  * identify it. Two texts of one instant are one time.
  */
-export function identityOf(list: ListDefinition, record: RecordValues): string {
-  if (list.identity.by === 'id') return String(record.id);
-  const { timeAt } = shapeOf(list);
-  const time = record.scalars[timeAt];
-  const instant = typeof time === 'string' ? (instantMs(time) ?? time) : null;
-  return JSON.stringify(
-    shapeOf(list).identifyingAt.map(at => (at === timeAt ? instant : record.scalars[at])),
-  );
+export function identityOf(
+  list: ListDefinition,
+  { id, scalars, key }: RecordValues & Partial<Pick<MirrorRecord, 'key'>>,
+): string {
+  if (list.identity.by === 'id') return String(id);
+  const { timeAt, identifyingAt } = shapeOf(list);
+  const text = scalars[timeAt];
+  const instant = key ?? (typeof text === 'string' ? instantMs(text) : null) ?? Number.NaN;
+  const time = Number.isNaN(instant) ? text : instant;
+  return JSON.stringify(identifyingAt.map(at => (at === timeAt ? time : scalars[at])));
 }
 
 /**
