@@ -1,8 +1,10 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { codeOf, UsageError } from '../errors.ts';
 
 /** More than any file of settings, keys, certificates or SQL has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
+/** How much is read at a time, in bytes. */
+const partBytes = 64 * 1024;
 
 /** Reads a file that a person wrote. The error begins with `from`, names the file, and never shows its content. */
 export function readSmallFile(from: string, path: string): string {
@@ -17,12 +19,34 @@ export function readSecretFile(from: string, path: string): string {
 
 /** The same as `readSmallFile`, as bytes. */
 export function readSmallBytes(from: string, path: string, name = path): Buffer {
+  let bytes: Buffer;
   try {
-    if (statSync(path).size > bytesMax) throw new Error('is too large');
-    return readFileSync(path);
+    bytes = readUpTo(path, bytesMax + 1);
   } catch (error) {
-    const code = codeOf(error);
-    const why = code === undefined ? (error as Error).message : `can't be read (${code})`;
-    throw new UsageError(`${from}${name} ${why}.`);
+    throw new UsageError(`${from}${name} can't be read (${codeOf(error)}).`);
+  }
+  if (bytes.length <= bytesMax) return bytes;
+  const what = 'is too large: it has more than 4 MiB, or never ends';
+  throw new TooLargeError(`${from}${name} ${what}. Name a file that contains only what is needed.`);
+}
+
+/** A file is larger than any that a person writes, so that it is another one than was meant. */
+export class TooLargeError extends UsageError {}
+
+/** Also a device or a pipe that never ends is read only so far. */
+function readUpTo(path: string, length: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const parts: Buffer[] = [];
+    for (let left = length; left > 0; ) {
+      const room = Buffer.alloc(Math.min(left, partBytes));
+      const part = room.subarray(0, readSync(file, room));
+      if (part.length === 0) break;
+      parts.push(part);
+      left -= part.length;
+    }
+    return Buffer.concat(parts);
+  } finally {
+    closeSync(file);
   }
 }

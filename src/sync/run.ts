@@ -124,6 +124,7 @@ export function exitCodeOf({ status, resources }: RunSummary, signal: AbortSigna
   if (codes.includes('mirror_altered')) return exitCodes.difference;
   if (status === 'partial') return exitCodes.partial;
   if (status === 'cancelled' && signal.reason instanceof CancelledError) return signal.reason.exitCode;
+  if (codes.every(code => code === 'settings')) return exitCodes.usage;
   const areRefused = codes.every(code => code === 'unauthorized' || code === 'forbidden');
   return areRefused ? exitCodes.unauthorized : exitCodes.failed;
 }
