@@ -1,5 +1,6 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 import type { Config } from '../config/resolve.ts';
+import { printableJson } from '../printable.ts';
 import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
 import { failureOf, type Output } from './io.ts';
@@ -24,7 +25,7 @@ export function createLogger(
   const current: Logger['current'] = { runId: null };
   const streamWrite = (line: string) => {
     const redacted = secrets.redact(line);
-    return stderr.isTTY ? logLineForPeople(redacted) : redacted;
+    return stderr.isTTY ? logLineForPeople(redacted) : printableJson(redacted);
   };
   const options = {
     level,
