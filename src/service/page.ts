@@ -51,7 +51,9 @@ export function readPage(
   const { beside, ...content } = split() ?? whole();
   const { pagination, ...others } = beside;
   const isEmpty = /^\[\s*\]$/.test(content.bytes.toString('latin1', 0, 100));
-  const fault = Object.entries(others).find(([name, value]) => isFault(name, value));
+  const fault = Object.entries(others).find(
+    ([name, value]) => isFault(name, value) && !(name === 'truncated' && isFullOfMany()),
+  );
   if (fault !== undefined) {
     const why = `not a page, because its member "${fault[0]}" says that the answer failed or is partial`;
     throw problem(why, isEmpty, faultTriesMax);
@@ -67,6 +69,13 @@ export function readPage(
     return { field, jsonType, isInAnswer: true };
   });
   return { ...content, pagination: pagination as unknown as Pagination, otherMembers, ageMs: 0 };
+
+  /** Whether the page is full and others follow: for some services that is what `truncated` says. */
+  function isFullOfMany(): boolean {
+    const { pageNo, pageSize, pageCount } = Object(pagination) as Pagination;
+    const { length } = content.items ?? parseItems(content.bytes);
+    return length > 0 && length >= pageSize && pageNo < pageCount;
+  }
 
   /**
    * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,

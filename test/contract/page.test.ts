@@ -114,7 +114,7 @@ describe('a page', () => {
     ['error errors fault', messages],
     ['success ok isSuccess', success],
     ['status statusCode', status],
-    ['timed_out timedOut partial isPartial incomplete incomplete_results truncated hasErrors', flag],
+    ['timed_out timedOut partial isPartial incomplete incomplete_results hasErrors', flag],
   ];
 
   test.each(members.flatMap(([names, values]) => names.split(' ').map(name => [name, values] as const)))(
@@ -135,6 +135,23 @@ describe('a page', () => {
           expect(read(text), text).toMatchObject({ pagination, digest: plain });
     },
   );
+
+  test('is not cut short by a "truncated" that says that pages follow a full one', () => {
+    const truncated = (list: unknown, over = {}) =>
+      JSON.stringify({ items: list, pagination: { ...pagination, ...over }, truncated: true });
+    expect(read(truncated(items))).toMatchObject({ pagination, digest: plain, items });
+    expect(read(truncated(items), () => true)).toMatchObject({ pagination, digest: plain, items: null });
+    for (const text of [
+      truncated(items.slice(1)),
+      truncated([]),
+      truncated([], { pageSize: 0 }),
+      truncated(items, { pageNo: 2 }),
+      truncated(items, { pageCount: undefined }),
+    ]) {
+      expect(() => read(text), text).toThrow('because its member "truncated" says');
+      expect(() => read(text, () => true), text).toThrow('because its member "truncated" says');
+    }
+  });
 
   test('can have an error in one of its records', () => {
     const list = [{ id: 1, error: 'the export failed' }];
