@@ -1,16 +1,21 @@
 // Reads all pages by docmirror's own HTTP client and discards them, or parses them first: the least time of any sync.
+
+import { AwakeClock } from '../src/service/awake-clock.ts';
 import { HttpClient } from '../src/service/http-client.ts';
 import { Secrets } from '../src/service/secrets.ts';
 
 const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] = process.argv.slice(2);
 
-const client = new HttpClient({
-  baseUrl,
-  timeoutMs: 60_000,
-  concurrency: Number(concurrency),
-  userAgent: 'bench',
-  secrets: new Secrets(),
-});
+const client = new HttpClient(
+  {
+    baseUrl,
+    timeoutMs: 60_000,
+    concurrency: Number(concurrency),
+    userAgent: 'bench',
+    secrets: new Secrets(),
+  },
+  new AwakeClock(),
+);
 const { signal } = new AbortController();
 
 async function get(pageNo: number): Promise<Buffer> {

@@ -149,13 +149,13 @@ export class MirrorAlteredError extends MirrorFileError {
 }
 
 interface ServiceDetails extends ErrorOptions {
-  /** Whether another try might help. */
+  /** False if another try can't help, whatever the code is. */
   readonly retryable: boolean;
   /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs?: number | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
-  /** How often a page that ends like this is asked for; if left out, three times if its form is wrong, or else without an end. */
+  /** How often a page of a wrong form is asked for while the list has not worked; three times if it is left out. */
   readonly triesMax?: number;
 }
 
@@ -165,13 +165,15 @@ export class ServiceError extends DocmirrorError {
   readonly retryAfterMs: number | null;
   readonly isBare: boolean;
   readonly triesMax: number;
+  /** True if the service was asked a few times for a page of this size, and a smaller one might come. */
+  isOfSize = false;
 
   constructor(code: ErrorCode, message: string, details: ServiceDetails) {
     super(code, message, details);
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;
-    this.triesMax = details.triesMax ?? (code === 'invalid_response' ? 3 : Number.POSITIVE_INFINITY);
+    this.triesMax = details.triesMax ?? 3;
   }
 }
 

@@ -43,6 +43,8 @@ export interface PageRequest {
   readonly isBeyond?: boolean;
   /** How often a page that the service fails to make is asked for; as long as the service is given up if it is left out. */
   readonly triesMax?: number;
+  /** How often a page is asked for before a smaller one is; if it is left out, smaller ones are not asked for. */
+  readonly triesOfSize?: number;
   /** Tells whether items with that digest need no parsing. */
   readonly isKnown?: (digest: string) => boolean;
 }
@@ -61,7 +63,7 @@ export interface PageSource {
   readonly traffic: FieldsOf<typeof traffic>;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;
-  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help. */
+  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help, with `isOfSize` if a smaller page might come. */
   getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
 }
 

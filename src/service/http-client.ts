@@ -7,7 +7,8 @@ import request from 'undici/lib/api/api-request.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { retryAfterMs } from './pacer.ts';
+import type { AwakeClock } from './awake-clock.ts';
+import { waitOf } from './patience.ts';
 import type { Secrets } from './secrets.ts';
 
 /** How requests are made. */
@@ -33,22 +34,29 @@ const responseBytesMax = 64 * 1024 * 1024;
 
 const unzip = promisify(gunzip);
 
-/** An answer's body, decompressed, and for how long a cache had kept it by its own word (`Age`), in milliseconds. */
+/**
+ * An answer's body, decompressed. For how long a cache had kept it by its own word (`Age`), and the service wants to be left alone (null:
+ * it does not say so), in milliseconds.
+ */
 export interface Body {
   readonly bytes: Buffer;
   readonly ageMs: number;
+  readonly waitMs: number | null;
 }
 
 /** Makes GET requests to one service, with its limits, without retries. */
 export class HttpClient {
   readonly #options: HttpOptions;
+  readonly #clock: AwakeClock;
   #connections: Promise<Dispatcher> | undefined;
   requests = 0;
   /** Bytes of the answers' bodies as received, before decompression. */
   bytes = 0;
 
-  constructor(options: HttpOptions) {
+  /** @param clock measures how long a request takes. */
+  constructor(options: HttpOptions, clock: AwakeClock) {
     this.#options = options;
+    this.#clock = clock;
   }
 
   /**
@@ -62,7 +70,7 @@ export class HttpClient {
     // A signal of its own: one that lives on, as AbortSignal.timeout does, would hold the answer's bytes until it is over.
     const ending = new AbortController();
     const end = () => ending.abort();
-    const timer = setTimeout(end, timeoutMs);
+    const stopTimer = this.#clock.after(timeoutMs, end);
     signal.addEventListener('abort', end, { once: true });
     this.requests++;
     try {
@@ -72,11 +80,11 @@ export class HttpClient {
       if (error instanceof ServiceError) throw error;
       const isOver = ending.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
       const failure: Failure = isOver
-        ? ['timeout', `did not answer completely within ${timeoutMs} ms`, true]
+        ? ['timeout', `did not answer completely within ${timeoutMs} ms`]
         : failureOf(error, this.#options.proxy?.variable);
       throw this.#error(url, failure, { cause: error });
     } finally {
-      clearTimeout(timer);
+      stopTimer();
       signal.removeEventListener('abort', end);
     }
   }
@@ -109,30 +117,35 @@ export class HttpClient {
     const bytes = Buffer.from(await body.arrayBuffer());
     this.bytes += bytes.length;
     // The name of another encoding is not shown: it could be an echo of a secret.
-    const encoding = String(headers['content-encoding'] ?? '').toLowerCase();
+    const encodings = String(headers['content-encoding'] ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/)
+      .filter(each => each !== '' && each !== 'identity');
     const ageMs = 1_000 * Number(/^\d{1,9}$/.exec(String(headers.age ?? ''))?.[0] ?? 0);
-    if (encoding === '' || encoding === 'identity') return { bytes, ageMs };
-    if (encoding === 'gzip')
-      return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ageMs };
-    throw this.#error(url, ['invalid_response', 'answered in an encoding that was not asked for', false]);
+    const answer = { ageMs, waitMs: waitOf(headers, Date.now()) };
+    if (encodings.length === 0) return { bytes, ...answer };
+    if (/^(x-)?gzip$/.test(encodings.join()))
+      return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ...answer };
+    const words = 'answered in an encoding that was not asked for';
+    throw this.#error(url, ['invalid_response', words, false], { retryAfterMs: answer.waitMs });
   }
 
   #refusal(status: number, headers: IncomingHttpHeaders, url: URL): ServiceError {
-    const [code, words, retryable] = statuses[status] ??
-      statuses[Math.floor(status / 100)] ?? ['invalid_response', 'a page was expected', true];
+    const [code, words] = statuses[status] ??
+      statuses[Math.floor(status / 100)] ?? ['invalid_response', 'a page was expected'];
     const { tokenFrom } = this.#options;
     const isOfToken = code === 'unauthorized' || code === 'forbidden';
     const from = isOfToken && tokenFrom !== undefined ? `; the token came from ${tokenFrom}` : '';
     const target = code === 'redirected' ? URL.parse(headers.location ?? '', url.href) : null;
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
-    return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`, retryable], {
-      retryAfterMs: retryAfterMs(headers['retry-after'], Date.now()),
+    return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], {
+      retryAfterMs: waitOf(headers, Date.now()),
       isBare: status === 204,
     });
   }
 
-  #error(url: URL, [code, words, retryable]: Failure, more = {}): ServiceError {
+  #error(url: URL, [code, words, retryable = true]: Failure, more = {}): ServiceError {
     const { proxy, secrets } = this.#options;
     const message = `GET ${url}${proxy ? ` through the proxy ${proxy.shown}` : ''} ${words}`;
     return new ServiceError(code, printable(secrets.redact(message)), { ...more, retryable });
@@ -177,21 +190,22 @@ export function abortOf(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Why a request got no page, in words that complete "GET …", and whether another try can help. */
-type Failure = readonly [code: ErrorCode, words: string, retryable: boolean];
+/** Why a request got no page, in words that complete "GET …"; `retryable` is false if another try can't help, whatever the code is. */
+type Failure = readonly [code: ErrorCode, words: string, retryable?: boolean];
 
 /** What a status other than 200 means, by itself or by its hundreds. */
 const statuses: Readonly<Record<number, Failure>> = {
-  401: ['unauthorized', 'the token was refused', false],
-  403: ['forbidden', 'the token does not allow this list', false],
-  404: ['not_found', 'there is no page at this address', false],
-  408: ['timeout', 'the service gave up waiting', true],
-  425: ['overloaded', 'it is too early', true],
-  429: ['overloaded', 'too many requests', true],
-  503: ['overloaded', 'the service is not available', true],
-  5: ['server_error', 'the service failed', true],
-  4: ['refused', 'the request was refused', false],
-  3: ['redirected', 'redirects are not followed; name the final address', false],
+  401: ['unauthorized', 'the token was refused'],
+  403: ['forbidden', 'the token does not allow this list'],
+  404: ['not_found', 'there is no page at this address'],
+  408: ['timeout', 'the service gave up waiting'],
+  425: ['overloaded', 'it is too early'],
+  429: ['overloaded', 'too many requests'],
+  503: ['overloaded', 'the service is not available'],
+  5: ['server_error', 'the service failed'],
+  4: ['refused', 'the request was refused'],
+  304: ['invalid_response', 'a page was expected'],
+  3: ['redirected', 'redirects are not followed; name the final address'],
 };
 
 const certificateCodes =
@@ -199,27 +213,27 @@ const certificateCodes =
 
 /** What the codes of OpenSSL, zlib, Node and undici mean. */
 const failures: readonly [code: RegExp, failure: Failure][] = [
-  [certificateCodes, ['certificate', 'was not sent, because the certificate is not accepted', false]],
+  [certificateCodes, ['certificate', 'was not sent, because the certificate is not accepted']],
   [
     /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/,
-    ['tls', 'was not sent, because the service offers no TLS 1.2 or newer', false],
+    ['tls', 'was not sent, because the service offers no TLS 1.2 or newer'],
   ],
   [
     /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/,
-    ['tls', 'was not sent, because what answers there is not TLS', false],
+    ['tls', 'was not sent, because what answers there is not TLS'],
   ],
   [
     /ERR_BUFFER_TOO_LARGE|RES_EXCEEDED_MAX_SIZE/,
-    ['response_too_large', 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less', false],
+    ['response_too_large', 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less'],
   ],
-  [/^Z_/, ['invalid_response', 'answered with broken gzip', true]],
+  [/^Z_/, ['invalid_response', 'answered with broken gzip']],
 ];
 
 /** Explains an error of the connection. With a proxy, the host that can't be reached is the proxy; `proxy` is its variable. */
 function failureOf(error: unknown, proxy: string | undefined): Failure {
   const code = codeOf(error) ?? '';
   const [, known] = failures.find(([pattern]) => pattern.test(code)) ?? [];
-  if (known !== undefined) return [known[0], `${known[1]} (${code})`, known[2]];
+  if (known !== undefined) return [known[0], `${known[1]} (${code})`];
   const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
   const status = Number(/Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(detail)?.[1]);
   const isUnreached =
@@ -228,7 +242,7 @@ function failureOf(error: unknown, proxy: string | undefined): Failure {
   if (status === 407)
     because = `wants a user name and a password (407). Put the right ones into ${proxy}, as http://NAME:PASSWORD@HOST:PORT`;
   else if (status > 0) because = `did not connect to the service (${status})`;
-  else if (proxy === undefined || !isUnreached) return ['network', `could not be read: ${detail}`, true];
+  else if (proxy === undefined || !isUnreached) return ['network', `could not be read: ${detail}`];
   const retryable = !(status < 500) || status === 429;
   return ['proxy', `was not sent, because the proxy ${because}`, retryable];
 }

@@ -52,24 +52,13 @@ export class Pacer {
   }
 
   /** Notes that the service refused a request because of too much load. */
-  noteOverload(retryAfterMs: number | null): void {
+  noteOverload(): void {
     this.#goodAnswers = 0;
     this.concurrency = Math.max(1, Math.floor(this.concurrency / 2));
-    this.#heldUntilMs = Math.max(this.#heldUntilMs, performance.now() + (retryAfterMs ?? 0));
   }
-}
 
-/** The longest wait that docmirror grants a service, in milliseconds. */
-export const retryAfterMsMax = 5 * 60 * 1000;
-
-/**
- * The wait in a `Retry-After` header, in milliseconds, at most `retryAfterMsMax`; null if it is not usable. Source: RFC
- * 9110 §10.2.3, seconds or an HTTP date.
- */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | null {
-  const text = header?.trim() ?? '';
-  // `Date.parse` also makes a date from a plain number like -5.
-  let ms = /^[\d.]+$/.test(text) ? Number(text) * 1_000 : Number.NaN;
-  if (text.includes(':')) ms = Date.parse(text) - nowMs;
-  return Number.isNaN(ms) ? null : Math.min(Math.max(0, Math.ceil(ms)), retryAfterMsMax);
+  /** Delays all requests, because the service wants to be left alone for so many milliseconds. */
+  hold(ms: number): void {
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, performance.now() + ms);
+  }
 }

@@ -1,10 +1,12 @@
-import pRetry from 'p-retry';
+import pRetry, { AbortError } from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
+import { AwakeClock } from './awake-clock.ts';
 import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
 import { readPage } from './page.ts';
+import { leftAloneError, verdictOn } from './patience.ts';
 
 /** How to reach the service, and how long to keep trying. */
 export interface ServiceOptions extends HttpOptions {
@@ -40,10 +42,11 @@ export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;
   readonly #options: ServiceOptions;
+  readonly #clock = new AwakeClock();
   /** The token of the run, which can expire; asked for once for all requests. */
   #token: Promise<string> | undefined;
-  /** The one that a request used last with success. */
-  #accepted: string | null = null;
+  /** The lists of which this run has seen a page. */
+  readonly #worked = new Set<string>();
   readonly #pacer: Pacer;
   readonly #outage: Outage;
   #retries = 0;
@@ -52,8 +55,8 @@ export class Service implements PageSource {
     this.baseUrl = options.baseUrl;
     this.#options = options;
     this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
-    this.#outage = new Outage(options.giveUpAfterMs);
-    this.#client = new HttpClient(options);
+    this.#outage = new Outage(options.giveUpAfterMs, this.#clock);
+    this.#client = new HttpClient(options, this.#clock);
   }
 
   get traffic() {
@@ -66,16 +69,15 @@ export class Service implements PageSource {
   }
 
   async getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
-    const outage = this.#outage;
-    const patient = AbortSignal.any([signal, outage.givingUp.signal]);
-    return pRetry(() => this.#try(list, request, patient), {
+    const patient = AbortSignal.any([signal, this.#outage.givingUp.signal]);
+    return pRetry(tryNumber => this.#try(list, request, patient, tryNumber), {
       retries: Number.POSITIVE_INFINITY,
       minTimeout: this.#options.retryDelayMs ?? retryDelayMs,
       maxTimeout: retryDelayMsMax,
       randomize: true,
       signal: patient,
       shouldRetry: ({ error, attemptNumber, retryDelay }) => {
-        if (outage.isOver || !mayPass(error, request, attemptNumber)) return false;
+        if (!(error instanceof ServiceError)) return false;
         this.#retries++;
         this.#pacer.waitedMs += retryDelay;
         this.#options.onRetry?.(error, attemptNumber);
@@ -86,47 +88,74 @@ export class Service implements PageSource {
 
   async close(): Promise<void> {
     this.#outage.close();
+    this.#clock.close();
     await this.#client.close();
   }
 
-  async #try(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page> {
-    const { isOver, error: lastError } = this.#outage;
-    if (isOver && lastError !== null && this.#pacer.heldMs > lastTryMsMax) throw lastError;
+  /** Asks once. A ServiceError that is no AbortError of p-retry is followed by another try. */
+  async #try(
+    list: ListDefinition,
+    request: PageRequest,
+    signal: AbortSignal,
+    tryNumber: number,
+  ): Promise<Page> {
+    const outage = this.#outage;
+    const { heldMs } = this.#pacer;
+    if (outage.error !== null && heldMs > Math.max(lastTryMsMax, outage.leftMs(this.#clock.nowMs)))
+      throw new AbortError(outage.error);
     await this.#pacer.ready(signal);
-    const begunAtMs = performance.now();
+    const begunAtMs = this.#clock.nowMs;
+    let waitMs: number | null = null;
     try {
-      const page = this.#read(await this.#get(list, request, signal), list, request);
+      const body = await this.#get(list, request, signal);
+      waitMs = body.waitMs;
+      const page = this.#read(body, list, request);
+      this.#worked.add(list.resource);
       this.#pacer.noteAnswer();
-      this.#outage.noteAnswer();
+      outage.noteAnswer();
+      // If it is longer, the next answer says so, or there is none.
+      if (waitMs !== null && waitMs <= outage.leftMs(begunAtMs)) this.#leaveAlone(waitMs);
       return page;
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      const retryAfter = error.retryable ? error.retryAfterMs : null;
-      if (error.code === 'overloaded' || error.code === 'timeout' || retryAfter !== null)
-        this.#pacer.noteOverload(retryAfter);
-      if (retryAfter !== null) this.#options.onWait?.(Date.now() + retryAfter);
-      if (error.retryable) this.#outage.noteTrouble(error, begunAtMs);
-      throw error;
+      waitMs ??= error.retryAfterMs;
+      if (error.code === 'overloaded' || error.code === 'timeout' || waitMs !== null)
+        this.#pacer.noteOverload();
+      const seen = {
+        list: this.#worked.has(list.resource),
+        any: this.#worked.size > 0,
+        leftMs: outage.leftMs(begunAtMs),
+      };
+      const verdict = verdictOn(error, waitMs, seen, request, tryNumber);
+      if (waitMs !== null) this.#leaveAlone(waitMs, verdict === 'left alone');
+      if (verdict === 'again') {
+        outage.noteTrouble(error, begunAtMs);
+        throw error;
+      }
+      const end = verdict === 'left alone' ? leftAloneError(error, waitMs ?? 0, Date.now()) : error;
+      if (verdict === 'left alone' || verdict === 'given up') outage.giveUp(end);
+      end.isOfSize = verdict === 'smaller';
+      throw new AbortError(end);
     }
   }
 
-  /** Gets a page's body. If the token was accepted before, it might have expired: it is asked for again. */
+  #leaveAlone(waitMs: number, isEnd = false): void {
+    this.#pacer.hold(waitMs);
+    if (waitMs > 0 && !isEnd) this.#options.onWait?.(Date.now() + waitMs);
+  }
+
+  /** Gets a page's body. A token that was accepted might have expired: it is asked for again, by one of the requests. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Body> {
-    const get = async (token: string) => {
-      const body = await this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
-      this.#accepted = token;
-      return body;
-    };
+    const get = (token: string) =>
+      this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
     this.#token ??= this.#readToken();
-    const token = await this.#token;
+    const reading = this.#token;
+    const token = await reading;
     try {
       return await get(token);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'unauthorized') throw error;
-      if (this.#accepted === token && (await this.#token) === token) {
-        this.#accepted = null;
-        this.#token = this.#readToken();
-      }
+      if (this.#token === reading && this.#worked.size > 0) this.#token = this.#readToken();
       const next = await this.#token;
       if (next === token) throw error;
       await this.#pacer.ready(signal);
@@ -158,20 +187,6 @@ export class Service implements PageSource {
   }
 }
 
-/**
- * Whether another try can bring the page. Past the end, an answer without items is believed when it comes a second
- * time.
- */
-function mayPass(
-  error: unknown,
-  { isBeyond = false, triesMax = Number.POSITIVE_INFINITY }: PageRequest,
-  tryNumber: number,
-): error is ServiceError {
-  if (!(error instanceof ServiceError) || !error.retryable || tryNumber >= error.triesMax) return false;
-  if (error.code === 'server_error' && tryNumber >= triesMax) return false;
-  return !(error.isBare && isBeyond && tryNumber > 1);
-}
-
 function toQuery({ pageNo, pageSize }: PageRequest): string {
   const asked = Object.entries({ pageNo, pageSize }).filter(([, value]) => value !== null);
   return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
@@ -183,24 +198,35 @@ function toQuery({ pageNo, pageSize }: PageRequest): string {
  */
 class Outage {
   readonly #giveUpAfterMs: number;
-  #timer: NodeJS.Timeout | undefined;
-  /** Aborted when it has lasted too long, with the last error in words that say so. */
+  readonly #clock: AwakeClock;
+  #sinceMs: number | null = null;
+  #stopTimer: () => void = () => undefined;
+  /** Aborted when it has lasted too long, with the last error. */
   givingUp = new AbortController();
   error: ServiceError | null = null;
   /** True once it has lasted too long; false again with the first useful answer. */
   isOver = false;
 
-  constructor(giveUpAfterMs: number) {
+  constructor(giveUpAfterMs: number, clock: AwakeClock) {
     this.#giveUpAfterMs = giveUpAfterMs;
+    this.#clock = clock;
   }
 
-  /** Notes a request without a useful answer and when it began, by `performance.now()`. */
+  /** How much longer requests are repeated, in milliseconds, if one that began then, by the clock, got no useful answer. */
+  leftMs(begunAtMs: number): number {
+    return this.isOver ? 0 : (this.#sinceMs ?? begunAtMs) + this.#giveUpAfterMs - this.#clock.nowMs;
+  }
+
+  /** Notes a request without a useful answer, which will be repeated, and when it began. */
   noteTrouble(error: ServiceError, begunAtMs: number): void {
     this.error = error;
-    if (this.isOver || this.#timer !== undefined) return;
-    const leftMs = begunAtMs + this.#giveUpAfterMs - performance.now();
-    if (leftMs <= 0) this.#giveUp(error);
-    else this.#timer = setTimeout(() => this.#giveUp(this.error ?? error), leftMs);
+    if (this.#sinceMs !== null) return;
+    this.#sinceMs = begunAtMs;
+    this.#stopTimer = this.#clock.after(this.leftMs(begunAtMs), () => {
+      const { code, message } = this.error ?? error;
+      const words = `${message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
+      this.giveUp(new ServiceError(code, words, { retryable: false }));
+    });
   }
 
   noteAnswer(): void {
@@ -209,18 +235,18 @@ class Outage {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#stopTimer();
+    this.#sinceMs = null;
   }
 
-  #giveUp(error: ServiceError): void {
+  /** Ends the requests that are under way with this error. Requests from now on are tried once. */
+  giveUp(error: ServiceError): void {
     this.close();
+    this.error = error;
+    if (this.isOver) return;
     this.isOver = true;
     const { givingUp } = this;
-    // Requests from now on are tried once.
     this.givingUp = new AbortController();
-    const words = `${error.message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
-    const isOnlyTry = this.#giveUpAfterMs === 0;
-    givingUp.abort(isOnlyTry ? error : new ServiceError(error.code, words, { retryable: false }));
+    givingUp.abort(error);
   }
 }

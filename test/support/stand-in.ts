@@ -55,6 +55,8 @@ const defaults = {
   rawBody: undefined as
     | ((resource: Resource, pageNo: number, pageSize: number) => Buffer | string | undefined)
     | undefined,
+  /** Further headers of a request's answer; they replace its own. */
+  headers: undefined as ((request: RecordedRequest) => Record<string, string>) | undefined,
   /** The fault of a request; comes before every other answer. */
   faults: undefined as ((request: RecordedRequest) => Fault | undefined) | undefined,
 };
@@ -144,7 +146,8 @@ export class StandIn implements AsyncDisposable {
       const request = this.#record(incoming);
       await this.onRequest?.(request);
       const fault = this.options.faults?.(request);
-      const answer = this.#compress(request, faultAnswer(fault) ?? this.#answer(request));
+      const made = this.#compress(request, faultAnswer(fault) ?? this.#answer(request));
+      const answer = { ...made, headers: { ...made.headers, ...this.options.headers?.(request) } };
       if (this.options.latencyMs > 0) await this.#pause(this.options.latencyMs);
       await this.#send(response, answer, fault);
     } catch (error) {
