@@ -4,9 +4,11 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
+import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
+import { toAnyAddress } from './any-address.ts';
 import type { AwakeClock } from './awake-clock.ts';
 import { waitOf } from './patience.ts';
 import type { Secrets } from './secrets.ts';
@@ -170,16 +172,25 @@ export async function connectTo(options: Omit<HttpOptions, 'userAgent' | 'secret
     keepAliveTimeout: 4_000,
     allowH2: false,
   };
-  if (!proxy) return new Pool(new URL(options.baseUrl).origin, { ...limits, connect: tls });
+  if (!proxy) {
+    const secure = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
+    return new Pool(new URL(options.baseUrl).origin, { ...limits, connect: toAnyAddress(secure, timeoutMs) });
+  }
   // Loaded only if it is needed, because it loads all of undici.
   const { ProxyAgent } = await import('undici');
+  const isTunnel = options.baseUrl.startsWith('https:');
+  type Own = { readonly connect: buildConnector.connector };
+  const toProxy = ({ connect }: Own) => ({ connect: toAnyAddress(connect, timeoutMs) });
   return new ProxyAgent({
     ...limits,
     uri: proxy.url,
     requestTls: tls,
     proxyTls: tls,
     // Without these limits, a request to the proxy for a tunnel could wait for minutes.
-    clientFactory: (origin, own) => new Pool(origin, { ...own, headersTimeout: timeoutMs }),
+    clientFactory: (origin, own) => new Pool(origin, { ...toProxy(own as Own), headersTimeout: timeoutMs }),
+    // Its own connections go through a tunnel, or for http to the proxy.
+    factory: (origin, own) =>
+      new Pool(origin, { ...limits, ...own, ...(isTunnel ? {} : toProxy(own as Own)) }),
   });
 }
 
