@@ -25,10 +25,15 @@ export interface FirstPage extends Paging {
   readonly tried: readonly Page[];
 }
 
+/** The sizes that `auto` asks for if larger pages do not come, before the service's own default. */
+const smallerSizes = [250, 50];
+/** How often a size is asked for before a smaller one is. */
+const triesOfSize = 2;
+
 /**
  * Asks for a list's first page without `pageNo`, and finds the page size: the size of the answer counts, not the size
- * that was asked for. If the service refuses a size, its default is used. The default, and a size that was cut
- * silently, is then asked for by its real value, so that the service counts its pages by it.
+ * that was asked for. If the service refuses a size, or fails to make such a page, smaller ones are asked for, at last its default. The
+ * default, and a size that was cut silently, is then asked for by its real value, so that the service counts its pages by it.
  */
 export async function getFirstPage(
   source: PageSource,
@@ -36,23 +41,56 @@ export async function getFirstPage(
   wanted: number,
   signal: AbortSignal,
 ): Promise<FirstPage> {
-  const get = async (pageSize: number | null, tried: readonly Page[]): Promise<FirstPage> => {
-    const page = await source.getPage(list, { pageNo: null, pageSize }, signal).catch((error: unknown) => {
-      if (pageSize === null || !isRefusal(error) || error.isBare) throw error;
-      return null;
-    });
-    if (page === null) return get(null, tried);
+  const get = async (pageSize: number | null, tried: readonly Page[], few = {}): Promise<FirstPage> => {
+    const page = await source.getPage(list, { pageNo: null, pageSize, ...few }, signal);
     const { pageNo: firstPageNo, pageCount } = page.pagination;
-    const sendsServedSize = pageSize !== null;
-    return { page, tried, firstPageNo, pageCount, pageSize: sizeOf(page), sendsServedSize };
+    asked = pageSize;
+    return {
+      page,
+      tried,
+      firstPageNo,
+      pageCount,
+      pageSize: sizeOf(page),
+      sendsServedSize: pageSize !== null,
+    };
   };
-  const first = await get(wanted, []);
+  /** Gets the page in the first of these sizes in which it comes, or at last in the default. */
+  const largest = async (sizes: readonly number[], tried: readonly Page[], few = {}): Promise<FirstPage> => {
+    const [size, ...smaller] = sizes;
+    if (size === undefined) return get(null, tried);
+    try {
+      return await get(size, tried, few);
+    } catch (error) {
+      if (!isOfSize(error)) throw error;
+      isSure &&= error.code === 'response_too_large' || isRefusal(error);
+      return largest(smaller, tried, few);
+    }
+  };
+  let asked: number | null = null;
+  let isSure = true;
+  let first =
+    wanted === pageSizeAtFirst
+      ? await largest([wanted, ...smallerSizes], [], { triesOfSize })
+      : await largest([wanted], []);
+  // The service might have failed only for a moment.
+  if (!isSure && first.pageSize < first.page.pagination.totalRecordCount) {
+    const again = get(wanted, [first.page], { triesOfSize: 1 });
+    first = await again.catch((error: unknown) => {
+      if (isOfSize(error)) return first;
+      throw error;
+    });
+  }
   const { pageSize, totalRecordCount } = first.page.pagination;
   // A service that refuses a size might serve smaller ones; a list on one page needs none.
   const isEnough = first.sendsServedSize
-    ? first.pageSize === wanted || first.pageSize === pageSize
+    ? first.pageSize === asked || first.pageSize === pageSize
     : first.pageSize >= totalRecordCount;
-  return isEnough ? first : get(first.pageSize, [first.page]);
+  return isEnough ? first : largest([first.pageSize], [first.page]);
+}
+
+/** Whether a smaller page might come. */
+function isOfSize(error: unknown): error is ServiceError {
+  return error instanceof ServiceError && (error.isOfSize || (isRefusal(error) && !error.isBare));
 }
 
 /** The greatest number of pages that a list can have, by its total or by its own page count. */
