@@ -11,7 +11,6 @@ import { SqliteMirror } from '../../src/store/write/mirror.ts';
 import type { ListOptions } from '../../src/sync/read.ts';
 import { exitCodeOf, type RunSummary, runSync } from '../../src/sync/run.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
-import type { Scene } from './scene.ts';
 
 // Runs without a process, ten times as fast: for tests that are not about the command line.
 
@@ -112,9 +111,15 @@ export interface InProcessSynced {
   of(resource: string): ListOutcome;
 }
 
+/** A service and the path of its mirror. */
+interface Pair {
+  readonly service: { readonly url: string; readonly options: { readonly token: string } };
+  readonly database: string;
+}
+
 /** One run over a scene's service into its mirror, over real HTTP, with the command line's defaults but in full syncs. */
 export async function syncScene(
-  { service, database }: Pick<Scene, 'service' | 'database'>,
+  { service, database }: Pair,
   options: InProcessOptions & { allowMassRemoval?: boolean } & Partial<ServiceOptions> = {},
 ): Promise<InProcessSynced> {
   const source = new Service({

@@ -1,0 +1,90 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** The page of document exports that was asked for. */
+export interface AskedPage {
+  /** From 0. */
+  readonly index: number;
+  /** The page size that is served. */
+  readonly size: number;
+  /** Counts the answers of the service, from 1. */
+  readonly n: number;
+}
+
+/** What a page answers. */
+export interface ServedPage {
+  readonly items: readonly object[];
+  readonly total: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** How a service cuts pages. */
+export interface Paging {
+  /** The greatest page size, or the only one. */
+  readonly largest: number;
+  /** Whether other sizes are ignored. */
+  readonly hasOneSize: boolean;
+}
+
+const token = 'secret-token';
+const path = '/v2/document-exports';
+
+/** A real HTTP server for one list of document exports, whose pages `serve` makes. */
+export class PagedService implements AsyncDisposable {
+  readonly options = { token };
+  /** Its pages, in the order of asking. */
+  readonly asked: AskedPage[] = [];
+  readonly #paging: Paging;
+  readonly #serve: (asked: AskedPage) => ServedPage | Promise<ServedPage>;
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
+  #fault: unknown = null;
+
+  constructor(paging: Paging, serve: (asked: AskedPage) => ServedPage | Promise<ServedPage>) {
+    this.#paging = paging;
+    this.#serve = serve;
+    this.#server.keepAliveTimeout = 60_000;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async listen(): Promise<this> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    return this;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#server.close().closeAllConnections();
+    await once(this.#server, 'close');
+    if (this.#fault !== null) throw this.#fault;
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url);
+    if (request.headers.authorization !== `Bearer ${token}`) return end(response, 401, {});
+    if (url.pathname !== path) return end(response, 404, {});
+    const numberOf = (name: string, otherwise: number) => Number(url.searchParams.get(name) ?? otherwise);
+    const { largest, hasOneSize } = this.#paging;
+    const size = hasOneSize ? largest : Math.min(largest, numberOf('pageSize', 50));
+    const pageNo = numberOf('pageNo', 1);
+    const asked = { index: pageNo - 1, size, n: this.asked.length + 1 };
+    this.asked.push(asked);
+    try {
+      const { items, total, headers } = await this.#serve(asked);
+      // Answers come in another order than they were asked for.
+      for (let turns = asked.n % 3; turns > 0; turns--) await new Promise(setImmediate);
+      const pageCount = Math.ceil(total / size);
+      const pagination = { pageCount, pageNo, pageSize: size, totalRecordCount: total };
+      end(response, 200, { items, pagination }, headers);
+    } catch (error) {
+      this.#fault ??= error;
+      response.destroy();
+    }
+  }
+}
+
+function end(response: ServerResponse, status: number, body: object, headers: ServedPage['headers'] = {}) {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
