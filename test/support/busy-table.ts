@@ -106,6 +106,14 @@ export class BusyTable extends PagedService {
     return again;
   }
 
+  /** Writes something, as people do to an archive: they add, correct and delete. */
+  write(): void {
+    const kind = this.random.fraction();
+    if (kind < 0.6) this.insert();
+    else if (kind < 0.85) this.edit();
+    else this.remove();
+  }
+
   /** Lets a day go by in an ordinary archive. */
   passDay(): void {
     this.insert(15);

@@ -54,7 +54,7 @@ describe('answers of copies of the list', () => {
         const path = join(folder.path, 'mirror.sqlite');
         await using service = await new BusyTable({ order, count: 1_000 }, seed).listen();
         service.beforeAnswer = (table, { n }) => {
-          for (let left = table.random.integer(0, 4); left > 0; left--) write(table);
+          for (let left = table.random.integer(0, 4); left > 0; left--) table.write();
           if (n % 10 === 4) table.remove(8);
           if (n % 10 === 9) table.insert(8);
         };
@@ -76,7 +76,7 @@ describe('answers of copies of the list', () => {
       for (let night = 0; night < 3; night++) {
         const last = service.asked.length;
         service.beforeAnswer = (table, { n }) => {
-          if (n % 4 === 0) write(table);
+          if (n % 4 === 0) table.write();
           if (n === last + 15 && night > 0) table.remove(100, 700);
         };
         const { outcome, code, readings } = await passNight(path, service);
@@ -85,14 +85,6 @@ describe('answers of copies of the list', () => {
     },
   );
 });
-
-/** What people write to an archive. */
-function write(table: BusyTable): void {
-  const kind = table.random.fraction();
-  if (kind < 0.6) table.insert();
-  else if (kind < 0.85) table.edit();
-  else table.remove();
-}
 
 describe('a cache', () => {
   const oneDay = 86_402;

@@ -34,7 +34,7 @@ test('a list that is almost in order is proven although three hundred documents 
   await using service = await new BusyTable({ order: 'begun', count: 1_000, lateMs: 180_000 }).listen();
   service.insert(300, 100);
   service.insert(1_500);
-  service.beforeAnswer = every(15, table => table.insert());
+  service.beforeAnswer = every(40, table => table.insert());
   for (let night = 0; night < 3; night++) {
     const { outcome, readings } = await passOrdinaryNight(path, service, 4.7);
     console.log(readings);
