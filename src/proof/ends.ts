@@ -74,13 +74,15 @@ const limitUnits = [1_000, 1_024];
 /**
  * The ends of a list that has more records than its totals say: these are of an earlier moment, or estimates. Two pages that begin at
  * different places are not full and end at the same record and place, by sizes that the service serves in full elsewhere; behind each is
- * an empty page. A total that is greater still says that the list goes on.
+ * an empty page, and so is the one that begins at that place: there is no room for a record that did not fit into the others. A total that is greater still says that the list goes on.
  */
 function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const sizes = sizesServed(counted);
   const isShort = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
   const isEmptyBehind = ({ index, size }: Answer) =>
     counted.some(next => next.index === index + 1 && next.size === size && next.page.count === 0);
+  const isNothingAt = (place: number) =>
+    counted.some(answer => beginOf(answer) === place && answer.page.count === 0);
   const isEnd = (answer: Answer) => {
     const end = endOf(answer);
     if (!sizes.has(answer.size)) return false; // guard: sizes that are served
@@ -89,6 +91,7 @@ function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
     // A page that is not full and ends before it is one that something was left out of.
     const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
     if (counted.some(other => !isFull(other) && isInside(other))) return false; // guard: no page in the middle is short
+    if (!isNothingAt(end)) return false; // guard: a record that did not fit
     return isEmptyBehind(answer); // guard: an empty page behind the end
   };
   const short = counted.filter(answer => isShort(answer) && isEnd(answer));
@@ -106,7 +109,8 @@ export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
 
 /**
  * The pages that can show an end without a total, by sizes that are served: one that has many records before it and one that has few, and
- * those behind them. If pages leave a record out, they end at different places.
+ * those behind them. If pages leave a record out, they end at different places; or it did not fit into either, and is the first one of a
+ * page that begins there.
  */
 export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const counted = countedAnswers(answers);
@@ -117,7 +121,10 @@ export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const pages = sizes.map(size => ({ index: Math.floor(end / size), size }));
   const [one, other] = [pages[0], pages.at(-1)];
   if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return [];
-  return [one, other].flatMap(page => [page, { index: page.index + 1, size: page.size }]);
+  const behind = [one, other].map(({ index, size }) => ({ index: index + 1, size }));
+  const most = Math.max(...sizes);
+  const divisor = Array.from({ length: most }, (_, at) => most - at).find(size => end % size === 0) as number;
+  return [one, other, ...behind, { index: end / divisor, size: divisor }];
 }
 
 /** The place after the last record that answers show; of two moments, the later one. */
