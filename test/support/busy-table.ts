@@ -53,7 +53,14 @@ export class BusyTable extends PagedService {
 
   constructor(options: Partial<TableOptions> = {}, seed = 1) {
     const all = {
-      ...{ count: 2_000, order: 'oldest', largest: 50, hasOneSize: false, stepMs: 60_000, lateMs: 0 } as const,
+      ...({
+        count: 2_000,
+        order: 'oldest',
+        largest: 50,
+        hasOneSize: false,
+        stepMs: 60_000,
+        lateMs: 0,
+      } as const),
       ...options,
     };
     super(all, asked => this.#page(asked));

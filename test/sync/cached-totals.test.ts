@@ -28,27 +28,24 @@ describe('a total that is too small', () => {
     await using service = await new BusyTable({ order, total: total() }).listen();
     service.beforeAnswer = every(15, table => table.insert());
     for (let night = 0; night < 3; night++) {
-      const { missing, readings } = await passOrdinaryNight(
-        join(folder.path, 'mirror.sqlite'),
-        service,
-        1.6,
-      );
-      console.log(order, _name, readings);
+      const { missing } = await passOrdinaryNight(join(folder.path, 'mirror.sqlite'), service, 1.6);
       expect(missing).toEqual([]);
       service.insert(7);
     }
   });
 
-  test.each(['oldest', 'newest'] as const)('lets rows go that are not in the list any more: %s first', async order => {
-    await using folder = await memoryFolder();
-    const path = join(folder.path, 'mirror.sqlite');
-    await using service = await new BusyTable({ order, count: 1_990, total: now => now - 20 }).listen();
-    await passOrdinaryNight(path, service, 1.6);
-    service.passDay();
-    const { outcome, readings } = await passOrdinaryNight(path, service, 2);
-    console.log(readings);
-    expect(outcome).toMatchObject({ inserted: 15, removed: 3 });
-  });
+  test.each(['oldest', 'newest'] as const)(
+    'lets rows go that are not in the list any more: %s first',
+    async order => {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      await using service = await new BusyTable({ order, count: 1_990, total: now => now - 20 }).listen();
+      await passOrdinaryNight(path, service, 1.6);
+      service.passDay();
+      const { outcome } = await passOrdinaryNight(path, service, 2);
+      expect(outcome).toMatchObject({ inserted: 15, removed: 3 });
+    },
+  );
 });
 
 test.each(['oldest', 'newest'] as const)(
@@ -62,7 +59,6 @@ test.each(['oldest', 'newest'] as const)(
     const stated = service.table.length;
     service.remove(12);
     const { code, outcome, readings } = await passNight(path, service);
-    console.log(readings, outcome.reason);
     expect({ code, completeness: outcome.completeness }).toEqual({ code: 3, completeness: 'unproven' });
     expect(outcome.reason).toContain(
       `totalRecordCount says ${stated}, and the last page ends at ${service.table.length}`,

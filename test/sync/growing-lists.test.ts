@@ -18,8 +18,22 @@ test.each([
   ['newest', 'grows', grows],
   ['oldest', 'grows fast', every(7, table => table.insert())],
   ['newest', 'grows fast', every(7, table => table.insert())],
-  ['oldest', 'grows and is edited', both(grows, every(20, table => table.edit()))],
-  ['newest', 'grows and is edited', both(grows, every(20, table => table.edit()))],
+  [
+    'oldest',
+    'grows and is edited',
+    both(
+      grows,
+      every(20, table => table.edit()),
+    ),
+  ],
+  [
+    'newest',
+    'grows and is edited',
+    both(
+      grows,
+      every(20, table => table.edit()),
+    ),
+  ],
 ] as const)(
   'a list of one page size is proven each night, %s first, although it %s',
   async (order, _name, work) => {
@@ -27,8 +41,7 @@ test.each([
     await using service = await new BusyTable({ order, hasOneSize: true }).listen();
     service.beforeAnswer = work;
     for (let night = 0; night < 3; night++) {
-      const { readings, missing } = await passOrdinaryNight(join(folder.path, 'mirror.sqlite'), service, 2.5);
-      console.log(order, _name, readings);
+      const { missing } = await passOrdinaryNight(join(folder.path, 'mirror.sqlite'), service, 2.5);
       expect(missing).toEqual([]);
       service.insert(15);
       service.edit(4);
@@ -43,8 +56,7 @@ test('a list in no visible order that grows at each answer is read to its end, a
   for (let night = 0; night < 3; night++) {
     service.asked.length = 0;
     const listedPages = service.pages;
-    const { code, outcome, missing, readings } = await passNight(join(folder.path, 'mirror.sqlite'), service);
-    console.log(readings, outcome.reason);
+    const { code, outcome, missing } = await passNight(join(folder.path, 'mirror.sqlite'), service);
     expect({ code, completeness: outcome.completeness }).toEqual({ code: 3, completeness: 'unproven' });
     const asked = new Set(service.asked.map(({ index }) => index));
     for (let index = 0; index < listedPages; index++) expect(asked).toContain(index);

@@ -20,8 +20,7 @@ test.each([
       if (n !== last + 20) return;
       for (let at = 0; at < count; at++) table.exportAgain(1_500 + 20 * at);
     };
-    const { outcome, readings } = await passOrdinaryNight(path, service, 1.7);
-    console.log(readings);
+    const { outcome } = await passOrdinaryNight(path, service, 1.7);
     expect(outcome).toMatchObject({ inserted: count, removed: count });
     const rows = new Set(rowsOf(path).map(({ reference }) => reference));
     expect(service.table.filter(({ reference }) => !rows.has(reference))).toEqual([]);
@@ -36,8 +35,7 @@ test('a list that is almost in order is proven although three hundred documents 
   service.insert(1_500);
   service.beforeAnswer = every(40, table => table.insert());
   for (let night = 0; night < 3; night++) {
-    const { outcome, readings } = await passOrdinaryNight(path, service, 4.7);
-    console.log(readings);
+    const { outcome } = await passOrdinaryNight(path, service, 4.7);
     if (night > 0) expect(outcome.removed).toBe(4);
     service.edit(4);
     service.remove(4);

@@ -31,27 +31,31 @@ describe.each(Object.entries(groups))('%s', (_name, groupOf) => {
   test.each([
     ['several page sizes', false],
     ['one page size', true],
-  ])('with ties in another order in each query is called an order that is not stable: %s', async (_sizes, hasOneSize) => {
-    await using folder = await memoryFolder();
-    const path = join(folder.path, 'mirror.sqlite');
-    await using service = await new BusyTable({
-      order: 'begun',
-      count: 1_600,
-      hasOneSize,
-      query: asItHappens(groupOf),
-    }).listen();
-    for (let night = 0; night < 3; night++) {
-      const { code, outcome, readings, missing } = await passNight(path, service);
-      console.log(_name, _sizes, readings, missing.length, outcome.reason);
-      expect({ code, completeness: outcome.completeness, removed: outcome.removed }).toEqual({
-        code: 3,
-        completeness: 'unproven',
-        removed: 0,
-      });
-      expect(outcome.reason).toContain('the order is not stable');
-      expect(outcome.reason).toContain('sort by a second, unique key');
-      expect(readings).toBeLessThanOrEqual(night === 0 ? 4.2 : 2.2);
-      service.passDay();
-    }
-  });
+  ])(
+    'with ties in another order in each query is called an order that is not stable: %s',
+    async (_sizes, hasOneSize) => {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      await using service = await new BusyTable({
+        order: 'begun',
+        count: 1_600,
+        hasOneSize,
+        query: asItHappens(groupOf),
+      }).listen();
+      for (let night = 0; night < 3; night++) {
+        const { code, outcome, readings } = await passNight(path, service);
+        expect({ code, completeness: outcome.completeness, removed: outcome.removed }).toEqual({
+          code: 3,
+          completeness: 'unproven',
+          removed: 0,
+        });
+        expect(outcome.reason).toContain('the order is not stable');
+        expect(outcome.reason).toContain('sort by a second, unique key');
+        // Each reading of a first copy shows some of what the others skip.
+        if (night === 0) expect(readings).toBeGreaterThan(3.9);
+        expect(readings).toBeLessThanOrEqual(night === 0 ? 4.2 : 2.2);
+        service.passDay();
+      }
+    },
+  );
 });
