@@ -75,7 +75,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'order of the last full sync',
     instead: '',
-    world: { ...ids, order: 'name', recordsMin: 4, changesMax: 2 },
+    world: { ...ids, order: 'name', recordsMin: 4, changesMax: 2, isPlain: true, areRowsTogether: true },
   },
   { name: 'ties at the edges', instead: '    const areEdgesIn = true;', world: { ...anyTwo, order: 'ties' } },
   {
