@@ -24,6 +24,18 @@ export function tieOf(key: number, ties: number): number {
 /** Contents, each with how many records have it. */
 export type Contents = ReadonlyMap<string, number>;
 
+/** Whether both have the same contents, each as often. */
+export function isSame(one: Contents, other: Contents): boolean {
+  return one.size === other.size && [...one].every(([content, count]) => other.get(content) === count);
+}
+
+/** How many records there are. */
+export function sizeOf(contents: Contents): number {
+  let size = 0;
+  for (const count of contents.values()) size += count;
+  return size;
+}
+
 /** A record as the service sends it; `nameOf` says what a connection is called now. */
 export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string | null): object {
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
