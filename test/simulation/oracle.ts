@@ -74,7 +74,8 @@ export function judgeRun(facts: RunFacts): Finding[] {
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (!isMeddled && isDirect)
       complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
-    if (words !== null && words.completeness !== null)
+    // What was under way when a reading ended early can be lost.
+    if (words !== null && words.completeness !== null && !hasEndedEarly(words))
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));
     return complaints.map(complaint => ({ ...complaint, list: name, run }));
   });
@@ -82,6 +83,14 @@ export function judgeRun(facts: RunFacts): Finding[] {
 }
 
 type Complaint = Pick<Finding, 'kind' | 'what'>;
+
+/** Whether the reading of a list ended early, and what it had read was written: the next run can go on with it. */
+export function hasEndedEarly({
+  status,
+  completeness,
+}: Pick<ListReport, 'status' | 'completeness'>): boolean {
+  return completeness === 'unproven' && (status === 'failed' || status === 'cancelled');
+}
 
 function judgeList(
   list: ServiceList,
@@ -198,7 +207,7 @@ function dishonest(words: ListReport, before: Contents, after: Contents): Compla
     status === 'completed' && rejected + removalsWithheld > 0 && 'completed with records left out',
     claimsAll && undecided > 0 && `${completeness} and ${undecided} undecided`,
     completeness === 'unproven' && !reason && 'unproven without a reason',
-    completeness === 'unproven' && status !== 'partial' && `unproven, but ${status}`,
+    completeness === 'unproven' && status === 'completed' && `unproven, but ${status}`,
     completeness === null && !isSame(before, after) && `${status}, but the mirror changed`,
     words.inserted - removed !== sizeOf(after) - sizeOf(before) &&
       `${words.inserted} in, ${removed} out, but the mirror went from ${sizeOf(before)} to ${sizeOf(after)}`,

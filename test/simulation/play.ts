@@ -5,7 +5,7 @@ import { Gate } from './gate.ts';
 import { LastPages } from './last-pages.ts';
 import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
-import { type Finding, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
+import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import { hashOf } from './random.ts';
 import type { Entry } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
@@ -94,6 +94,8 @@ class Simulation implements Played {
   readonly #kept = new Map<string, { readonly answer: Answer; readonly at: number }>();
   #now = Date.UTC(2030, 0, 1);
   #answerNo = 0;
+  /** Lists whose reading ended early and has not come to its end since. */
+  readonly #goOn = new Set<ListName>();
   #mirror: MirrorState;
 
   constructor(scenario: Scenario, place: Place, listener: Listener) {
@@ -115,13 +117,24 @@ class Simulation implements Played {
     await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
     this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
-    for (const name of listNames) this.#world.lists[name].endRun();
+    this.#endReadings();
     // An audit can report altered shortcuts until they are needed. The next run recovers from a crash.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
     if (this.runs.length % runsPerAudit === 0 && isPlain && this.runs.at(-1)?.report !== null)
       await this.#audit();
     this.#backUp();
     this.#now += hourMs;
+  }
+
+  /** A list is judged by what was listed since its reading began, and a reading that ended early goes on in the next run. */
+  #endReadings(): void {
+    for (const name of listNames) {
+      const words = this.runs.at(-1)?.report?.lists.find(({ resource }) => resource === name);
+      const isWritten = words !== undefined && words.completeness !== null;
+      if (isWritten && hasEndedEarly(words)) this.#goOn.add(name);
+      else if (isWritten) this.#goOn.delete(name);
+      if (!this.#goOn.has(name)) this.#world.lists[name].endRun();
+    }
   }
 
   /** Keeps a copy of the mirror for a later restore. A killed run leaves no backup. */

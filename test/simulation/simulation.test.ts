@@ -58,7 +58,7 @@ test(
   slowMs,
 );
 
-test('a run over a known list that was stopped leaves nothing behind, and whatever changed since is proven', async () => {
+test('a run over a known list that was stopped is gone on with, and whatever changed since is proven', async () => {
   for (let nth = 2; nth <= 5; nth++) {
     const stopped = { ...plainRun, crash: { at: 'request' as const, nth, way: 'signal' as const } };
     const update = { list: 'document-exports' as const, kind: 'update' as const, at: 7, to: 0 };
