@@ -202,7 +202,7 @@ export function pagesToConfirm(
   const whole = new Plan(sizes[0] as number, overlap + order.stretch, isUsed).to(total) ?? [];
   if (order.strays > 0) return { pages: whole, across: [] };
   const ordered = keys.map(key => inOrder(key, order.direction));
-  const found = pagesFor(placesOf(windows, ordered, order), sizes, total, isUsed);
+  const found = pagesFor(placesOf(windows, ordered, order, total), sizes, total, isUsed);
   const areMany = whole.length > 0 && found.pages.length > Math.max(1, whole.length / 2);
   return areMany && identity === 'id' ? { ...found, pages: whole } : found;
 }
@@ -243,7 +243,12 @@ function openPlaces({ chains, ...order }: KeyWindows, total: number, step: numbe
 }
 
 /** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
-function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder): Tie[] {
+function placesOf(
+  windows: readonly Window[],
+  keys: readonly number[],
+  order: KeyOrder,
+  total: number,
+): Tie[] {
   const sorted = windows.toSorted((a, b) => a.from - b.from);
   const places: Tie[] = [];
   let at = 0;
@@ -252,7 +257,11 @@ function placesOf(windows: readonly Window[], keys: readonly number[], order: Ke
       at++;
     const answer = sorted[at]?.answer;
     const range = { from: key, to: key, isFromIn: true, isToIn: true };
-    if (answer !== undefined) places.push({ ...placesOn(answer, range, order), keys: range });
+    if (answer === undefined) continue;
+    const { from, to } = placesOn(answer, range, order);
+    // What has come since then is in front of them if the newest are first.
+    const moved = order.direction === 'down' ? total - answer.total : 0;
+    places.push({ from: Math.max(0, from + moved), to: Math.max(0, to + moved), keys: range });
   }
   return places.sort((a, b) => a.from - b.from);
 }

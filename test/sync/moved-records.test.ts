@@ -27,6 +27,20 @@ test.each([
   }
 });
 
+test('what was deleted goes in the same night although many documents come, the newest first', async () => {
+  await using folder = await memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  await using service = await new BusyTable({ order: 'newest', count: 4_000 }).listen();
+  service.beforeAnswer = table => {
+    if (table.random.chance(0.5)) table.write();
+  };
+  for (let night = 0; night < 3; night++) {
+    const { outcome } = await passOrdinaryNight(path, service, 1.6);
+    if (night > 0) expect(outcome.removed).toBeGreaterThanOrEqual(12);
+    service.remove(12);
+  }
+});
+
 test('a list that is almost in order is proven although three hundred documents came in thirty seconds', async () => {
   await using folder = await memoryFolder();
   const path = join(folder.path, 'mirror.sqlite');
