@@ -105,7 +105,7 @@ function msUntil(text: string, nowMs: number): number | null {
     const sinceEpochMs = number >= epochMsMin ? number : number * 1_000;
     ms = number >= epochSecondsMin ? sinceEpochMs - nowMs : sinceEpochMs;
   } else if (text.includes(':')) {
-    // All dates of HTTP are in UTC; the form of asctime does not say so.
+    // All dates of HTTP are in UTC; its oldest form does not say so.
     const isZoned = /(Z|GMT|UTC|[+-]\d\d:?\d\d)$/i.test(text);
     const zone = /^\d{4}-/.test(text) ? 'Z' : ' GMT';
     ms = Date.parse(isZoned ? text : text + zone) - nowMs;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PageRequest } from '../../src/contract/page.ts';
 import { type ErrorCode, ServiceError } from '../../src/errors.ts';
 import { leftAloneError, verdictOn, waitOf } from '../../src/service/patience.ts';
@@ -137,6 +137,14 @@ describe('the patience with', () => {
 
 describe('a wait', () => {
   const nowMs = Date.parse('2026-11-20T12:00:00Z');
+  const { TZ } = process.env;
+  beforeAll(() => {
+    process.env.TZ = 'America/New_York';
+  });
+  afterAll(() => {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  });
   const tenYearsMs = 10 * 365 * 24 * 3_600_000;
 
   test.each([

@@ -66,6 +66,12 @@ describe.concurrent('what the run has seen working is tried again:', () => {
     expectExactMirror(scene.database, service);
   });
 
+  test('but a first 304 three times', async () => {
+    await using scene = await setScene({ faults: () => status(304) });
+    const { retries, error } = (await syncScene(scene)).of('webhooks');
+    expect({ retries, code: error?.code }).toEqual({ retries: 2, code: 'invalid_response' });
+  });
+
   test.each([401, 403, 302, 404])('a first %i is told at once', async code => {
     await using scene = await setScene({ faults: () => status(code) });
     const synced = await syncScene(scene);
@@ -95,6 +101,14 @@ describe.concurrent('a wait that the service asks for', () => {
     expect(two - one).toBeGreaterThan(950);
     expect(waits.length).toBe(2);
     expect(synced.of('collections').waitedMs).toBeGreaterThan(500);
+  });
+
+  test('for longer than the last try of a list is kept', async () => {
+    await using scene = await setScene({ maxPageSize: 20 });
+    scene.service.options.faults = failFrom(status(503, { 'retry-after': '7' }), { after: 3 });
+    const synced = await syncScene(scene, { giveUpAfterMs: 20_000 });
+    expect(synced).toMatchObject({ code: 0, status: 'completed' });
+    expect(synced.of(resource).waitedMs).toBeGreaterThan(6_500);
   });
 
   test('with a page delays the next one', async () => {
@@ -153,7 +167,10 @@ describe.concurrent('the first page of auto', () => {
   test.each(refusals)('falls to smaller sizes if large ones are answered by %s', async (name, fault) => {
     await using scene = await setScene({}, { exports: 700 });
     scene.service.options.faults = ({ pageSize }) => ((pageSize ?? 50) > 300 ? fault : undefined);
-    const synced = await syncScene(scene, { timeoutMs: name === 'a time-out' ? 700 : 20_000 });
+    const synced = await syncScene(scene, {
+      timeoutMs: name === 'a time-out' ? 2_000 : 20_000,
+      giveUpAfterMs: 60_000,
+    });
     expect(synced).toMatchObject({ code: 0, status: 'completed' });
     expect(synced.of(resource)).toMatchObject({ pageSize: 250 });
     // A size that is refused is not asked for again; another might have failed for a moment only.
@@ -163,12 +180,12 @@ describe.concurrent('the first page of auto', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
-  test('falls to the default if the service gives no size that is asked for', async () => {
+  test('falls to the default if no larger size comes', async () => {
     await using scene = await setScene({ defaultPageSize: 40 });
-    scene.service.options.faults = ({ pageSize }) => (pageSize !== null ? status(502) : undefined);
-    const synced = await syncScene(scene, { giveUpAfterMs: 2_000 });
-    expect(auto(scene).slice(0, 8)).toEqual([1000, 1000, 250, 250, 50, 50, null, 1000]);
-    expect(synced.of(resource)).toMatchObject({ status: 'failed', error: { code: 'server_error' } });
+    scene.service.options.faults = ({ pageSize }) => ((pageSize ?? 0) > 45 ? status(502) : undefined);
+    const synced = await syncScene(scene, { giveUpAfterMs: 60_000 });
+    expect(synced.of(resource)).toMatchObject({ status: 'completed', pageSize: 40 });
+    expect(auto(scene).slice(0, 9)).toEqual([1000, 1000, 250, 250, 50, 50, null, 1000, 40]);
   });
 
   test('falls to a smaller size if an answer is too large', async () => {
@@ -176,6 +193,7 @@ describe.concurrent('the first page of auto', () => {
     const large = Buffer.alloc(65 * 1024 * 1024, ' ');
     scene.service.options.rawBody = (list, _no, size) => (list === resource && size > 60 ? large : undefined);
     expect((await syncScene(scene)).of(resource)).toMatchObject({ status: 'completed', pageSize: 50 });
+    expect(auto(scene).slice(0, 4)).toEqual([1000, 250, 50, expect.toSatisfy(size => size < 51)]);
   });
 
   test('is as large as ever after an outage that was over soon', async () => {
@@ -233,7 +251,8 @@ test.each(['gzip, identity', 'x-gzip', 'Identity'])(
 );
 
 // A host that resolves to several addresses, of which some lead nowhere, or slowly.
-const far = (addresses: readonly string[], slowMs: number) => `
+const far = (addresses: readonly string[], slowMs: number, lost: number) => `
+let left = ${lost};
 const dns = require('node:dns');
 const { lookup } = dns;
 dns.lookup = (host, options, done) => {
@@ -246,17 +265,17 @@ const { TCP } = process.binding('tcp_wrap');
 for (const name of ['connect', 'connect6']) {
   const connect = TCP.prototype[name];
   TCP.prototype[name] = function (request, address, ...rest) {
-    if (/^192\\.0\\.2\\.|^2001:db8:/.test(address)) return 0;
+    if (/^192\\.0\\.2\\.|^2001:db8:/.test(address) || left-- > 0) return 0;
     setTimeout(() => connect.call(this, request, address, ...rest), ${slowMs});
     return 0;
   };
 }`;
 
 describe.concurrent('a host with several addresses', () => {
-  async function farScene(addresses: readonly string[], slowMs = 0) {
+  async function farScene(addresses: readonly string[], slowMs = 0, lost = 0) {
     const scene = await setScene({}, { exports: 3 });
     const file = join(scene.folder, 'far.cjs');
-    writeFileSync(file, far(addresses, slowMs));
+    writeFileSync(file, far(addresses, slowMs, lost));
     const { port } = new URL(scene.service.url);
     Object.assign(scene.env, {
       NODE_OPTIONS: `--require=${file}`,
@@ -271,12 +290,22 @@ describe.concurrent('a host with several addresses', () => {
     ['the first of them dead', ['2001:db8::1', '127.0.0.1'], 0],
     ['the second dead, and the first slow', ['127.0.0.1', '2001:db8::1'], 700],
     ['three dead ones before', ['192.0.2.1', '192.0.2.2', '2001:db8::1', '127.0.0.1'], 0],
-    ['the first refusing', ['127.0.0.9', '127.0.0.1'], 0],
+    [
+      'many refusing ones before',
+      [...Array.from({ length: 60 }, (_, at) => `127.0.1.${at}`), '127.0.0.1'],
+      0,
+    ],
   ])('is reached with %s', async (_name, addresses, slowMs) => {
     await using scene = await farScene(addresses, slowMs);
     const beganMs = performance.now();
     expect(await scene.sync()).toMatchObject({ code: 0, status: 'completed' });
     expect(performance.now() - beganMs).toBeLessThan(12_000);
+  });
+
+  test('is reached by another connection if one is never made', async () => {
+    await using scene = await farScene(['127.0.0.1'], 0, 1);
+    const args = ['--timeout-ms', '1500', '--give-up-after', '20s', '--concurrency', '1'];
+    expect(await scene.sync(...args)).toMatchObject({ code: 0, status: 'completed' });
   });
 
   test.each([
