@@ -189,6 +189,16 @@ describe('what came and changed between two runs', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test('the oldest records of a list whose total is round: they go', async () => {
+    await using scene = await setLongList(51);
+    await syncLong(scene);
+    scene.items.splice(0, 20);
+    await breakOff(scene, answers);
+    // The total of the first part is not one of a run before.
+    expect(await syncLong(scene)).toMatchObject({ code: 0 });
+    expectExactMirror(scene.database, scene.service);
+  });
+
   test('a service of copies that differ: if they are well again, they are no reason to doubt', async () => {
     await using scene = await setLongList(pages);
     const { options } = scene.service;
