@@ -97,19 +97,18 @@ export function notesOn(
   list: Omit<RecordedList, 'runId' | 'recordCount'>,
   rejections: readonly { readonly reason: string; readonly count: number }[],
 ): { readonly text: string; readonly advice: string | null }[] {
-  const { error, status, completeness, rejected, reason, removalsWithheld, recordsSeen, totalRecordCount } =
-    list;
+  const { error, status, completeness, rejected, reason, removalsWithheld } = list;
   const notes: ReturnType<typeof notesOn> = [];
-  // The reading ended early, and what it had read is in the mirror.
-  const isKept = completeness !== null && !['completed', 'partial'].includes(status);
-  const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
-  const kept = isKept ? ` Kept ${count(recordsSeen)}${total} records: ${reason}.` : '';
+  const kept = keptText(list);
   if (error !== null || !['completed', 'partial'].includes(status))
     notes.push({
-      text: error === null ? 'Its process died.' : `${error.message} [${error.code}]${kept}`,
+      text:
+        error === null
+          ? 'Its process died.'
+          : [`${error.message} [${error.code}]`, kept].filter(Boolean).join(' '),
       advice: adviceOn(error?.code ?? '') ?? 'The mirror keeps what it had, and the next run tries again.',
     });
-  if (completeness === 'unproven' && !isKept)
+  if (completeness === 'unproven' && kept === null)
     notes.push({
       text: `unproven: ${reason}.`,
       advice: reason?.startsWith('page_failed')
@@ -138,6 +137,16 @@ export function notesOn(
     );
   }
   return notes;
+}
+
+/** How much is in the mirror of a reading that ended early; null if it did not, or if nothing of it is. */
+export function keptText(
+  list: Pick<RecordedList, 'status' | 'completeness' | 'recordsSeen' | 'totalRecordCount' | 'reason'>,
+): string | null {
+  const { status, completeness, recordsSeen, totalRecordCount, reason } = list;
+  if (completeness === null || ['completed', 'partial'].includes(status)) return null;
+  const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
+  return `Kept ${count(recordsSeen)}${total} records: ${reason}.`;
 }
 
 /** Fields with their types, in one line: `owner (null, string), tags (array)`. */

@@ -4,7 +4,7 @@ import type { ListStatus } from '../store/read/run-reader.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
-import { fieldsText } from './run-summary.ts';
+import { fieldsText, keptText } from './run-summary.ts';
 import { linesOf, renderTable } from './table.ts';
 
 /** When a watch will start its next run. */
@@ -25,9 +25,10 @@ export function statusText(
   watch: NextRun | null = null,
 ): string {
   const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
-  const notes = resources.flatMap(({ resource, unknownFields }) => {
-    if (unknownFields.length === 0) return [];
-    return [`${resource}: the service sends fields that have no column: ${fieldsText(unknownFields)}.`];
+  const notes = resources.flatMap(({ resource, lastRun, unknownFields }) => {
+    const kept = lastRun && keptText(lastRun);
+    const fields = `the service sends fields that have no column: ${fieldsText(unknownFields)}.`;
+    return [kept, unknownFields.length > 0 && fields].filter(Boolean).map(note => `${resource}: ${note}`);
   });
   if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));

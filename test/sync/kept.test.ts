@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -18,6 +17,7 @@ import {
 } from '../support/ended-early.ts';
 import { feedOf } from '../support/feed.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
+import { sqlite } from '../support/run-cli.ts';
 
 const [pages, answers] = [30, 26];
 const day = 86_400_000;
@@ -154,7 +154,6 @@ describe('what people see of a list that was broken off', () => {
   });
 
   test('nothing says that the mirror keeps what it had', () => {
-    expect(existsSync(scene.database)).toBe(true);
     for (const [where, text] of Object.entries(seen)) expect(text, where).not.toContain('keeps what it had');
   });
 
@@ -162,8 +161,27 @@ describe('what people see of a list that was broken off', () => {
     expect(seen['the report']).toContain('the next run goes on from there');
   });
 
-  test('status says what ended it', () => {
+  test('status and its view say what ended it, and how much is kept', () => {
     expect(seen.status).toContain('failed: unauthorized');
+    expect(seen.status).toMatch(
+      /document-exports: Kept \d{3} of 600 records: the reading ended early; the next run goes on from there\./,
+    );
+    const [view] = sqlite(
+      scene.database,
+      `SELECT verdict FROM sync_status WHERE resource = '${scene.resource}'`,
+    );
+    expect(view?.verdict).toMatch(/^failed: .* \(kept \d{3} of 600 records\)$/);
+  });
+
+  test('the log says it, too', () => {
+    const entry = String(seen['the log'])
+      .split('\n')
+      .find(line => line.includes('list failed')) as string;
+    expect(JSON.parse(entry)).toMatchObject({
+      completeness: 'unproven',
+      reason: 'the reading ended early; the next run goes on from there',
+      error: { code: 'unauthorized' },
+    });
   });
 
   test.each(['server_error', 'deadline', 'overloaded', 'network'])('also after %s', async code => {
