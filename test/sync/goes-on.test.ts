@@ -1,3 +1,4 @@
+import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { CancelledError } from '../../src/errors.ts';
 import {
@@ -118,6 +119,20 @@ describe('the next run begins from the first page', () => {
     expect(await scene.sync(...args)).toMatchObject({ code: 0 });
     expect(moved.requests.length).toBeGreaterThanOrEqual(pages);
     expectExactMirror(scene.database, moved);
+  });
+
+  test('if another program has altered a row: it is refused, and rebuilt', async () => {
+    await using scene = await setBrokenOff();
+    const other = new Database(scene.database);
+    other.exec("UPDATE document_exports SET source_document_title = 'x' WHERE rowid = 100");
+    other.close();
+    const refused = await scene.sync('--resource', scene.resource);
+    expect(refused).toMatchObject({ code: 4 });
+    expect(refused.stderr).toContain('mirror_altered');
+    takeRequests(scene);
+    expect(await scene.sync('--rebuild')).toMatchObject({ code: 0 });
+    expectAll(scene);
+    expectExactMirror(scene.database, scene.service);
   });
 
   test('if other fields are ignored', async () => {
