@@ -78,7 +78,11 @@ describe('a run that ended in the future', () => {
     expect(await scene.run('status', '--max-age', '26h')).toMatchObject({ code: 0 });
     const database = new Database(scene.database);
     const later = new Date(Date.now() + 86_400_000).toISOString();
-    database.prepare("UPDATE sync_run_resources SET completed_at = ? WHERE resource = 'webhooks'").run(later);
+    database
+      .prepare(
+        "UPDATE sync_run_resources SET read_since = @later, completed_at = @later WHERE resource = 'webhooks'",
+      )
+      .run({ later });
     database.close();
     const { code, stdout } = await scene.run('status', '--max-age', '26h');
     expect(code).toBe(4);

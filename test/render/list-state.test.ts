@@ -27,9 +27,10 @@ test('status, the summary, the report and the view say the same of a list, whate
             removalsWithheld,
             error: code === null ? null : { code },
           };
-          // The view adds why, which the others say below.
-          const kept = code === 'network' && completeness !== null ? ' (kept 3 of 3 records)' : '';
-          const inView = stateText(last) === 'unproven' ? 'unproven: why' : `${stateText(last)}${kept}`;
+          // The view adds why, which the others say below, and what is kept.
+          const why = { unproven: ': why', cancelled: ': cancelled' }[stateText(last)] ?? '';
+          const kept = code !== null && completeness !== null ? ' (kept 3 of 3 records)' : '';
+          const inView = `${stateText(last)}${why}${kept}`;
           expect([last, verdictInView(last)]).toEqual([last, inView]);
         }
 });
@@ -60,7 +61,7 @@ function verdictInView(end: ListEnd): string {
       `UPDATE sync_run_resources SET status = @status, completeness = @completeness, rejected = @rejected,
          removals_withheld = @removalsWithheld, reason = 'why', error_message = @message`,
     )
-    .run({ ...end, message: end.error?.code === end.status ? null : end.error?.code });
+    .run({ ...end, message: end.error?.code });
   const verdict = "SELECT verdict FROM sync_status WHERE resource = 'webhooks'";
   const found = database.prepare<[], string>(verdict).pluck().get();
   database.close();
