@@ -13,7 +13,7 @@ import {
 } from '../support/ended-early.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { titlesOf } from '../support/ordinary-night.ts';
-import { startStandIn } from '../support/stand-in.ts';
+import { type RecordedRequest, type SampleItem, startStandIn } from '../support/stand-in.ts';
 
 // Each list has 30 pages of 20 records: more than 40 answers, because pages overlap. Its reading is broken off after 26 of them.
 const [pages, answers] = [30, 26];
@@ -188,6 +188,34 @@ describe('what came and changed between two runs', () => {
     takeRequests(scene);
     expect(await syncLong(scene)).toMatchObject({ code: 0 });
     expect(takeRequests(scene).some(isSecondPage)).toBe(true);
+    expectExactMirror(scene.database, scene.service);
+  });
+
+  test('the text of a record that a run between the two saw on another page: its page is asked for again', async () => {
+    await using scene = await setLongList(pages);
+    const { items, size } = scene;
+    await breakOff(scene, answers);
+    const first = takeRequests(scene);
+    const address = ({ pageNo, pageSize }: RecordedRequest) =>
+      `${pageNo} of ${Math.min(pageSize ?? size, size)}`;
+    // Two records of the first page change places: pages have to overlap by more, so others are asked for.
+    const swap = () => items.splice(3, 2, items[4] as SampleItem, items[3] as SampleItem);
+    swap();
+    const edited = 60;
+    Object.assign(items[edited] as SampleItem, { sourceDocumentTitle: 'new' });
+    await breakOff(scene, 10);
+    expect(titlesOf(scene, String(items[edited]?.sourceDocumentReference))).toEqual(['new']);
+    const second = takeRequests(scene).map(address);
+    swap();
+    expect(await syncLong(scene)).toMatchObject({ code: 0 });
+    const third = new Set(takeRequests(scene).map(address));
+    const before = first.slice(1).filter(request => !second.includes(address(request)));
+    const has = ({ pageNo, pageSize }: RecordedRequest) =>
+      Math.floor(edited / Math.min(pageSize ?? size, size)) + 1 === pageNo;
+    const again = before.filter(request => third.has(address(request)));
+    expect(before.some(has)).toBe(true);
+    expect(again).toEqual(expect.arrayContaining(before.filter(has)));
+    expect(again.length).toBeLessThan(before.length / 2);
     expectExactMirror(scene.database, scene.service);
   });
 
