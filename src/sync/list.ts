@@ -252,8 +252,6 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
   const isOpen = verdict.rule === 'key' && !verdict.isProven && !unproven?.startsWith('page_failed');
   if (stage.hasRecalled && isOpen && !hasEndedEarly) return { kind: 'refused', reason: unproven as string };
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
-  // Readings that agree are of this run alone.
-  const inUse = answers.filter(({ isRecalled }) => !isRecalled || verdict.rule === 'key');
   return {
     kind: 'read',
     stage,
@@ -263,7 +261,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     undecided,
     firstPageNo,
     pageSize,
-    readSince: readSince(inUse, progress),
+    readSince: readSince(answers, progress),
     journal: hasEndedEarly ? { older, totalBefore } : null,
   };
 }
