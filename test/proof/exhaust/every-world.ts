@@ -1,15 +1,17 @@
 import type { Identity, PageAddress } from '../../../src/proof/window.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
-import { type Mirror, type Plain, playNight } from './night.ts';
-import { copyOf, removedByOne, type Wrong, wrongs } from './oracle.ts';
+import type { Mirror } from './mirror.ts';
+import type { Plain } from './night.ts';
+import type { Wrong } from './oracle.ts';
+import { type PartsOptions, playParts } from './parts.ts';
 import { Pages, type WorldRecord } from './records.ts';
-import { hasIds, type SmallOrder, type SmallQuirk, SmallWorld, type Story } from './small-world.ts';
+import type { ServiceOptions } from './small-service.ts';
+import { hasIds, type SmallOrder, SmallWorld, type Story } from './small-world.ts';
 
 /** How far worlds go. */
-export interface Bound {
+export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'isJudgedByLastPart'> {
   readonly order: SmallOrder;
-  readonly quirk: SmallQuirk;
   readonly isDown: boolean;
   /** The greatest page size of the service. */
   readonly largest: number;
@@ -108,13 +110,10 @@ export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = 
     do {
       const world = new SmallWorld({ ...bound, records }, choices);
       const mirror = mirrorOf(records, bound, choices);
-      const before = copyOf(mirror.rows);
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
-      const options = { ...bound, ...script, identity: identityOf(bound.order), run: 1 };
-      const night = playNight(core, mirror, world, pages, options);
-      const found = wrongs(world.truth, mirror, before, night);
-      if (bound.anyPages === undefined) found.push(...removedByOne(night, bound.isDown));
-      enter(count, night.verdict, found, world.story);
+      const options = { ...bound, ...script, identity: identityOf(bound.order) };
+      const { night, rule, found } = playParts(core, mirror, world, pages, options, choices);
+      enter(count, { ...night.verdict, rule }, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
     } while (choices.advance());
   }

@@ -1,4 +1,7 @@
-import { almostBounds, exportedAgain, type NamedBound, plainBounds } from './bounds.ts';
+import { almostBounds } from './almost-bounds.ts';
+import { exportedAgain } from './bounds.ts';
+import type { NamedBound } from './named-bound.ts';
+import { plainBounds } from './plain-bounds.ts';
 import { type SettleBound, settleBounds } from './settle-worlds.ts';
 
 /** How a guard is switched off, and worlds that then find something wrong. */

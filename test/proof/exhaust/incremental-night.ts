@@ -1,7 +1,7 @@
 import type { KeyOrder } from '../../../src/proof/order.ts';
 import type { Answer } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
-import { type Mirror, settleMirror } from './night.ts';
+import { type Mirror, settleMirror } from './mirror.ts';
 import type { Pages, WorldRecord } from './records.ts';
 import type { SmallWorld } from './small-world.ts';
 
@@ -57,7 +57,7 @@ export function playIncremental(
         ...ask,
         asked: ++tick,
         arrived: ++tick,
-        at: 0,
+        at: world.moment,
         isRecalled: false,
         total: stated,
         page: pages.make(records),

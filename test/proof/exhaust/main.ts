@@ -1,11 +1,15 @@
 // Plays worlds against the core of proof by windows, and prints the results. These are all small worlds within bounds;
-// with --plain those in which plain readings have to agree, with --settle those of `settle` alone.
-// Usage: npm run exhaust [-- --length short|long|whole]
+// with --plain those in which plain readings have to agree, with --broken those in which readings end early, with --settle those of
+// `settle` alone.
+// Usage: npm run exhaust [-- --length short|long|whole] [--plain|--broken|--settle] [--only NAME]
 import { parseArgs } from 'node:util';
-import { boundsOf, type Length, type NamedBound, plainBounds } from './bounds.ts';
+import { boundsOf } from './bounds.ts';
 import * as core from './core.ts';
+import { earlyBounds } from './early-bounds.ts';
 import { playEveryGrowth } from './every-growth.ts';
 import { type Count, playEveryWorld } from './every-world.ts';
+import type { Length, NamedBound } from './named-bound.ts';
+import { plainBounds } from './plain-bounds.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const { values } = parseArgs({
@@ -13,12 +17,18 @@ const { values } = parseArgs({
     length: { type: 'string', default: 'whole' },
     settle: { type: 'boolean', default: false },
     plain: { type: 'boolean', default: false },
+    broken: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
   },
 });
 
-const bounds = values.settle ? settleBounds : values.plain ? plainBounds : boundsOf(values.length as Length);
-process.exitCode = playBounds(bounds) > 0 ? 1 : 0;
+process.exitCode = playBounds(boundsToPlay(values.length as Length)) > 0 ? 1 : 0;
+
+function boundsToPlay(length: Length): readonly (NamedBound | SettleBound)[] {
+  if (values.settle) return settleBounds;
+  if (values.plain) return plainBounds;
+  return values.broken ? earlyBounds(length) : boundsOf(length);
+}
 
 function play(bound: NamedBound | SettleBound): Count {
   if ('answers' in bound) return playSettle(core, bound);

@@ -1,10 +1,17 @@
-import type { LearntOrder } from '../../../src/proof/order.ts';
 import type { Proof } from '../../../src/proof/prove.ts';
-import type { Asking, ListFacts, Verdict } from '../../../src/proof/reading.ts';
-import type { KnownRow } from '../../../src/proof/settle.ts';
-import type { Answer, Ask, Identity, PageAddress, Shown } from '../../../src/proof/window.ts';
+import type { Asking, Batch, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import {
+  type Answer,
+  type Ask,
+  addressText,
+  type Identity,
+  type PageAddress,
+  type Shown,
+} from '../../../src/proof/window.ts';
+import type { Journal, JournaledAnswer } from '../../../src/store/write/journal.ts';
 import type * as Core from './core.ts';
-import { type Pages, recordNumber, type WorldRecord } from './records.ts';
+import { type Mirror, settleMirror, writeMirror } from './mirror.ts';
+import type { Pages, WorldRecord } from './records.ts';
 
 /** An answer of the service: some records, and a total. */
 export interface Served {
@@ -14,26 +21,13 @@ export interface Served {
 
 /** The service, as one night's run meets it. */
 export interface NightService {
+  /** The number of the present moment. */
+  readonly moment: number;
   /** Called before an answer is made: the list can change. */
   change(): void;
   answer(ask: Ask): Served;
   /** Which of so many requests under way is answered next. */
   pick(underWay: number): number;
-}
-
-/** A mirror of a list, as docmirror would keep it. */
-export interface Mirror {
-  /** Rows by content; each with its key, its record's id and how many there are. */
-  readonly rows: Map<number, Row>;
-  learnt: LearntOrder;
-  /** The total of the last run; null if there was none. */
-  totalBefore: number | null;
-}
-
-/** A row of the mirror, or some that are the same. */
-export interface Row {
-  readonly record: WorldRecord;
-  count: number;
 }
 
 /** The result of the run of one night. */
@@ -45,6 +39,18 @@ export interface Night {
   readonly removed: readonly WorldRecord[];
   readonly undecided: number;
   readonly isProven: boolean;
+  /** The moment of the oldest answer in use. */
+  readonly since: number;
+  /** What the next run goes on with, if the reading ended early; null if it did not. */
+  readonly kept: Kept | null;
+  /** Whether it was read afresh, because the answers of an earlier run did not do. */
+  readonly isAfresh: boolean;
+}
+
+/** What is kept of a reading that ended early: a journal, and what the pages show that it names. */
+export interface Kept {
+  readonly journal: Journal;
+  readonly records: ReadonlyMap<string, readonly WorldRecord[]>;
 }
 
 /** What a service does with page sizes: it serves only one and refuses others, or ignores them, or it serves several. */
@@ -62,9 +68,16 @@ export interface NightOptions {
   readonly plain?: Plain;
   /** In the place of a course that asks for what it needs: one that asks for given pages. */
   readonly script?: readonly PageAddress[];
+  /** Whether the reading ends early, now. It is asked before each answer but the first. */
+  readonly endsNow?: () => boolean;
+  /** What an earlier run has read that ended early. */
+  readonly kept?: Kept | null;
 }
 
-/** Plays a full sync against a mirror, and writes the mirror as docmirror would: by the fates that `prove` returns. */
+/**
+ * Plays a full sync against a mirror, and writes the mirror as docmirror would: by the fates that `prove` returns. If the answers of an
+ * earlier run do not do, the list is read afresh, as in `sync/list.ts`.
+ */
 export function playNight(
   core: typeof Core,
   mirror: Mirror,
@@ -72,44 +85,16 @@ export function playNight(
   pages: Pages,
   options: NightOptions,
 ): Night {
-  const { identity, underWayMax } = options;
-  const served = new Map<Answer, readonly WorldRecord[]>();
+  const { identity, largest, kept } = options;
+  const older = core.answersIn(kept?.journal, { firstPageNo: 0, pageSize: largest }, service.moment);
+  const totalBefore = older.length > 0 && kept ? kept.journal.totalBefore : mirror.totalBefore;
+  const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages));
   let joined: readonly Shown[] = [];
-  let tick = 0;
-  const play = (asks: readonly Ask[], stop: (answer: Answer) => boolean): Answer[] => {
-    const left = [...asks];
-    const underWay: (Ask & { asked: number })[] = [];
-    const came: Answer[] = [];
-    let isOver = false;
-    for (;;) {
-      while (!isOver && underWay.length < underWayMax && left.length > 0)
-        underWay.push({ ...(left.shift() as Ask), asked: ++tick });
-      if (underWay.length === 0) return came;
-      service.change();
-      const [ask] = underWay.splice(service.pick(underWay.length), 1);
-      if (ask === undefined) throw new Error('Nothing is under way.');
-      const { records, total } = service.answer(ask);
-      const page = pages.make(records);
-      const answer: Answer = {
-        ...ask,
-        arrived: ++tick,
-        at: 0,
-        isRecalled: false,
-        total,
-        page,
-        wrong: null,
-        oldestNewKeys: [],
-      };
-      served.set(answer, records);
-      came.push(answer);
-      isOver ||= stop(answer);
-    }
-  };
-  const settled = () => settleMirror(core, mirror, served, joined, identity);
+  const settled = () => settleMirror(core, mirror, answering.served, joined, identity);
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
-    totalBefore: mirror.totalBefore,
+    totalBefore,
     unshown(pages) {
       joined = pages;
       return settled().unshown;
@@ -117,13 +102,24 @@ export function playNight(
   };
   const asking = courseOf(core, facts, options);
   let step = asking.next();
-  while (step.done !== true) step = asking.next(play(step.value.pages, step.value.stop));
-  const { answers, rows, unproven } = step.value;
-  const found = settled();
+  while (step.done !== true) {
+    const answers = answering.answersTo(step.value);
+    step = answering.hasEnded
+      ? asking.throw(new core.EndedEarly('the reading ended early', answers))
+      : asking.next(answers);
+  }
+  const { verdict: found, answers, rows, unproven } = step.value;
+  const { hasEnded, served } = answering;
+  const hasRecalled = answers.some(({ isRecalled }) => isRecalled);
+  const settlement = settled();
   // If too few rows are left, one of those that would go might be a record that no answer has shown at its new place.
-  const isShort = unproven === null && core.miscount(answers, found.rows.length) !== null;
-  const verdict = { ...step.value.verdict, isProven: step.value.verdict.isProven && !isShort };
-  const removed = write(mirror, found, isShort ? [] : rows);
+  const isCounted = unproven === null && !hasEnded;
+  const isShort = isCounted && core.miscount(answers, settlement.rows.length) !== null;
+  const isOpen = found.rule === 'key' && !found.isProven;
+  if (hasRecalled && !hasEnded && (isOpen || isShort))
+    return { ...playNight(core, mirror, service, pages, { ...options, kept: null }), isAfresh: true };
+  const verdict = { ...found, isProven: found.isProven && !isShort };
+  const removed = writeMirror(mirror, settlement, isShort ? [] : rows);
   if (verdict.isProven) mirror.learnt = core.learntOrder(answers, mirror.learnt);
   mirror.totalBefore = answers.at(-1)?.total ?? null;
   const undecided = rows.length - removed.length;
@@ -136,7 +132,96 @@ export function playNight(
     removed,
     undecided,
     isProven: verdict.isProven && undecided === 0,
+    since: Math.min(...answers.map(({ at }) => at)),
+    kept: hasEnded ? keptNow() : null,
+    isAfresh: false,
   };
+
+  function keptNow(): Kept {
+    const records = new Map(kept?.records);
+    for (const [{ page }, shown] of served) records.set(page.digest, shown);
+    const goesOn = core.journaled(step.value as Proof, older);
+    return { journal: { firstPageNo: 0, pageSize: largest, totalBefore, answers: goesOn }, records };
+  }
+}
+
+/** The answers of an earlier run by address, with numbers below those of this run. */
+function olderAnswers(
+  older: readonly JournaledAnswer[],
+  kept: Kept | null | undefined,
+  pages: Pages,
+): ReadonlyMap<string, OlderAnswer> {
+  const found = new Map<string, OlderAnswer>();
+  for (const [at, answer] of older.entries()) {
+    const records = kept?.records.get(answer.digest);
+    const asked = at - older.length;
+    if (records !== undefined)
+      found.set(addressText(answer), { ...answer, asked, records, page: pages.make(records) });
+  }
+  return found;
+}
+
+interface OlderAnswer extends Pick<Answer, 'at' | 'total' | 'asked' | 'page'> {
+  readonly records: readonly WorldRecord[];
+}
+
+/** Answers requests, some under way at once, until the reading ends early. */
+class Answering {
+  /** All answers, with the records that each shows. */
+  readonly served = new Map<Answer, readonly WorldRecord[]>();
+  hasEnded = false;
+  readonly #service: NightService;
+  readonly #pages: Pages;
+  readonly #options: NightOptions;
+  readonly #older: ReadonlyMap<string, OlderAnswer>;
+  #tick = 0;
+
+  constructor(
+    service: NightService,
+    pages: Pages,
+    options: NightOptions,
+    older: ReadonlyMap<string, OlderAnswer>,
+  ) {
+    this.#service = service;
+    this.#pages = pages;
+    this.#options = options;
+    this.#older = older;
+  }
+
+  /** The answers to a batch in the order of their arrival; if the reading ends early, those that have come. */
+  answersTo({ pages, stop, mayRecall }: Batch): Answer[] {
+    const { underWayMax, endsNow = () => false } = this.#options;
+    const left = [...pages];
+    const underWay: (Ask & { asked: number })[] = [];
+    const came: Answer[] = [];
+    let isOver = false;
+    const take = (answer: Answer, records: readonly WorldRecord[]) => {
+      this.served.set(answer, records);
+      came.push(answer);
+      isOver ||= stop(answer);
+    };
+    for (;;) {
+      while (!isOver && underWay.length < underWayMax && left.length > 0) {
+        const ask = left.shift() as Ask;
+        const older = mayRecall ? this.#older.get(addressText(ask)) : undefined;
+        if (older === undefined) underWay.push({ ...ask, asked: ++this.#tick });
+        else {
+          const { asked, at, total, page, records } = older;
+          const recalled = { asked, arrived: asked, at, isRecalled: true, total, page };
+          take({ ...ask, ...recalled, wrong: null, oldestNewKeys: [] }, records);
+        }
+      }
+      if (underWay.length === 0) return came;
+      this.#service.change();
+      this.hasEnded = this.served.size > 0 && endsNow();
+      if (this.hasEnded) return came;
+      const [ask] = underWay.splice(this.#service.pick(underWay.length), 1);
+      if (ask === undefined) throw new Error('Nothing is under way.');
+      const { records, total } = this.#service.answer(ask);
+      const arrived = { arrived: ++this.#tick, at: this.#service.moment, isRecalled: false, total };
+      take({ ...ask, ...arrived, page: this.#pages.make(records), wrong: null, oldestNewKeys: [] }, records);
+    }
+  }
 }
 
 function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: NightOptions): Asking<Proof> {
@@ -153,66 +238,4 @@ function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAdd
   const run = new core.Reading(facts);
   yield* run.ask(script, { stop: () => false });
   return core.proofOf(run, core.verdictByKey(run), true);
-}
-
-/** Settles all records that answers have shown, and finds the rows that none leaves room for. Identical rows are told apart by their place. */
-export function settleMirror(
-  core: typeof Core,
-  mirror: Pick<Mirror, 'rows'>,
-  served: ReadonlyMap<Answer, readonly WorldRecord[]>,
-  joined: readonly Shown[],
-  identity: Identity,
-) {
-  const recordOf = new Map<number, WorldRecord>();
-  const rowsOf = new Map<number, KnownRow[]>();
-  for (const [content, { record, count }] of mirror.rows) {
-    recordOf.set(content, record);
-    const number = recordNumber(record, identity);
-    const rows = rowsOf.get(number) ?? [];
-    for (let copy = 0; copy < count; copy++) rows.push({ row: content * 100 + copy, version: content });
-    rowsOf.set(number, rows);
-  }
-  for (const records of served.values()) for (const record of records) recordOf.set(record.content, record);
-  const byMoment = [...served.keys(), ...joined].sort((a, b) => a.asked - b.asked);
-  const pages = byMoment.map(({ page }) => page);
-  const numbers = new Set(pages.flatMap(({ records }) => [...records]));
-  const settled = core.settle(pages, numbers, number => rowsOf.get(number) ?? [], identity === 'id');
-  const rows: WorldRecord[] = [];
-  const unshown: { id: number; key: number }[] = [];
-  for (const [number, known] of rowsOf)
-    for (const { version } of settled.get(number)?.left ?? known)
-      unshown.push({ id: version, key: (recordOf.get(version) as WorldRecord).key });
-  let addedCount = 0;
-  for (const { added } of settled.values()) addedCount += added.length;
-  for (const { kept, edited, added } of settled.values())
-    for (const version of [...[...kept, ...edited].map(each => each.version), ...added])
-      rows.push(recordOf.get(version) as WorldRecord);
-  return { rows, unshown, addedCount };
-}
-
-function write(
-  mirror: Mirror,
-  { rows, unshown }: ReturnType<typeof settleMirror>,
-  fates: Proof['rows'],
-): WorldRecord[] {
-  const removed: WorldRecord[] = [];
-  const before = new Map([...mirror.rows].map(([content, { record }]) => [content, record]));
-  mirror.rows.clear();
-  const add = (record: WorldRecord) => {
-    const row = mirror.rows.get(record.content);
-    if (row === undefined) mirror.rows.set(record.content, { record, count: 1 });
-    else row.count++;
-  };
-  const gone = fates.filter(({ fate }) => fate === 'gone').map(({ id }) => id);
-  for (const { id } of unshown) {
-    const record = before.get(id) as WorldRecord;
-    const at = gone.indexOf(id);
-    if (at < 0) add(record);
-    else {
-      gone.splice(at, 1);
-      removed.push(record);
-    }
-  }
-  for (const record of rows) add(record);
-  return removed;
 }

@@ -1,5 +1,6 @@
 import type { Answer } from '../../../src/proof/window.ts';
-import type { Mirror, Night } from './night.ts';
+import type { Mirror } from './mirror.ts';
+import type { Night } from './night.ts';
 import type { WorldRecord } from './records.ts';
 
 /** The errors that are possible after a night. */
@@ -29,31 +30,22 @@ export interface Truth {
 /** How many there are of each record. */
 export type Counts = Map<number, number>;
 
-/** The truth, from moment to moment. */
-export class Moments implements Truth {
-  readonly throughout: Counts;
-  readonly listed: Set<number>;
-  readonly most: Counts;
-  readonly texts: Set<number>;
-  readonly nameOf: Truth['nameOf'];
+/** What was listed at one moment. */
+export interface Moment {
+  readonly counts: Counts;
+  readonly texts: readonly number[];
+}
 
-  constructor(counts: Counts, texts: readonly number[], nameOf: Truth['nameOf']) {
-    this.throughout = new Map(counts);
-    this.listed = new Set(counts.keys());
-    this.most = new Map(counts);
-    this.texts = new Set(texts);
-    this.nameOf = nameOf;
+/** What was listed at some moments that follow each other. */
+export function truthOf(moments: readonly Moment[], nameOf: Truth['nameOf']): Truth & { most: Counts } {
+  const throughout: Counts = new Map(moments[0]?.counts);
+  const most: Counts = new Map(throughout);
+  for (const { counts } of moments.slice(1)) {
+    for (const [name, count] of throughout) throughout.set(name, Math.min(count, counts.get(name) ?? 0));
+    for (const [name, count] of counts) most.set(name, Math.max(count, most.get(name) ?? 0));
   }
-
-  note(counts: Counts, texts: readonly number[]): void {
-    for (const [name, count] of this.throughout)
-      this.throughout.set(name, Math.min(count, counts.get(name) ?? 0));
-    for (const [name, count] of counts) {
-      this.listed.add(name);
-      this.most.set(name, Math.max(count, this.most.get(name) ?? 0));
-    }
-    for (const text of texts) this.texts.add(text);
-  }
+  const texts = new Set(moments.flatMap(moment => moment.texts));
+  return { throughout, listed: new Set(most.keys()), most, texts, nameOf };
 }
 
 /**
@@ -116,9 +108,4 @@ function countsBy(truth: Truth, rows: Mirror['rows']): Counts {
   for (const { record, count } of rows.values())
     counts.set(truth.nameOf(record), (counts.get(truth.nameOf(record)) ?? 0) + count);
   return counts;
-}
-
-/** A copy of a mirror's rows, for a comparison with the rows after a night. */
-export function copyOf(rows: Mirror['rows']): Mirror['rows'] {
-  return new Map([...rows].map(([content, { record, count }]) => [content, { record, count }]));
 }

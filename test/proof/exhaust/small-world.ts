@@ -2,8 +2,9 @@ import type { PageAddress } from '../../../src/proof/window.ts';
 import type { Choices } from './choices.ts';
 import { comingAgain, ofOtherNode, otherwise } from './coming-again.ts';
 import type { NightService, Served } from './night.ts';
-import { type Counts, Moments } from './oracle.ts';
+import { type Counts, type Moment, type Truth, truthOf } from './oracle.ts';
 import type { WorldRecord } from './records.ts';
+import { type ServiceOptions, SmallService } from './small-service.ts';
 
 /**
  * How the records of a small list are ordered.
@@ -19,20 +20,8 @@ export function hasIds(order: SmallOrder): boolean {
   return order === 'id' || order === 'name' || order === 'inverted';
 }
 
-/** The faults that a service can have. */
-export type SmallQuirk =
-  | 'none'
-  | 'filter'
-  | 'filtered total'
-  | 'cut sizes'
-  | 'empty beyond'
-  | 'last page again'
-  | 'one total short'
-  | 'cut sizes, no total'
-  | 'unstable ties';
-
 /** A small list and what can happen to it. */
-export interface SmallWorldOptions {
+export interface SmallWorldOptions extends ServiceOptions {
   readonly order: SmallOrder;
   readonly records: readonly WorldRecord[];
   /** True if the keys fall along the list. */
@@ -42,7 +31,6 @@ export interface SmallWorldOptions {
   readonly movesMax?: number;
   /** True if records are only inserted and deleted (and moved), and no two are the same. */
   readonly isPlain?: boolean;
-  readonly quirk: SmallQuirk;
   /** Whether a record that went can come again, as it was or with another text: then its id is given again. */
   readonly comesAgain?: boolean;
   /** Whether a record can be exported again: its key is then greater than all others, so it moves to that end. */
@@ -63,9 +51,11 @@ export class SmallWorld implements NightService {
   readonly #options: SmallWorldOptions;
   readonly #choices: Choices;
   readonly story: Story = [];
-  readonly #hidden: number;
-  /** What was listed since the run began. */
-  truth: Moments;
+  readonly #service: SmallService;
+  /** What was listed at each moment of the world. */
+  readonly #moments: Moment[] = [];
+  /** The moment at which the run began. */
+  #begin = 0;
   /** True as long as nothing has changed since the run began. */
   isStill = true;
   #list: WorldRecord[];
@@ -83,11 +73,8 @@ export class SmallWorld implements NightService {
     this.#list = [...options.records];
     this.#changesLeft = options.changesMax;
     this.#movesLeft = options.movesMax ?? options.changesMax;
-    const isFilter = options.quirk === 'filter' || options.quirk === 'filtered total';
-    const hidden =
-      isFilter && this.#list.length > 0 ? this.#list[choices.next(this.#list.length)] : undefined;
-    this.#hidden = hidden?.content ?? -1;
-    this.truth = this.#truthOfNow();
+    this.#service = new SmallService(options, this.#list, choices);
+    this.#moments.push(this.#momentOfNow());
     this.story.push(`list ${this.#said(this.#list)}`);
   }
 
@@ -108,24 +95,41 @@ export class SmallWorld implements NightService {
       this.#list = changes[chosen - 1] as WorldRecord[];
       const listed = new Set(this.#list.map(({ id }) => id));
       this.#gone.push(...before.filter(({ id }) => !listed.has(id)));
-      this.truth.note(this.#counts(), this.#texts());
-      // With another key it is another record of the mirror, and both can be in it.
-      if (this.#options.isExportedAgain === true)
-        for (const name of this.truth.listed) this.truth.most.set(name, Number.POSITIVE_INFINITY);
+      this.#moments.push(this.#momentOfNow());
       this.story.push(`now ${this.#said(this.#list)}`);
     }
   }
 
   /** The run begins only now: what happened before is not part of it. */
   beginRun(): void {
-    this.truth = this.#truthOfNow();
+    this.#begin = this.moment;
     this.isStill = true;
     this.story.push('the run begins');
   }
 
+  /** The number of the present moment. */
+  get moment(): number {
+    return this.#moments.length - 1;
+  }
+
+  /** What was listed since the run began. */
+  get truth(): Truth {
+    return this.since(this.#begin);
+  }
+
+  /** What was listed since a moment. */
+  since(moment: number): Truth {
+    const truth = truthOf(this.#moments.slice(moment), this.nameOf);
+    // With another key it is another record of the mirror, and both can be in it.
+    if (this.#options.isExportedAgain === true)
+      for (const name of truth.listed) truth.most.set(name, Number.POSITIVE_INFINITY);
+    return truth;
+  }
+
   /** Records of now that were listed at every moment since the run began. */
   listedAllTheTime(): WorldRecord[] {
-    return this.#list.filter(record => (this.truth.throughout.get(this.nameOf(record)) ?? 0) > 0);
+    const { throughout } = this.truth;
+    return this.#list.filter(record => (throughout.get(this.nameOf(record)) ?? 0) > 0);
   }
 
   pick(underWay: number): number {
@@ -133,7 +137,7 @@ export class SmallWorld implements NightService {
   }
 
   answer({ index, size }: PageAddress): Served {
-    const { records, total } = this.#serve(index, size);
+    const { records, total } = this.#service.serve(this.#list, { index, size });
     const served = { records: this.#isOtherNode ? records.map(otherwise) : records, total };
     this.story.push(`page ${index} of ${size}: ${this.#said(served.records)}, total ${served.total}`);
     return served;
@@ -142,47 +146,6 @@ export class SmallWorld implements NightService {
   /** The number that identifies a record. */
   readonly nameOf = ({ id, content, identity }: WorldRecord): number =>
     hasIds(this.#options.order) ? id : (identity ?? content);
-
-  #serve(index: number, size: number): Served {
-    const list = this.#list;
-    const cut = (asked: number, page: number) => list.slice(page * asked, (page + 1) * asked);
-    const visible = (records: readonly WorldRecord[]) =>
-      records.filter(({ content }) => content !== this.#hidden);
-    const total = list.length;
-    switch (this.#options.quirk) {
-      case 'filter':
-        return { records: visible(cut(size, index)), total };
-      case 'filtered total':
-        return { records: visible(cut(size, index)), total: visible(list).length };
-      case 'cut sizes':
-        return { records: cut(Math.min(size, 2), index), total };
-      case 'unstable ties': {
-        // Records with the numbers 1 to 3, and those from 4 to 6, share what the list is ordered by.
-        const shuffled = [...list];
-        const groupOf = (record?: WorldRecord) =>
-          record === undefined || record.content > 6 ? -1 : Math.ceil(record.content / 3);
-        for (let round = 0; round < 2; round++)
-          for (let at = 1; at < shuffled.length; at++)
-            if (
-              groupOf(shuffled[at]) > 0 &&
-              groupOf(shuffled[at]) === groupOf(shuffled[at - 1]) &&
-              this.#choices.next(2) === 1
-            )
-              shuffled.splice(at - 1, 2, shuffled[at] as WorldRecord, shuffled[at - 1] as WorldRecord);
-        return { records: shuffled.slice(index * size, (index + 1) * size), total };
-      }
-      case 'cut sizes, no total':
-        return { records: cut(Math.min(size, 2), index), total: 0 };
-      case 'empty beyond':
-        return { records: index > 1 ? [] : cut(size, index), total };
-      case 'last page again':
-        return { records: cut(size, Math.min(index, Math.max(0, Math.ceil(total / size) - 1))), total };
-      case 'one total short':
-        return { records: cut(size, index), total: Math.max(0, total - 1) };
-      default:
-        return { records: cut(size, index), total };
-    }
-  }
 
   /** Every list that one change can make of this one. */
   #changes(): WorldRecord[][] {
@@ -271,22 +234,14 @@ export class SmallWorld implements NightService {
       .map((key, no) => ({ id: isId ? key : number * 10 + no, key, content: number * 10 + no }));
   }
 
-  #counts(): Counts {
-    const counts = new Map<number, number>();
+  #momentOfNow(): Moment {
+    const counts: Counts = new Map();
     for (const record of this.#list) {
-      if (record.content === this.#hidden) continue;
+      if (!this.#service.isVisible(record)) continue;
       const name = this.nameOf(record);
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
-    return counts;
-  }
-
-  #texts(): number[] {
-    return this.#list.flatMap(({ content }) => [content, content + ofOtherNode]);
-  }
-
-  #truthOfNow(): Moments {
-    return new Moments(this.#counts(), this.#texts(), this.nameOf);
+    return { counts, texts: this.#list.flatMap(({ content }) => [content, content + ofOtherNode]) };
   }
 
   #said(records: readonly WorldRecord[]): string {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { boundsOf, type NamedBound } from './bounds.ts';
+import { boundsOf } from './bounds.ts';
 import * as core from './core.ts';
 import { playEveryGrowth } from './every-growth.ts';
 import { playEveryWorld } from './every-world.ts';
 import { guards } from './guards.ts';
 import { CoreMutant } from './mutant.ts';
+import type { NamedBound } from './named-bound.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const timeout = 600_000;

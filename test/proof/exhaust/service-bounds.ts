@@ -1,0 +1,48 @@
+import { base, type Length, type NamedBound } from './named-bound.ts';
+import type { ServiceOptions, SmallQuirk, SmallTotal } from './small-service.ts';
+
+/** A service that leaves something out, or whose totals are wrong. */
+export interface WrongService extends ServiceOptions {
+  readonly name: string;
+}
+
+const quirks: readonly SmallQuirk[] = [
+  'none',
+  'filter',
+  'cut sizes',
+  'byte cap',
+  'empty beyond',
+  'window',
+  'last page again',
+  'last page missing',
+  'whole pages',
+];
+const totals: readonly SmallTotal[] = ['right', 'none', 'one less', 'one more', 'cached'];
+
+/** Every way of leaving something out, each with every kind of total. */
+export const wrongServices: readonly WrongService[] = quirks.flatMap(quirk => {
+  const kinds: readonly SmallTotal[] = quirk === 'filter' ? [...totals, 'visible'] : totals;
+  return kinds
+    .filter(total => quirk !== 'none' || total !== 'right')
+    .map(total => ({ name: `${quirk === 'none' ? '' : `${quirk}, `}${total} total`, quirk, total }));
+});
+
+/**
+ * The bounds of services that leave something out, or whose totals are wrong. One limit is known, and left out by the length of the lists:
+ * if a service cuts the list where a total of before ends, its page fits its total, and nothing tells it from a whole list. So a page of
+ * two records must not be the whole list by the total of any moment. A record that is too long for every page is left out, too.
+ */
+export function serviceBounds(length: Length): NamedBound[] {
+  const changesMax = { short: 0, long: 1, whole: 2 }[length];
+  const few = Math.min(1, changesMax);
+  const ids = { ...base, order: 'id', recordsMax: 5, largest: 3, changesMax, areRowsTogether: true } as const;
+  const unseen = { ...base, order: 'unseen', recordsMax: 5, largest: 5, changesMax: few } as const;
+  return wrongServices.flatMap(({ name, ...service }) => {
+    const isLong = service.quirk !== 'none' && (service.total === 'one less' || service.total === 'cached');
+    const long = isLong ? { recordsMin: 4 + changesMax, recordsMax: 6 } : {};
+    return [
+      { ...ids, ...service, ...long, name: `ids, ${name}` },
+      { ...unseen, ...service, ...long, name: `unseen order, ${name}` },
+    ];
+  });
+}

@@ -1,0 +1,143 @@
+import type { PageAddress } from '../../../src/proof/window.ts';
+import type { Choices } from './choices.ts';
+import type { Served } from './night.ts';
+import type { WorldRecord } from './records.ts';
+
+/**
+ * What a service leaves out of its pages.
+ *
+ * - `filter`: one record, after the page was cut.
+ * - `cut sizes`: it serves two records at most.
+ * - `byte cap`: some records are twice as long, and a page ends before the one that is too much for it.
+ * - `empty beyond`: it serves two pages of each size.
+ * - `window`: a page that reaches beyond the fourth record is empty, but not the first one.
+ * - `whole pages`: it has as many pages as its total fills, but at least one.
+ */
+export type SmallQuirk =
+  | 'none'
+  | 'filter'
+  | 'cut sizes'
+  | 'byte cap'
+  | 'empty beyond'
+  | 'window'
+  | 'last page again'
+  | 'last page missing'
+  | 'whole pages'
+  | 'unstable ties';
+
+/**
+ * What a service says of the number of its records.
+ *
+ * - `visible`: without those that it leaves out.
+ * - `cached`: a number of before, one less or one more as well; any answer can be the first with the number of now.
+ */
+export type SmallTotal = 'right' | 'visible' | 'none' | 'one less' | 'one more' | 'cached';
+
+/** How a small service serves its list. */
+export interface ServiceOptions {
+  readonly quirk: SmallQuirk;
+  /** The right one if it is left out. */
+  readonly total?: SmallTotal;
+}
+
+const windowSize = 4;
+const pagesMax = 2;
+const cutSize = 2;
+/** A page has so many units of length; see `lengthOf`. */
+const lengthMax = 3;
+
+const lengthOf = ({ content }: WorldRecord): number => (content % 3 === 0 ? 2 : 1);
+
+/** A service with habits of its own, in front of a list. */
+export class SmallService {
+  readonly #options: ServiceOptions;
+  readonly #choices: Choices;
+  /** The content of the record that it never shows. */
+  readonly #hidden: number;
+  /** The total that it keeps. */
+  #kept: number;
+
+  constructor(options: ServiceOptions, list: readonly WorldRecord[], choices: Choices) {
+    this.#options = options;
+    this.#choices = choices;
+    const hidden =
+      options.quirk === 'filter' && list.length > 0 ? list[choices.next(list.length)] : undefined;
+    this.#hidden = hidden?.content ?? -1;
+    this.#kept = list.length;
+    if (options.total === 'cached') this.#kept += list.length > 0 ? choices.next(3) - 1 : 0;
+  }
+
+  readonly isVisible = ({ content }: WorldRecord): boolean => content !== this.#hidden;
+
+  serve(list: readonly WorldRecord[], page: PageAddress): Served {
+    const total = this.#totalOf(list);
+    return { records: this.#cut(list, page, total), total };
+  }
+
+  #totalOf(list: readonly WorldRecord[]): number {
+    switch (this.#options.total) {
+      case 'visible':
+        return list.filter(this.isVisible).length;
+      case 'none':
+        return 0;
+      case 'one less':
+        return Math.max(0, list.length - 1);
+      case 'one more':
+        return list.length + 1;
+      case 'cached':
+        if (this.#kept !== list.length && this.#choices.next(2) === 1) this.#kept = list.length;
+        return this.#kept;
+      default:
+        return list.length;
+    }
+  }
+
+  /** @param total the one that it states. */
+  #cut(list: readonly WorldRecord[], { index, size }: PageAddress, total: number): readonly WorldRecord[] {
+    const cut = (asked: number, page: number) => list.slice(page * asked, (page + 1) * asked);
+    const last = Math.max(0, Math.ceil(list.length / size) - 1);
+    switch (this.#options.quirk) {
+      case 'filter':
+        return cut(size, index).filter(this.isVisible);
+      case 'cut sizes':
+        return cut(Math.min(size, cutSize), index);
+      case 'byte cap': {
+        let left = lengthMax;
+        return cut(size, index).filter(record => {
+          left -= lengthOf(record);
+          return left >= 0;
+        });
+      }
+      case 'empty beyond':
+        return index < pagesMax ? cut(size, index) : [];
+      case 'window':
+        return index === 0 || (index + 1) * size <= windowSize ? cut(size, index) : [];
+      case 'last page again':
+        return cut(size, Math.min(index, last));
+      case 'last page missing':
+        return index > 0 && index >= last ? [] : cut(size, index);
+      case 'whole pages':
+        return index === 0 || index < Math.floor(total / size) ? cut(size, index) : [];
+      case 'unstable ties':
+        return this.#shuffled(list).slice(index * size, (index + 1) * size);
+      default:
+        return cut(size, index);
+    }
+  }
+
+  /** Records with the numbers 1 to 3, and those from 4 to 6, share what the list is ordered by. */
+  #shuffled(list: readonly WorldRecord[]): WorldRecord[] {
+    const shuffled = [...list];
+    const groupOf = (record?: WorldRecord) =>
+      record === undefined || record.content > 6 ? -1 : Math.ceil(record.content / 3);
+    for (let round = 0; round < 2; round++)
+      for (let at = 1; at < shuffled.length; at++)
+        if (
+          groupOf(shuffled[at]) > 0 &&
+          groupOf(shuffled[at]) === groupOf(shuffled[at - 1]) &&
+          this.#choices.next(2) === 1
+        )
+          shuffled.splice(at - 1, 2, shuffled[at] as WorldRecord, shuffled[at - 1] as WorldRecord);
+    return shuffled;
+  }
+}
