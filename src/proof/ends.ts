@@ -1,4 +1,3 @@
-import type { Asking, AskOptions, Reading } from './reading.ts';
 import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
 
 // A total can refute a claim. It never proves one.
@@ -34,27 +33,6 @@ export function countedAnswers(answers: readonly Answer[]): Answer[] {
     if (other === undefined || answer.asked > other.arrived) newest.set(addressText(answer), answer);
   }
   return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
-}
-
-/** At most this many answers that contradict their total are asked for once more. */
-const askedAgainMax = 12;
-
-/**
- * Asks once more for the pages that contradict their totals, unless they are too many: the service then does something else.
- *
- * @param share the largest share of the answers; count and items of few come from two moments.
- */
-export function* askedAgain(
-  run: Reading,
-  answers: readonly Answer[],
-  share: number,
-  options: AskOptions,
-): Asking<readonly Answer[]> {
-  const isAlone = (answer: Answer) =>
-    answers.filter(other => addressText(other) === addressText(answer)).length === 1;
-  const odd = answers.filter(answer => isContradicted(answer) && isAlone(answer));
-  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
-  return odd.length > most ? [] : yield* run.ask(odd, options);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { askedAgain, checkTotal } from './ends.ts';
+import { checkTotal } from './ends.ts';
 import { sizesMax } from './plan.ts';
-import { type Asking, pagesBeyondMax, type Reading } from './reading.ts';
+import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
 import {
   type Answer,
   areSameRecords,

@@ -1,4 +1,5 @@
 import type { KeyWindows } from './cover.ts';
+import { checkTotal } from './ends.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
 import {
@@ -168,6 +169,27 @@ export class Reading {
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
   }
+}
+
+/** At most this many answers that contradict their total are asked for once more. */
+const askedAgainMax = 12;
+
+/**
+ * Asks once more for the pages that contradict their totals, unless they are too many: the service then does something else.
+ *
+ * @param share the largest share of the answers; count and items of few come from two moments.
+ */
+export function* askedAgain(
+  run: Reading,
+  answers: readonly Answer[],
+  share: number,
+  options: AskOptions,
+): Asking<readonly Answer[]> {
+  const isAlone = (answer: Answer) =>
+    answers.filter(other => addressText(other) === addressText(answer)).length === 1;
+  const odd = answers.filter(answer => checkTotal(answer) === 'contradicts' && isAlone(answer));
+  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
+  return odd.length > most ? [] : yield* run.ask(odd, options);
 }
 
 /** A page that fails is read by so many smaller ones. */

@@ -1,8 +1,16 @@
 import { openRanges, windowsOf } from './cover.ts';
-import { askedAgain, checkTotal, countedAnswers, endShown, isOnePageWhole, pagesAtEnd } from './ends.ts';
+import { checkTotal, countedAnswers, endShown, isOnePageWhole, pagesAtEnd } from './ends.ts';
 import { type KeyOrder, orderOf } from './order.ts';
 import { Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
-import { type Asking, agreement, isWrong, pagesBeyondMax, type Reading, type Verdict } from './reading.ts';
+import {
+  type Asking,
+  agreement,
+  askedAgain,
+  isWrong,
+  pagesBeyondMax,
+  type Reading,
+  type Verdict,
+} from './reading.ts';
 import {
   type Answer,
   allKeys,
