@@ -5,9 +5,9 @@ import { type Proof, prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
-import { apply, assertSum } from '../store/write/apply.ts';
+import { apply, assertSum, forgetJournal } from '../store/write/apply.ts';
 import { answersIn } from '../store/write/journal.ts';
-import { forgetJournal, type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
+import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
@@ -161,7 +161,7 @@ async function write(
   }
   if (endedBy === null) return written;
   // A list that always ends early would always fail with it.
-  await forgetJournal(context, stage.before);
+  await forgetJournal(stage);
   throw endedBy;
 }
 

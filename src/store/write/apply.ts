@@ -78,6 +78,18 @@ export async function apply(
   });
 }
 
+/** Forgets the answers of a reading that ended early, because what they say can't be written. */
+export async function forgetJournal({ context, before }: Stage): Promise<void> {
+  const { file, list, runId } = context;
+  const state = { ...before, journal: null };
+  await transact(file, AbortSignal.timeout(forgettingMsMax), () =>
+    writeState(file.sqlite, list, runId, state),
+  );
+}
+
+/** How long that can wait for another program's lock, in milliseconds. */
+const forgettingMsMax = 5_000;
+
 /**
  * Makes sure that the content hashes beside the rows still have the expected sum. It does not read the rows.
  *

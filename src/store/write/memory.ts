@@ -8,8 +8,6 @@ import type { PageItems } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { type Journal, type JournaledAnswer, journaled } from './journal.ts';
 import { listSql } from './list-sql.ts';
-import type { ListContext } from './mirror.ts';
-import { transact } from './transaction.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
 export interface ListState {
@@ -127,12 +125,6 @@ export function writeState(
       'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))',
     )
     .run(resource, runId, json, checkOf(resource, runId, json));
-}
-
-/** Forgets the answers of a reading that ended early, because what they say can't be written. */
-export async function forgetJournal({ file, list, runId }: ListContext, before: ListState): Promise<void> {
-  const state = { ...before, journal: null };
-  await transact(file, AbortSignal.timeout(5_000), () => writeState(file.sqlite, list, runId, state));
 }
 
 function checkOf(...values: readonly [resource: string, runId: number, state: string]): string {
