@@ -64,7 +64,7 @@ function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const isEnd = (answer: Answer) => {
     const end = endOf(answer);
     if (!sizes.has(answer.size)) return false; // guard: sizes that are served
-    if (counted.some(({ total, isRecalled }) => !isRecalled && total > end)) return false; // guard: a total that is not reached
+    if (counted.some(other => isBeyondEnd(other, end))) return false; // guard: a total that is not reached
     if (limitUnits.some(unit => end % unit === 0)) return false; // guard: a limit is no end
     // A page that is not full and ends before it is one that something was left out of.
     const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
@@ -80,6 +80,9 @@ function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   return new Set(short.filter(one => short.some(other => isSameEnd(one, other)))); // guard: two pages end alike
 }
 
+/** Whether a total of this run says that the list goes on behind that place. */
+const isBeyondEnd = ({ total, isRecalled }: Answer, end: number): boolean => !isRecalled && total > end;
+
 /** The sizes that the service has served in full. */
 export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
   return new Set(answers.filter(isFull).map(({ size }) => size));
@@ -92,8 +95,8 @@ export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
  */
 export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const counted = countedAnswers(answers);
-  if (!counted.some(isContradicted)) return [];
   const end = endShown(answers);
+  if (!counted.some(isContradicted) || counted.some(answer => isBeyondEnd(answer, end))) return [];
   const left = (size: number) => end % size;
   const sizes = [...sizesServed(counted)].filter(size => left(size) > 0).sort((a, b) => left(a) - left(b));
   const pages = sizes.map(size => ({ index: Math.floor(end / size), size }));
