@@ -201,7 +201,7 @@ describe('what came and changed between two runs', () => {
     // Two records of the first page change places: pages have to overlap by more, so others are asked for.
     const swap = () => items.splice(3, 2, items[4] as SampleItem, items[3] as SampleItem);
     swap();
-    const edited = 60;
+    const edited = 80;
     Object.assign(items[edited] as SampleItem, { sourceDocumentTitle: 'new' });
     await breakOff(scene, 10);
     expect(titlesOf(scene, String(items[edited]?.sourceDocumentReference))).toEqual(['new']);
