@@ -50,7 +50,7 @@ export const syncLong = (scene: LongList, options: Parameters<typeof syncScene>[
 
 /** The same with little patience: an outage soon ends it. */
 export const syncBriefly = (scene: LongList, options: Parameters<typeof syncScene>[1] = {}) =>
-  syncLong(scene, { giveUpAfterMs: 400, retryDelayMs: 60, ...options });
+  syncLong(scene, { giveUpAfterMs: 700, retryDelayMs: 100, ...options });
 
 /** A run that is broken off after so many answers, and what it ended with. The service is well again then. */
 export async function breakOff(

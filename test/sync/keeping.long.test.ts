@@ -78,7 +78,7 @@ test('one signal does not end a run that is keeping what it has read', async () 
   const { service, database } = scene;
   let n = 0;
   let writer: Database.Database | undefined;
-  await using cli = start(scene, '--give-up-after', '400ms');
+  await using cli = start(scene, '--give-up-after', '700ms');
   const { promise: isHeld, resolve: hold } = Promise.withResolvers<void>();
   service.options.faults = () => {
     if (++n <= 70) return undefined;
@@ -106,7 +106,7 @@ test('rows are there to be read while a long reading goes on', async () => {
   await using scene = await setLongList(120, { size: 50 });
   const { service, env } = scene;
   service.options.latencyMs = 100;
-  await using cli = start(scene, '--save-every', '400ms');
+  await using cli = start(scene, '--save-every', '700ms');
   let isOver = false;
   const done = cli.done.finally(() => {
     isOver = true;

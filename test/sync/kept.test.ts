@@ -136,7 +136,7 @@ describe('what people see of a list that was broken off', () => {
     scene = await setLongList(pages);
     const { resource } = scene;
     failAfter(scene, answers);
-    const ofRun = await scene.run('sync', '--resource', resource, '--give-up-after', '400ms');
+    const ofRun = await scene.run('sync', '--resource', resource, '--give-up-after', '700ms');
     seen['the summary'] = ofRun.stdout;
     seen['the log'] = ofRun.stderr;
     seen.status = (await scene.run('status')).stdout;
@@ -189,7 +189,7 @@ describe('what people see of a list that was broken off', () => {
     const fault = { server_error: 500, overloaded: 503 }[code];
     failAfter(other, answers, fault ? { kind: 'status', status: fault } : { kind: 'reset' });
     const isLate = code === 'deadline';
-    const patience = isLate ? ['--deadline', '2s'] : ['--give-up-after', '400ms'];
+    const patience = isLate ? ['--deadline', '2s'] : ['--give-up-after', '700ms'];
     const args = ['sync', '--resource', other.resource, ...patience];
     const { stdout } = await other.run(...args);
     expect(stdout).toContain(`[${code}] Kept `);
