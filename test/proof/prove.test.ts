@@ -1,85 +1,8 @@
 import { expect, test } from 'vitest';
-import { overlapOf } from '../../src/proof/plan.ts';
-import { type Proof, prove } from '../../src/proof/prove.ts';
-import type { Asking, ListFacts } from '../../src/proof/reading.ts';
-import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
+import type { Ask } from '../../src/proof/window.ts';
+import { counted, type Entry, proven, type Service } from './play-proof.ts';
 
 // What `prove` asks for, and what it makes of the answers, in lists that are too long for every small world.
-
-interface Entry {
-  readonly key: number;
-  readonly content: number;
-}
-
-interface Service {
-  list: Entry[];
-  readonly identity: Identity;
-  readonly hasOneSize?: boolean;
-  /** Called before each answer. */
-  readonly onAsk?: (ask: Ask, number: number) => void;
-  /** The content of a record that it counts and never shows. */
-  readonly hidden?: number;
-  /** The total that it states, if it is not the number of its records. */
-  readonly totalOf?: (ask: Ask) => number;
-}
-
-/** Plays a proof against a service, and returns what it proved with all that was asked for. */
-function play<Result>(asking: Asking<Result>, service: Service): { result: Result; asked: Ask[] } {
-  const asked: Ask[] = [];
-  let tick = 0;
-  let step = asking.next();
-  while (step.done !== true) {
-    const answers: Answer[] = [];
-    for (const ask of step.value.pages) {
-      asked.push(ask);
-      service.onAsk?.(ask, asked.length);
-      const { list, identity, hasOneSize = false } = service;
-      const cut = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
-      const items = cut.filter(({ content }) => content !== service.hidden);
-      const keys = Float64Array.from(items, ({ key }) => key);
-      const isOther = hasOneSize && ask.size !== 20;
-      answers.push({
-        ...ask,
-        asked: ++tick,
-        arrived: ++tick,
-        at: 0,
-        isRecalled: false,
-        total: service.totalOf?.(ask) ?? list.length,
-        page: new PageItems(
-          `${[...keys]} ${items.map(({ content }) => content)}`,
-          keys,
-          {
-            records: Float64Array.from(items, ({ key, content }) => (identity === 'id' ? key : content)),
-            versions: Int32Array.from(items, ({ content }) => content),
-          },
-          identity,
-        ),
-        wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
-        oldestNewKeys: [],
-      });
-      if (step.value.stop(answers.at(-1) as Answer)) break;
-    }
-    step = asking.next(answers);
-  }
-  return { result: step.value, asked };
-}
-
-const counted = (count: number, from = 0): Entry[] =>
-  Array.from({ length: count }, (_, at) => ({ key: (from + at) * 100, content: from + at + 1 }));
-
-function proven(service: Service, some: Partial<ListFacts> = {}): { result: Proof; asked: Ask[] } {
-  const facts: ListFacts = {
-    identity: service.identity,
-    largest: 20,
-    overlap: overlapOf(some.largest ?? 20, service.identity),
-    learnt: null,
-    run: 1,
-    totalBefore: service.list.length,
-    unshown: () => [],
-    ...some,
-  };
-  return play(prove(facts), service);
-}
 
 test.each(['up', 'down'] as const)(
   'a list in the order of its keys is proven by one reading: %s',

@@ -76,6 +76,15 @@ function recordBounds(length: Length): NamedBound[] {
     isPlain: true,
     comesAgain: true,
   } as const;
+  // A time is shared by several records, so a page does not cover its edges.
+  const times = {
+    order: 'ties',
+    largest: 5,
+    overlap: 2,
+    recordsMin: 3,
+    recordsMax: 6,
+    every: length === 'short' ? 24 : 3,
+  } as const;
   const nodes = { ...few, changesMax: changesMax + 1, hasTwoNodes: true } as const;
   return [false, true].flatMap(isDown => {
     const how = isDown ? 'fall' : 'rise';
@@ -83,6 +92,7 @@ function recordBounds(length: Length): NamedBound[] {
       { ...again, isDown, order: 'id', name: `ids that ${how}, records come again` },
       { ...again, isDown, order: 'ties', name: `ties that ${how}, records come again`, every: 7 },
       { ...exportedAgain, isDown, name: `ids that ${how}, exported again` },
+      { ...exportedAgain, ...times, isDown, name: `times that ${how}, exported again` },
       { ...nodes, isDown, order: 'id', name: `ids that ${how}, two nodes` },
       { ...nodes, isDown, order: 'ties', name: `ties that ${how}, two nodes`, every: 9 },
     ] as const;

@@ -83,7 +83,9 @@ export function wrongs(
 }
 
 /** Removals that rest on one answer: a row goes only if two would have shown it. */
-export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wrong, number][] {
+export function removedByOne({ removed, answers, verdict }: Night, isDown: boolean): [Wrong, number][] {
+  // Pages of readings that agree up to the newest key can have other totals: that they agree shows that nothing went between two of them.
+  const canDiffer = verdict.rule === 'agreement';
   return removed.flatMap(({ key, content }) => {
     let showing = 0;
     for (const { index, size, page, total } of answers) {
@@ -93,7 +95,7 @@ export function removedByOne({ removed, answers }: Night, isDown: boolean): [Wro
       const isBefore = isDown ? key > page.greatest : key < page.least;
       const isBehind = isDown ? key < page.least : key > page.greatest;
       const isNext = (other: Answer) =>
-        other.index === index + 1 && other.size === size && other.total === total;
+        other.index === index + 1 && other.size === size && (canDiffer || other.total === total);
       const isBetween = () =>
         answers.some(other => isNext(other) && (isDown ? key > other.page.greatest : key < other.page.least));
       const mayShow = !(isBefore && index > 0) && (!isBehind || isLast || isBetween());

@@ -11,13 +11,17 @@ export interface WorldRecord {
   readonly content: number;
   /** In a list without ids: records that share it are told apart by nothing but their text. The content it began with, if it is left out. */
   readonly identity?: number;
+  /** How often it was exported again; then it has another time. */
+  readonly exports?: number;
   /** The content before its last edit. */
   readonly before?: number;
 }
 
+const ofNextExport = 100_000;
+
 /** The number of a record, as docmirror would give it: an edit does not change it. */
-export function recordNumber({ key, content, identity }: WorldRecord, by: Identity): number {
-  return by === 'id' ? key : (identity ?? content);
+export function recordNumber({ key, content, identity, exports = 0 }: WorldRecord, by: Identity): number {
+  return by === 'id' ? key : (identity ?? content) + exports * ofNextExport;
 }
 
 /** The number of pages that are kept. */

@@ -1,0 +1,83 @@
+import { overlapOf } from '../../src/proof/plan.ts';
+import { type Proof, prove } from '../../src/proof/prove.ts';
+import type { Asking, ListFacts } from '../../src/proof/reading.ts';
+import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
+
+/** A record of a made-up list. Its content is its text and, if the list has no ids, tells it from others. */
+export interface Entry {
+  readonly key: number;
+  readonly content: number;
+}
+
+/** A service with a list, as a proof meets it. */
+export interface Service {
+  list: Entry[];
+  readonly identity: Identity;
+  readonly hasOneSize?: boolean;
+  /** Called before each answer. */
+  readonly onAsk?: (ask: Ask, number: number) => void;
+  /** The content of a record that it counts and never shows. */
+  readonly hidden?: number;
+  /** The total that it states, if it is not the number of its records. */
+  readonly totalOf?: (ask: Ask) => number;
+}
+
+/** Plays a proof against a service, and returns what it proved with all that was asked for. */
+function play<Result>(asking: Asking<Result>, service: Service): { result: Result; asked: Ask[] } {
+  const asked: Ask[] = [];
+  let tick = 0;
+  let step = asking.next();
+  while (step.done !== true) {
+    const answers: Answer[] = [];
+    for (const ask of step.value.pages) {
+      asked.push(ask);
+      service.onAsk?.(ask, asked.length);
+      const { list, identity, hasOneSize = false } = service;
+      const cut = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
+      const items = cut.filter(({ content }) => content !== service.hidden);
+      const keys = Float64Array.from(items, ({ key }) => key);
+      const isOther = hasOneSize && ask.size !== 20;
+      answers.push({
+        ...ask,
+        asked: ++tick,
+        arrived: ++tick,
+        at: 0,
+        isRecalled: false,
+        total: service.totalOf?.(ask) ?? list.length,
+        page: new PageItems(
+          `${[...keys]} ${items.map(({ content }) => content)}`,
+          keys,
+          {
+            records: Float64Array.from(items, ({ key, content }) => (identity === 'id' ? key : content)),
+            versions: Int32Array.from(items, ({ content }) => content),
+          },
+          identity,
+        ),
+        wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
+        oldestNewKeys: [],
+      });
+      if (step.value.stop(answers.at(-1) as Answer)) break;
+    }
+    step = asking.next(answers);
+  }
+  return { result: step.value, asked };
+}
+
+/** So many records, in the order of their keys. */
+export const counted = (count: number, from = 0): Entry[] =>
+  Array.from({ length: count }, (_, at) => ({ key: (from + at) * 100, content: from + at + 1 }));
+
+/** What `prove` says of a service, with all that it asked for. */
+export function proven(service: Service, some: Partial<ListFacts> = {}): { result: Proof; asked: Ask[] } {
+  const facts: ListFacts = {
+    identity: service.identity,
+    largest: 20,
+    overlap: overlapOf(some.largest ?? 20, service.identity),
+    learnt: null,
+    run: 1,
+    totalBefore: service.list.length,
+    unshown: () => [],
+    ...some,
+  };
+  return play(prove(facts), service);
+}
