@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest';
+import { copiesIn, endingAnswers, miscount } from '../../src/proof/ends.ts';
+import { type Answer, PageItems } from '../../src/proof/window.ts';
+
+// What answers say of the end of a list and of its totals, by hand.
+
+interface Shown {
+  readonly index: number;
+  readonly size: number;
+  readonly total: number;
+  /** How many records it shows, from its place on; those of the list if it is left out. */
+  readonly count?: number;
+  /** By how much its records are others than those at its place. */
+  readonly shift?: number;
+  readonly isRecalled?: boolean;
+}
+
+/** Answers of a list of 205 records, in the order in which they were asked for. */
+const answersOf = (shown: readonly Shown[], length = 205): Answer[] =>
+  shown.map(({ index, size, total, count, shift = 0, isRecalled = false }, at) => {
+    const begin = index * size;
+    const left = count ?? Math.max(0, Math.min(size, length - begin));
+    const keys = Float64Array.from({ length: left }, (_, place) => begin + place + shift);
+    const numbers = { records: keys, versions: new Int32Array(left) };
+    return {
+      ...{ index, size, total, isRecalled, sent: null, isSecondLook: false, isBeyond: false },
+      ...{ asked: at, arrived: at, at: 0, wrong: null, oldestNewKeys: [] },
+      page: new PageItems(`${[...keys]}`, keys, numbers, 'id'),
+    };
+  });
+
+/** A cached total is less than the list; two pages of sizes that are served end it, and behind both is nothing. */
+const stale: readonly Shown[] = [
+  { index: 0, size: 20, total: 200 },
+  { index: 1, size: 19, total: 200 },
+  { index: 10, size: 20, total: 200 },
+  { index: 11, size: 20, total: 200 },
+  { index: 10, size: 19, total: 200 },
+  { index: 11, size: 19, total: 200 },
+];
+const [full19, end19, behind19] = [1, 4, 5].map(at => stale[at]) as [Shown, Shown, Shown];
+const without = (...some: readonly Shown[]) => stale.filter(each => !some.includes(each));
+const endsIn = (shown: readonly Shown[], length?: number) => endingAnswers(answersOf(shown, length)).size;
+
+test('two pages that end alike end a list whose totals are less', () => {
+  expect(endsIn(stale)).toBe(2);
+});
+
+test.each([
+  ['a page behind it has records', [...without(behind19), { ...behind19, count: 3 }]],
+  ['a page behind it was not asked for', without(behind19)],
+  ['the other page ends before it', [...without(end19), { ...end19, count: 14 }]],
+  ['the other page ends with another record', [...without(end19), { ...end19, shift: 1 }]],
+  ['one of the sizes is not served in full', without(full19)],
+  ['a total is greater', [...stale, { index: 2, size: 20, total: 206 }]],
+  ['a page before it is not full', [...stale, { index: 3, size: 18, total: 200, count: 17 }]],
+])('they do not if %s', (_, shown) => {
+  expect(endsIn(shown)).toBe(0);
+});
+
+test('they do not at a number that can be a limit', () => {
+  const at = (length: number) => {
+    const pages = [20, 19].flatMap(size => {
+      const index = Math.floor(length / size);
+      return [0, index, index + 1].map(each => ({ index: each, size, total: length - 3 }));
+    });
+    return endsIn(pages, length);
+  };
+  expect([1_001, 1_023, 3_001].map(at)).toEqual([2, 2, 2]);
+  expect([1_024, 3_072, 7_000].map(at)).toEqual([0, 0, 0]);
+});
+
+test('a page that ends at its own total ends nothing while another one contradicts its total', () => {
+  const shown = [
+    { index: 0, size: 20, total: 205 },
+    { index: 10, size: 20, total: 205 },
+  ];
+  expect(endsIn(shown)).toBe(1);
+  expect(endsIn([...shown, { index: 5, size: 20, total: 205, count: 12 }])).toBe(0);
+});
+
+test('a total of an earlier run refutes no end', () => {
+  const older = { index: 2, size: 20, total: 240, isRecalled: true };
+  expect(endsIn([older, ...stale])).toBe(2);
+});
+
+const totals = (...all: readonly number[]) => answersOf(all.map(total => ({ index: 1, size: 20, total })));
+
+test('totals that come back by turns are of two copies', () => {
+  expect(copiesIn(totals(200, 190, 200, 190, 200, 190, 200, 190, 200))).toEqual([200, 190]);
+});
+
+test.each([
+  ['records come and go', totals(200, 203, 199, 204, 198, 205, 197, 206, 196)],
+  ['they differ by two', totals(...Array.from({ length: 40 }, (_, at) => 200 + 2 * (at % 2)))],
+  ['many go at once and come back', totals(200, 190, 200, 200, 200, 190, 200, 200)],
+])('totals of one list are not if %s', (_, answers) => {
+  expect(copiesIn(answers)).toBeNull();
+});
+
+test('a list has too few records by its totals, but for what they moved by', () => {
+  expect(miscount(totals(205, 205), 204)).toMatch(/204.*205/);
+  expect(miscount(totals(205, 205), 206)).toBeNull();
+  expect(miscount(totals(205, 206, 205), 203)).toBeNull();
+});
+
+test('a total of an earlier run does not move it', () => {
+  const answers = answersOf([
+    { index: 1, size: 20, total: 235, isRecalled: true },
+    { index: 2, size: 20, total: 205 },
+    { index: 3, size: 20, total: 205 },
+  ]);
+  expect(miscount(answers, 190)).toMatch(/190.*205/);
+});
