@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../support/in-process.ts';
-import { expectExactMirror, mirrored } from '../support/oracle.ts';
+import { expectExactMirror, listed, mirrored } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';
 import type { Fault, RecordedRequest } from '../support/stand-in.ts';
 
@@ -60,7 +60,7 @@ describe.concurrent('a fault that passes:', () => {
 
   // A page that is a 500 for ever is left out: test/sync/page-failed.test.ts.
   test.each(representative.filter(([name]) => name !== '500'))(
-    '%s without end ends that list alone, and says so',
+    '%s without end ends that list alone, keeps what was read, and says so',
     async (_name, fault, code) => {
       await using scene = await setScene({ maxPageSize: 40 });
       scene.service.options.faults = request => (isPage(request, 3) ? fault : undefined);
@@ -72,7 +72,10 @@ describe.concurrent('a fault that passes:', () => {
       const message = synced.of(resource).error?.message;
       expect(message).toContain(`GET ${scene.service.url}/v2/document-exports`);
       expect(message).not.toContain(scene.service.options.token);
-      expect(mirrored(scene.database, resource)).toEqual([]);
+      expect(synced.of(resource).completeness).toBe('unproven');
+      const kept = mirrored(scene.database, resource);
+      expect(kept.length).toBeGreaterThan(30);
+      expect(listed(scene.service.lists[resource], resource)).toEqual(expect.arrayContaining(kept));
       expectExactMirror(scene.database, scene.service, ['collections', 'webhooks']);
       scene.service.options.faults = undefined;
       expect(await syncScene(scene)).toMatchObject({ code: 0 });
