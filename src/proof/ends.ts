@@ -101,11 +101,22 @@ export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const sizes = [...sizesServed(counted)].filter(size => left(size) > 0).sort((a, b) => left(a) - left(b));
   const pages = sizes.map(size => ({ index: Math.floor(end / size), size }));
   const [one, other] = [pages[0], pages.at(-1)];
-  if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return [];
+  if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return halves();
   const behind = [one, other].map(({ index, size }) => ({ index: index + 1, size }));
   const most = Math.max(...sizes);
   const divisor = Array.from({ length: most }, (_, at) => most - at).find(size => end % size === 0) as number;
   return [one, other, ...behind, { index: end / divisor, size: divisor }];
+
+  /** Of a list on a page or two: the first pages of two sizes that are half of it, to see whether these are served. */
+  function halves(): PageAddress[] {
+    const largest = Math.max(...counted.map(({ size }) => size));
+    const half = Math.floor(end / 2);
+    const asked = new Set(counted.map(addressText));
+    return [half + 1, half + 2]
+      .filter(size => size < end && size <= largest)
+      .map(size => ({ index: 0, size }))
+      .filter(page => !asked.has(addressText(page)));
+  }
 }
 
 /** The place after the last record that answers show; of two moments, the later one. */

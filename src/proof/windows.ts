@@ -70,7 +70,9 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     const [first] = run.heard;
     if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* run.ask([first]);
-      if (run.heard.every(answer => checkTotal(answer) === 'contradicts')) return agreement(cutReason);
+      // A total that is less cuts nothing off.
+      const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
+      if (run.heard.every(isCut)) return agreement(cutReason);
     }
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;

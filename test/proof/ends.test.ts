@@ -37,18 +37,20 @@ const stale: readonly Shown[] = [
   { index: 11, size: 20, total: 200 },
   { index: 10, size: 19, total: 200 },
   { index: 11, size: 19, total: 200 },
+  { index: 41, size: 5, total: 200 },
 ];
-const [full19, end19, behind19] = [1, 4, 5].map(at => stale[at]) as [Shown, Shown, Shown];
+const [full19, end19, behind19, atEnd] = [1, 4, 5, 6].map(at => stale[at]) as [Shown, Shown, Shown, Shown];
 const without = (...some: readonly Shown[]) => stale.filter(each => !some.includes(each));
 const endsIn = (shown: readonly Shown[], length?: number) => endingAnswers(answersOf(shown, length)).size;
 
-test('two pages that end alike end a list whose totals are less', () => {
+test('two pages that end alike end a list whose totals are less, if nothing is behind', () => {
   expect(endsIn(stale)).toBe(2);
 });
 
 test.each([
   ['a page behind it has records', [...without(behind19), { ...behind19, count: 3 }]],
   ['a page behind it was not asked for', without(behind19)],
+  ['a record that did not fit into them is at their end', [...without(atEnd), { ...atEnd, count: 1 }]],
   ['the other page ends before it', [...without(end19), { ...end19, count: 14 }]],
   ['the other page ends with another record', [...without(end19), { ...end19, shift: 1 }]],
   ['one of the sizes is not served in full', without(full19)],
@@ -64,7 +66,7 @@ test('they do not at a number that can be a limit', () => {
       const index = Math.floor(length / size);
       return [0, index, index + 1].map(each => ({ index: each, size, total: length - 3 }));
     });
-    return endsIn(pages, length);
+    return endsIn([...pages, { index: length, size: 1, total: length - 3 }], length);
   };
   expect([1_001, 1_023, 3_001].map(at)).toEqual([2, 2, 2]);
   expect([1_024, 3_072, 7_000].map(at)).toEqual([0, 0, 0]);
