@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
-import { type Answer, allKeys, keysOf } from './window.ts';
+import { type Answer, allKeys, keysOf, type PageItems } from './window.ts';
 import { proveByWindows, readAcross, verdictByKey, verdictOf, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
@@ -168,6 +168,28 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
     return `${count} not shown, and could not be looked for a second time`;
   }
+}
+
+/**
+ * The answers that a proof rests on: it is as old as the oldest one. Readings that agree, or show one order, are of this run alone. But a
+ * record keeps its rows if an answer of an earlier run shows it, though it can have gone since. So that answer counts, too, unless others
+ * show as many of each of its records.
+ */
+export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verdict'>): readonly Answer[] {
+  if (verdict.rule === 'key' || !answers.some(({ isRecalled }) => isRecalled)) return answers;
+  const most = new Map<number, number>();
+  for (const { page, isRecalled } of answers)
+    for (const [record, count] of isRecalled ? [] : countsOn(page))
+      most.set(record, Math.max(count, most.get(record) ?? 0));
+  const isAlone = ([record, count]: readonly [number, number]) => count > (most.get(record) ?? 0); // guard: records that only an earlier run has shown
+  return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOn(page)].some(isAlone));
+}
+
+/** How often a page shows each of its records. */
+function countsOn({ records }: PageItems): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const record of records) counts.set(record, (counts.get(record) ?? 0) + 1);
+  return counts;
 }
 
 function ofCopies({ rule }: Verdict, [one, other]: readonly [number, number]): Verdict {

@@ -1,7 +1,7 @@
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
-import { type Proof, prove } from '../proof/prove.ts';
+import { answersInUse, type Proof, prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
@@ -261,7 +261,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     undecided,
     firstPageNo,
     pageSize,
-    readSince: readSince(answers, progress),
+    readSince: readSince(answersInUse(proof), progress),
     journal: hasEndedEarly ? { older, totalBefore } : null,
   };
 }

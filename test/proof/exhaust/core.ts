@@ -3,7 +3,7 @@ export { proveByAgreement } from '../../../src/proof/agreement.ts';
 export { miscount } from '../../../src/proof/ends.ts';
 export { proveGrowth } from '../../../src/proof/growth.ts';
 export { learntOrder } from '../../../src/proof/order.ts';
-export { confirm, proofOf, prove } from '../../../src/proof/prove.ts';
+export { answersInUse, confirm, proofOf, prove } from '../../../src/proof/prove.ts';
 export { EndedEarly, Reading } from '../../../src/proof/reading.ts';
 export { settle } from '../../../src/proof/settle.ts';
 export { PageItems } from '../../../src/proof/window.ts';

@@ -132,7 +132,7 @@ export function playNight(
     removed,
     undecided,
     isProven: verdict.isProven && undecided === 0,
-    since: Math.min(...answers.map(({ at }) => at)),
+    since: Math.min(...core.answersInUse(step.value).map(({ at }) => at)),
     kept: hasEnded ? keptNow() : null,
     isAfresh: false,
   };
