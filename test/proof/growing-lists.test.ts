@@ -26,8 +26,6 @@ const unproven = { rule: 'agreement', isProven: false };
 /** Comes in front of the list of the newest, which shifts all others to later places. */
 const comes: Change = (list, reading) => list.unshift({ key: 1e6 + reading, content: 1e6 + reading });
 const goes: Change = list => list.shift();
-/** Comes in front of the list of the oldest. */
-const comesFirst: Change = (list, reading) => list.unshift({ key: -reading, content: 1e6 + reading });
 
 test.each(['up', 'down'] as const)('two readings prove a list that only grows: %s', direction => {
   const grow: Change = (list, reading) => {
@@ -39,8 +37,17 @@ test.each(['up', 'down'] as const)('two readings prove a list that only grows: %
 });
 
 test('they do not if each of them shows a record that then goes and hides another one', () => {
-  const removes: Change = list => list.splice(5, 1);
-  expect(played('up', { 0: comesFirst, 1: removes })).toMatchObject(unproven);
+  // One goes and one comes in the same moment, so no total tells it.
+  const swaps: Change = (list, reading) => {
+    list.splice(5, 1);
+    list.splice(-1, 0, { key: 6_800 + reading, content: 1e6 + reading });
+  };
+  const moves: Change = (list, reading) => {
+    if (reading === 1) return;
+    list.splice(50, 1);
+    list.unshift({ key: -reading, content: 2e6 + reading });
+  };
+  expect(played('up', { 0: moves, 1: swaps })).toMatchObject(unproven);
 });
 
 test('they do not if both show a record less than are listed', () => {

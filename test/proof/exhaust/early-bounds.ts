@@ -9,7 +9,7 @@ export function earlyBounds(length: Length): NamedBound[] {
   const changesMax = { short: 1, long: 2, whole: 3 }[length];
   const early = { ...base, order: 'id', endsMax: 1, changesMax: 1, areRowsTogether: true } as const;
   const ids = { ...early, recordsMin: 6, recordsMax: 6, largest: 4 } as const;
-  const few = { ...early, recordsMin: 5, recordsMax: 5, largest: 3 } as const;
+  const few = { ...early, recordsMin: 5, recordsMax: 6, largest: 3 } as const;
   const ties = { ...ids, order: 'ties', largest: 5, overlap: 2 } as const;
   const inOrder = [false, true].map(isDown => ({
     ...ids,

@@ -1,5 +1,6 @@
 import { almostBounds } from './almost-bounds.ts';
 import { exportedAgain } from './bounds.ts';
+import { earlyBounds } from './early-bounds.ts';
 import type { NamedBound } from './named-bound.ts';
 import { plainBounds } from './plain-bounds.ts';
 import { type SettleBound, settleBounds } from './settle-worlds.ts';
@@ -40,7 +41,12 @@ function plain(name: string): NamedBound {
   return plainBounds.find(bound => bound.name === name) as NamedBound;
 }
 
-/** Guards that have tests of their own in test/proof/prove.test.ts and test/sync, because these worlds are too small. */
+/** The bound of that name, in which readings end early. */
+function early(name: string): NamedBound {
+  return earlyBounds('long').find(bound => bound.name === `ended early, ${name}`) as NamedBound;
+}
+
+/** Guards that have tests of their own in test/proof, test/store and test/sync, because these worlds are too small. */
 export const guardsOfLongLists: readonly string[] = [
   'contradicted totals',
   'two readings agree',
@@ -57,9 +63,21 @@ export const guardsOfLongLists: readonly string[] = [
   'a record is shifted in one reading',
   'linked pages',
   'a list of the newest',
-  'an edit between two readings',
-  'as many rows as records',
-  'the newest of the fullest answers',
+  'an empty page behind the end',
+  'two pages end alike',
+  'sizes that are served',
+  'a total that is not reached',
+  'a limit is no end',
+  'no page in the middle is short',
+  'copies that differ',
+  'totals of this run',
+  'pages follow each other',
+  'as many records as are listed',
+  'a list that grows',
+  'an edit in a list that grows',
+  'twins of a list that grows',
+  'answers of a cache',
+  'answers that are too old',
 ];
 
 /** The guards of the core. */
@@ -123,4 +141,9 @@ export const guards: readonly Guard[] = [
     world: settleBounds[0] as SettleBound,
   },
   { name: 'an id is one row', instead: '', world: settleBounds[1] as SettleBound },
+  {
+    name: 'records that only an earlier run has shown',
+    instead: '  const isAlone = () => false;',
+    world: early('pages up to 3, rise'),
+  },
 ];
