@@ -52,14 +52,17 @@ const listReceipt = object({
   ignoredFields: optional(list(text(), 'fields that its contents leave out; only if there are any')),
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
-const kept = list(
-  object({
-    resource,
-    count: count('versions that are left'),
-    sum: hex(32, 'over the runs that wrote them and their contents'),
-  }),
-  'versions of the runs before it, whose hashes do not have to agree any more; a pruning by docmirror 0.3 has it, too',
-);
+const keptSum = object({
+  resource,
+  count: count('versions that are left'),
+  sum: hex(32, 'over the runs that wrote them and their contents'),
+});
+const keptHash = object({
+  resource,
+  count: count('versions that are left'),
+  hash: hex(64, 'over the runs that wrote them and their contents'),
+});
+const kept = list(keptSum, 'versions of the runs before it, whose hashes do not have to agree any more');
 const sums = list(listSum, 'its lists and the connections after it');
 
 const run = object(
@@ -85,7 +88,15 @@ const prune = object(
     mirrorId,
     at,
     before: time('they had ended before this'),
-    kept: optional(kept),
+    throughRunId: optional(
+      whole('the last of the runs whose ended versions were deleted; not by docmirror 0.4', 1),
+    ),
+    kept: optional(
+      list(
+        anyOf([keptHash, keptSum]),
+        'versions of the runs up to it; docmirror 0.3 wrote sums, and 0.4 left it out',
+      ),
+    ),
   },
   'ended versions were deleted',
 );

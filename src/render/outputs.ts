@@ -184,6 +184,9 @@ const verify = object({
   runCount: whole(),
   receiptCount: whole(),
   prunedBefore: orNull(time('versions that ended before were deleted')),
+  prunedKept: orNull(
+    oneOf(['hash', 'sum', 'nothing'], 'how that receipt covers what was left; only `hash` is compared'),
+  ),
   rebuiltAfterRunId: orNull(whole('what it and earlier runs changed is not recomputed')),
   erasedCount: whole(),
   otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),

@@ -23,7 +23,15 @@ export function verifiedOf(audited: Omit<Verified, 'ok' | 'live'>, live: LiveRes
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verified: Verified, width: number): string {
   const { path, lists, differences, differenceCount, checkpoints = [], otherObjects, live } = verified;
-  const { connectionCount, versionCount, runCount, prunedBefore, rebuiltAfterRunId, erasedCount } = verified;
+  const {
+    connectionCount,
+    versionCount,
+    runCount,
+    prunedBefore,
+    prunedKept,
+    rebuiltAfterRunId,
+    erasedCount,
+  } = verified;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => {
     return [resource, count(recordCount), String(runId ?? '–'), checksum];
   });
@@ -39,6 +47,8 @@ export function verificationText(verified: Verified, width: number): string {
       !isAltered &&
       `No difference was found in ${path}, but not every checkpoint can be relied on: ${rest}.`,
     prunedBefore && `Versions that ended before ${prunedBefore} were deleted: ${notRecomputed}.`,
+    (prunedKept === 'sum' || prunedKept === 'nothing') &&
+      'An older docmirror deleted them. Its receipt is weaker: rows that were moved to another run since are not found.',
     rebuiltAfterRunId && `The mirror was rebuilt after run ${rebuiltAfterRunId}: ${notRecomputed}.`,
     erasedCount > 0 && `Erased, so that only the content is left: ${counted(erasedCount, 'text')}.`,
     objects && `Not made by docmirror, and left alone: ${objects}.`,

@@ -12,7 +12,8 @@ import { type Scene, setScene } from '../support/scene.ts';
 import { collection, type SampleItem } from '../support/stand-in.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
-const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block));
+/** The eighth is for a mirror that was pruned: test/docs/audit.long.test.ts follows it. */
+const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block)).slice(0, 7);
 const statements = [...page.matchAll(/```sql\n(SELECT _extra, .*?)\n```/gs)].map(([, text]) => String(text));
 const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books'];
 

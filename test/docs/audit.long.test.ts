@@ -13,7 +13,7 @@ import { collection, type SampleItem } from '../support/stand-in.ts';
 // The steps of docs/audit.md, for every run and every list of a mirror; test/audit/procedure.test.ts shows that they find alterations.
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
-const [, receipts = '', root = '', , changes = '', ended = '', books = ''] = [
+const [, receipts = '', root = '', , changes = '', ended = '', books = '', kept = ''] = [
   ...page.matchAll(/```sh\n(.*?)```/gs),
 ].map(([, block]) => block);
 
@@ -73,8 +73,8 @@ async function erase(...record: readonly string[]): Promise<void> {
   expect(await scene.run('erase', ...record)).toMatchObject({ code: 0, stderr: '' });
 }
 
-/** All steps but those of the records, each in a shell of its own, for the runs whose versions are all there. */
-function script(runs: readonly number[]): string {
+/** All steps but those of the records, each in a shell of its own, for the runs whose versions are all there; the last if it was pruned. */
+function script(runs: readonly number[], isPruned: boolean): string {
   const ofList = (step: string, resource: string) =>
     step
       .replaceAll("'collections'", `'${resource}'`)
@@ -83,7 +83,8 @@ function script(runs: readonly number[]): string {
     [...keptResources.flatMap(resource => [ofList(changes, resource), ofList(ended, resource)]), books].map(
       step => step.replace('run=2', `run=${run}`),
     );
-  return [receipts, root, ...runs.flatMap(ofRun)].map(step => `(\n${step})\necho`).join('\n');
+  const left = isPruned ? keptResources.map(resource => ofList(kept, resource)) : [];
+  return [receipts, root, ...runs.flatMap(ofRun), ...left].map(step => `(\n${step})\necho`).join('\n');
 }
 
 test.each([
@@ -98,10 +99,10 @@ test.each([
   await scene.run('audit', 'checkpoint', '--unsigned', '--database', path, '--out', checkpoint);
   const runs = sqlite(path, `SELECT id FROM sync_runs WHERE id > ${knownAfter}`).map(({ id }) => Number(id));
   const options = { cwd: folder.path, encoding: 'utf8', maxBuffer: 2 ** 26 } as const;
-  const { stdout, stderr } = spawnSync('sh', ['-eu', '-c', script(runs)], options);
+  const { stdout, stderr } = spawnSync('sh', ['-eu', '-c', script(runs, name === 'pruned')], options);
   expect(stderr).toBe('');
   const answers = stdout.replace(' by the checkpoint, ', ' by the checkpoint\n').trim().split('\n\n');
-  expect(answers).toHaveLength(2 + 9 * runs.length);
+  expect(answers).toHaveLength(2 + 9 * runs.length + (name === 'pruned' ? keptResources.length : 0));
   let compared = 0;
   for (const answer of answers) {
     const [mine, other] = answer.split('\n').map(line => line.split(' ')[0]);

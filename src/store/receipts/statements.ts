@@ -8,9 +8,10 @@ import {
   receiptOrNull,
 } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import { contentBytes, hash16, Sum } from '../../contract/sum.ts';
+import { contentBytes, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ignoredNames } from '../tables/ignored-fields.ts';
+import { keptBy, keptSums } from './kept.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 type Resource = ListSum['resource'];
@@ -207,20 +208,27 @@ export const ofKind = (kind: Receipt['kind']) =>
 
 /**
  * Reads how far back the history goes: the time up to which ended versions were deleted, null if none ever was, and the last run for
- * which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none.
+ * which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none. `keptBy` is how the
+ * receipt says what was left; null without a pruning.
  */
 export function readPruned(sqlite: Database.Database) {
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
   const newest = sqlite
-    .prepare<[], { before: string; lastRunId: number | null }>(
-      `SELECT receipt ->> 'before' AS before, (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
+    .prepare<[], { before: string; text: string; throughRunId: number | null; lastRunId: number | null }>(
+      `SELECT receipt ->> 'before' AS before, receipt AS text, receipt ->> 'throughRunId' AS throughRunId,
+         (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
        FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`,
     )
     .get();
-  if (newest === undefined) return { before: null, throughRunId: 0 };
-  const { before, lastRunId } = newest;
-  const through = new EndedRuns(sqlite).lastOfAllBy(before);
-  return { before, throughRunId: Math.min(through, lastRunId ?? through) };
+  if (newest === undefined) return { before: null, throughRunId: 0, keptBy: null };
+  const { before, text, lastRunId } = newest;
+  const through = newest.throughRunId ?? new EndedRuns(sqlite).lastOfAllBy(before);
+  const receipt = receiptOrNull(text);
+  return {
+    before,
+    throughRunId: Math.min(through, lastRunId ?? through),
+    keptBy: receipt?.kind === 'prune' ? keptBy(receipt) : null,
+  };
 }
 
 /** The last run before the newest rebuild or upgrade; 0 if there is none. The state of the mirror before a rebuild can't be read any more. */
@@ -238,28 +246,4 @@ export function acceptedNow(sqlite: Database.Database, exceptRunId = 0) {
   const last = sqlite.prepare<[], number | null>('SELECT max(run_id) FROM sync_receipts').pluck().get() ?? 0;
   const stated = keptResources.map(each => stateOf(each, sumOfContents(sqlite, each, exceptRunId)));
   return { lists: stated, kept: keptSums(sqlite, last) };
-}
-
-/**
- * No changes hash can be computed for runs before a rebuild. The sums `kept` replace it, and are in the receipts of upgrades, too. They
- * cover each version that is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is
- * updated later moves into the history with the same numbers and the same content, so the sums stay the same until a pruning deletes
- * versions.
- */
-export function keptSums(sqlite: Database.Database, through: number) {
-  return keptResources.map(resource => {
-    const versions = sqlite
-      .prepare<[{ through: number; resource: string }], string>(
-        `SELECT id || ' ' || _first_seen_run_id || ' ' || _changed_run_id || ' ' || lower(hex(_content))
-         FROM ${tableOf(resource)} WHERE _changed_run_id <= @through
-         UNION ALL
-         SELECT record_id || ' ' || first_seen_run_id || ' ' || valid_from_run_id || ' ' || lower(hex(content)) ||
-           iif(valid_to_run_id <= @through, ' ' || valid_to_run_id || ' ' || ended_by, '')
-         FROM record_history WHERE +resource = @resource AND valid_from_run_id <= @through`,
-      )
-      .pluck();
-    const sum = new Sum();
-    for (const version of versions.iterate({ through, resource })) sum.add(hash16(version));
-    return { resource, count: sum.count, sum: sum.toString() };
-  });
 }

@@ -3,8 +3,9 @@ import { MerkleTree } from '../../audit/hashes.ts';
 import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { keptSums, lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
+import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
 import type { Audit, Difference } from './verify-tables.ts';
 
 type Resource = ListSum['resource'];
@@ -65,7 +66,7 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
  * @param present the sum of each list and of the connections, recomputed from their rows.
  */
 export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Sum>): Promise<void> {
-  const { sqlite, report, slice, mirrorIds, acceptedThrough, knownAfter } = audit;
+  const { sqlite, report, slice, mirrorIds, knownAfter } = audit;
   const composer = new RunComposer(sqlite);
   const states = new Map(present);
   const stateOf = (resource: Resource) => states.get(resource) as Sum;
@@ -94,8 +95,6 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   const erased = new Map<string, string>();
   // False for what is further back than rows and history go.
   let isKnown = true;
-  // False after a pruning, and after the newest receipt that has `kept`.
-  let isKeptKnown = true;
   for (const { leafIndex, runId, text } of receipts.iterate()) {
     const add = (what: string, severity: Difference['severity'] = 'content') =>
       report('sync_receipts', leafIndex, what, severity);
@@ -137,20 +136,19 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
     else if (receipt?.kind === 'upgrade' || receipt?.kind === 'rebuild') {
       // The hashes of the runs before it do not have to agree any more.
       if (isKnown) checkStates(`the ${receipt.kind}`, receipt.lists);
-      for (const { resource, count, sum } of isKeptKnown ? keptSums(sqlite, acceptedThrough) : []) {
-        const said = receipt.kept.find(each => each.resource === resource);
-        if (count !== said?.count || sum !== said.sum)
-          add(
-            `${resource}: which runs wrote the records up to run ${acceptedThrough} is not what the receipt of the newest upgrade or rebuild says`,
-          );
-      }
     }
-    if (receipt !== null && !['run', 'erase'].includes(receipt.kind)) isKeptKnown = false;
     if (changes !== null) undo(changes);
     // An upgrade just before it had rows that the rebuild dropped.
     if (receipt?.kind === 'rebuild') isKnown = false;
     if (slice.isOver) await slice.next();
   }
+  for (const { leafIndex, resource, kind, throughRunId } of await lossesOfKept(sqlite, slice))
+    report(
+      'sync_receipts',
+      leafIndex,
+      `${resource}: which runs wrote the records up to run ${throughRunId} is not what the receipt of the ${nameOf(kind)} says`,
+      'content',
+    );
   // There was nothing before the first run.
   const fault = 'rows and history have more or less than the runs wrote';
   for (const [resource, state] of isKnown ? states : [])

@@ -64,6 +64,7 @@ const nothing: Found = {
   runCount: 0,
   receiptCount: 0,
   prunedBefore: null,
+  prunedKept: null,
   rebuiltAfterRunId: null,
   erasedCount: 0,
   otherObjects: [],
@@ -87,7 +88,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
     const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
     sums.set(resource, await sumOfRows(sqlite, resource, slice, id => report(table, id, fault)));
   }
-  const { before: prunedBefore, throughRunId: prunedThrough } = readPruned(sqlite);
+  const { before: prunedBefore, throughRunId: prunedThrough, keptBy: prunedKept } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const acceptedThrough = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
   const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, rebuiltAfter) };
@@ -102,6 +103,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
   return {
     otherObjects,
     prunedBefore,
+    prunedKept,
     rebuiltAfterRunId: rebuiltAfter || null,
     receiptCount,
     connectionCount: sums.get('connections')?.count ?? 0,

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { MirrorFile } from '../file/open.ts';
+import { keptHashes, lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, RunComposer, readPruned } from '../receipts/statements.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -28,7 +29,7 @@ export async function pruneHistory(file: MirrorFile, options: PruneOptions): Pro
   const { signal } = options;
   const slice = new TimeSlice(signal);
   const deleted = await transact(file, signal, async () => {
-    const through = beginPruning(file, options);
+    const through = await beginPruning(file, options, slice);
     const remove = file.sqlite.prepare<[number, number]>(
       `DELETE FROM record_history WHERE id IN (
          SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
@@ -51,7 +52,11 @@ export async function pruneHistory(file: MirrorFile, options: PruneOptions): Pro
  *
  * @throws MirrorAlteredError if the versions are not what their receipts say: evidence is not deleted.
  */
-function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: PruneOptions): number {
+async function beginPruning(
+  { sqlite }: MirrorFile,
+  { runId: ownId, keepMs, at }: PruneOptions,
+  slice: TimeSlice,
+): Promise<number> {
   // The clock of one run might be ahead, of this one or of the last one.
   const starts = sqlite.prepare<[number], string>(
     'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2',
@@ -72,14 +77,20 @@ function beginPruning({ sqlite }: MirrorFile, { runId: ownId, keepMs, at }: Prun
     for (const [resource, { hashes, count }] of composer.changes(runId)) {
       const said = stated(runId, resource) ?? (count === 0 ? hashes : undefined);
       if (said?.changes === hashes.changes && said.ended === hashes.ended) continue;
-      throw new MirrorAlteredError(
-        `What run ${runId} changed in ${resource} is not what its receipt says`,
-        'The lists were synced, but no older version was deleted',
-      );
+      throw refusal(`What run ${runId} changed in ${resource} is not what its receipt says`);
     }
+  for (const { resource, kind } of await lossesOfKept(sqlite, slice))
+    throw refusal(
+      `What is left of older runs in ${resource} is not what the receipt of the ${nameOf(kind)} says`,
+    );
   const log = new ReceiptLog(sqlite);
-  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before });
+  const kept = await keptHashes(sqlite, through, slice);
+  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before, throughRunId: through, kept });
   return through;
+}
+
+function refusal(what: string): MirrorAlteredError {
+  return new MirrorAlteredError(what, 'The lists were synced, but no older version was deleted');
 }
 
 /**

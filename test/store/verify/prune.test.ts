@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
+import { leafHash } from '../../../src/audit/hashes.ts';
+import { receiptText } from '../../../src/audit/receipt.ts';
 import { checkpointOf } from '../../../src/store/read/run-reader.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { syncScene } from '../../support/in-process.ts';
@@ -101,6 +103,93 @@ describe('a history that is kept for a time', () => {
     await syncScene(scene, { keepHistoryMs: 0 });
     expect(versionsOf(scene.database)).toBe(0);
     expect(await differencesIn(scene.database)).toEqual([]);
+  });
+
+  describe('whose older versions were deleted', () => {
+    let pruned: Scene;
+    let copyOfPruned: () => Scene;
+    beforeAll(async () => {
+      pruned = copyOfFull();
+      await syncScene(pruned, { keepHistoryMs: 0 });
+      // What was left can go into the history, and still is what the pruning left.
+      (pruned.service.lists.collections[1] as Record<string, unknown>).name = 'After';
+      await syncScene(pruned);
+      copyOfPruned = startingFrom(pruned);
+    });
+    afterAll(() => pruned[Symbol.asyncDispose]());
+
+    const ofRun = (runId: number) =>
+      `WHERE id = (SELECT min(id) FROM document_exports WHERE _changed_run_id = ${runId})`;
+
+    test.each([
+      [
+        'a row was moved to another run',
+        `UPDATE document_exports SET _changed_run_id = 1, _first_seen_run_id = 1 ${ofRun(2)}`,
+      ],
+      [
+        'a row was first seen by another run',
+        `UPDATE document_exports SET _first_seen_run_id = 2 ${ofRun(2)}`,
+      ],
+      [
+        'rows were removed, and the same forged again under other ids',
+        'UPDATE document_exports SET id = id + 1000 WHERE _changed_run_id = 1',
+      ],
+      ['a connection was moved to another run', 'UPDATE connections SET _changed_run_id = 2 WHERE id = 1'],
+    ])('shows that %s, and keeps it', async (_what, sql) => {
+      await using scene = copyOfPruned();
+      expect(await differencesIn(scene.database)).toEqual([]);
+      expect(tamper(scene.database, sql)).toBe(true);
+      const found = await differencesIn(scene.database);
+      expect(found.map(({ what }) => what).join()).toContain('the receipt of the newest pruning says');
+      // A later pruning does not take it over.
+      (scene.service.lists.collections[1] as Record<string, unknown>).name = 'At last';
+      await syncScene(scene);
+      const again = syncScene(scene, { keepHistoryMs: 0 }).then(() => syncScene(scene, { keepHistoryMs: 0 }));
+      await expect(again).rejects.toMatchObject({ code: 'mirror_altered' });
+    });
+
+    test('is weaker if an older docmirror deleted them, and verify says so', async () => {
+      await using scene = copyOfPruned();
+      const { leaf_index: leaf, receipt } = sqlite(
+        scene.database,
+        "SELECT * FROM sync_receipts WHERE receipt ->> 'kind' = 'prune'",
+      )[0] as { leaf_index: number; receipt: string };
+      const { kept, throughRunId, ...of04 } = JSON.parse(receipt);
+      expect(kept).toHaveLength(4);
+      expect(throughRunId).toBeGreaterThan(2);
+      const sound = await scene.run('verify');
+      expect(sound).toMatchObject({ code: 0, stdout: expect.not.stringContaining('weaker') });
+      const sum = '0'.repeat(32);
+      const of03 = {
+        ...of04,
+        kept: kept.map(({ hash: _, ...one }: object & { hash: string }) => ({ ...one, sum })),
+      };
+      for (const [older, prunedKept] of [
+        [of04, 'nothing'],
+        [of03, 'sum'],
+      ]) {
+        const text = receiptText(older);
+        tamper(
+          scene.database,
+          `UPDATE sync_receipts SET receipt = '${text}', leaf_hash = '${leafHash(text).toString('hex')}' WHERE leaf_index = ${leaf}`,
+        );
+        expect(await scene.run('verify')).toMatchObject({
+          code: 0,
+          stdout: expect.stringContaining('weaker'),
+        });
+        const { stdout } = await scene.run('verify', '--json');
+        expect(JSON.parse(stdout)).toMatchObject({ ok: true, prunedKept });
+        // The next pruning is not weaker.
+        await using later = startingFrom(scene)();
+        (later.service.lists.collections[1] as Record<string, unknown>).name = 'Later';
+        await syncScene(later);
+        for (const _ of [1, 2]) await syncScene(later, { keepHistoryMs: 0 });
+        expect(await later.run('verify')).toMatchObject({
+          code: 0,
+          stdout: expect.not.stringContaining('weaker'),
+        });
+      }
+    });
   });
 
   test('is cut off also after texts were erased, and goes on after a rebuild', async () => {
