@@ -9,6 +9,9 @@ import { readSmallFile } from './small-file.ts';
 /** Variables of one group set the same thing: `DOCMIRROR_TOKEN` and `DOCMIRROR_TOKEN_FILE`, `http_proxy` and `HTTP_PROXY`. */
 const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/, '');
 
+const beginsQuoted = /^[^#=]*=\s*["'`]/;
+const isQuoted = /^[^#=]*=\s*(["'`])(?:(?!\1).)*\1\s*(#.*)?$/;
+
 /**
  * The environment, overridden by the lines `NAME=value` of a file. An empty variable counts as not set, in the file and in the
  * environment. If the file sets one variable of a group, the environment's others are ignored. Quotes work as in Node's own
@@ -25,11 +28,18 @@ export function withEnvFile(path: string, environment: Environment) {
   }
   // Node's reader skips other lines, and ends a value at a #, which systemd and Docker keep.
   const line = /^\s*(#|$|(export\s+)?[A-Za-z_]\w*\s*=\s*(["'`#]|[^#]*$))/;
-  const wrong = text.split('\n').findIndex(each => !line.test(each));
-  if (wrong >= 0)
-    throw new UsageError(
-      `--env-file: line ${wrong + 1} of ${path} is not of the form NAME=value. If it has a # in its value, put it in quotes, and a comment on a line of its own.`,
-    );
+  text.split(/\r?\n/).forEach((each, at) => {
+    const refuse = (what: string) => new UsageError(`--env-file: line ${at + 1} of ${path} ${what}`);
+    if (!line.test(each))
+      throw refuse(
+        'is not of the form NAME=value. If it has a # in its value, put it in quotes, and a comment on a line of its own.',
+      );
+    // Node's reader looks for the other quote in later lines, and so takes their settings for a part of the value.
+    if (beginsQuoted.test(each) && !isQuoted.test(each))
+      throw refuse(
+        'has a quote that is not closed at its end. A value is on one line, and has no quote of its own kind. Name a longer text by a setting that ends with _FILE.',
+      );
+  });
   const folder = isPipe ? '.' : dirname(path);
   const set = Object.entries(parseEnv(text))
     .map(([name, value = '']) => [name, inFolder(folder, name, value)] as const)

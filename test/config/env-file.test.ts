@@ -4,8 +4,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { withEnvFile } from '../../src/config/env-file.ts';
+import { resolveService } from '../../src/config/resolve.ts';
 import { programPath } from '../support/program.ts';
-import { runCli, sqlite } from '../support/run-cli.ts';
+import { runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 describe('--env-file', () => {
@@ -59,6 +61,56 @@ describe('--env-file', () => {
     };
     expect(await refused('DOCMIRROR_TOKEN_FILE=abcdef0123456789')).not.toMatch(/abcdef|tenant/);
     expect(await refused(`DOCMIRROR_TOKEN=${token}\nDOCMIRROR_DATABASE=:memory:`)).toContain('":memory:"');
+  });
+
+  test.each(['"', "'", '`'])('is refused if a %s is not closed on its line', async quote => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'b.env');
+    // The database is another tenant's if the second line is a part of the first one.
+    const open = `DOCMIRROR_TOKEN_COMMAND=${quote}echo tok`;
+    for (const first of [
+      open,
+      `export ${open.replace('=', ' = ')}`,
+      `${open}${quote}en${quote}`,
+      `${open}\r`,
+    ]) {
+      writeFileSync(
+        file,
+        `${first}\nDOCMIRROR_DATABASE=tenant-b.sqlite\nDOCMIRROR_LABELS=${quote}t=b${quote}\n`,
+      );
+      const { code, stderr } = await scene.run('status', '--env-file', file);
+      expect({ first, code, stderr }).toEqual({
+        first,
+        code: 2,
+        stderr: expect.stringMatching(/^docmirror: --env-file: line 1 of \S+ has a quote that is not closed/),
+      });
+      expect(stderr).not.toContain('echo tok');
+    }
+    writeFileSync(
+      file,
+      `DOCMIRROR_LABELS=${quote}t=b${quote} # it${quote}s b\r\nDOCMIRROR_DATABASE=it${quote}s.sqlite`,
+    );
+    expect((await scene.run('status', '--env-file', file)).stderr).toContain(`it${quote}s.sqlite yet`);
+  });
+
+  const forms = {
+    DOCMIRROR_TOKEN: 'token-text',
+    DOCMIRROR_TOKEN_FILE: '/token-file',
+    DOCMIRROR_TOKEN_COMMAND: 'echo token',
+  } as const;
+  const names = Object.keys(forms) as (keyof typeof forms)[];
+  const pairs = names.flatMap(inFile => names.map(outside => [inFile, outside] as const));
+  test.each(pairs)('with %s counts as a whole against %s of the environment', async (inFile, outside) => {
+    await using folder = temporaryFolder();
+    const file = join(folder.path, 'one.env');
+    writeFileSync(file, `${inFile}=${forms[inFile]}\n`);
+    const others = { [outside]: `another ${forms[outside]}`, DOCMIRROR_BASE_URL: 'https://service.example' };
+    const { environment, inEnvFile } = withEnvFile(file, others);
+    const { token } = resolveService({ envFile: file }, environment, inEnvFile);
+    expect(token.from).toBe(`${inFile} in ${file}`);
+    expect(Object.values(token)).toContain(forms[inFile]);
+    // A command of the file is not given the environment's token either.
+    if (inFile !== outside) expect(environment[outside]).toBeUndefined();
   });
 
   test('names the proxy, in lower or upper case', async () => {
