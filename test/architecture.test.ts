@@ -34,7 +34,7 @@ const allowedRooms = table({
   sync: 'contract errors proof store/file store/tables store/write',
   'store/tables': 'contract errors',
   'store/receipts': 'audit contract errors store/tables time-slice',
-  'store/file': 'errors store/receipts store/tables version',
+  'store/file': 'contract errors store/receipts store/tables version',
   'store/write': 'audit contract errors proof store/file store/receipts store/tables time-slice',
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',

@@ -4,7 +4,9 @@ import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/runs.ts';
-import { writeError, writeWhole } from '../store/file/atomic-file.ts';
+import { isStandardOutput } from '../store/file/links.ts';
+import { writeError } from '../store/file/unfinished.ts';
+import { writeWhole } from '../store/file/whole-file.ts';
 import { checkpointOf, receiptsOf } from '../store/read/run-reader.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
@@ -53,7 +55,7 @@ export const checkpoint = command({
       unsigned || signingKeyFile === null
         ? checkpointText(checkpointOf(database))
         : signedCheckpointOf(database, signingKeyFile);
-    if (out === null) return text;
+    if (out === null || isStandardOutput(out)) return text;
     writeWhole(out, text);
     return '';
   },

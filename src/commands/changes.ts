@@ -4,8 +4,8 @@ import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
-import { replaceable, writeWhole } from '../store/file/atomic-file.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
+import { replaceable, writeWhole } from '../store/file/whole-file.ts';
 import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
 import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
 import { readPruned } from '../store/receipts/statements.ts';
@@ -49,7 +49,8 @@ export const changes = command({
     'A cursor says which changes were delivered. When all changes are printed, docmirror writes the file that --next names. Move it to the one that --cursor names when you have processed them. Without a cursor, docmirror begins at the first run.',
   ],
   exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
-  async run(given, { config, stdout, stderr }) {
+  async run(given, context) {
+    const { config, stdout, stderr } = context;
     const { format, out } = given;
     assertFlagsFit(given);
     using mirror = openForReading(config.database);
@@ -75,7 +76,7 @@ export const changes = command({
           : `Nothing changed from run ${since} to run ${until}.\n`;
       }
     };
-    const isTaken = await deliver(said(), rows, given, stdout);
+    const isTaken = await deliver(said(), rows, given, context);
     if (given.next === null) return;
     // A cursor says that all before it was delivered.
     if (!isTaken)

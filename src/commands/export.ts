@@ -4,8 +4,9 @@ import { UsageError } from '../errors.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
-import { AtomicFile, makeFolders } from '../store/file/atomic-file.ts';
 import { openForReading } from '../store/file/open.ts';
+import { makeFolders } from '../store/file/unfinished.ts';
+import { AtomicFile } from '../store/file/whole-file.ts';
 import { type CellValue, type Column, cellsOf } from '../store/read/cells.ts';
 import { EndedRuns } from '../store/read/change-list.ts';
 import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/versions.ts';
@@ -34,7 +35,8 @@ export const exportMirror = command({
   notes: [
     'Files appear under their names when all of them are complete; an older file of that name is replaced.',
   ],
-  async run({ format, names, out, resource: wanted, asOfRun, asOf }, { config, stdout, stderr }) {
+  async run({ format, names, out, resource: wanted, asOfRun, asOf }, context) {
+    const { config, stdout, stderr } = context;
     using mirror = openForReading(config.database);
     const { sqlite } = mirror;
     sqlite.exec('BEGIN');
@@ -72,11 +74,12 @@ export const exportMirror = command({
       const file = files.use(new AtomicFile(join(out, `${tableOf(resource)}.${format}`)));
       written.push({ file, rows });
       const { columns, rowOf } = tableFor(resource, state, names);
-      fill(
+      await fill(
         file,
         write === null
           ? rows.of(state.wire(resource)).map(item => `${item}\n`)
           : write(columns, rows.of(state.records(resource)).map(rowOf)),
+        context,
       );
     }
     for (const { file } of written) file.putInPlace();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { proxyFor } from '../config/proxy.ts';
@@ -13,7 +12,8 @@ import {
   type Sample,
 } from '../serve/metrics.ts';
 import type { Secrets } from '../service/secrets.ts';
-import { writeWhole } from '../store/file/atomic-file.ts';
+import { textBeside } from '../store/file/beside.ts';
+import { writeWhole } from '../store/file/whole-file.ts';
 import { checkpointOf } from '../store/read/run-reader.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
@@ -114,7 +114,7 @@ const publicMode = 0o644;
 /** Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. */
 function writeMetrics(path: string, figures: LabelledFigures, command: string, exitCode: number): void {
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
-  const before = [...textIn(path).matchAll(line)].filter(([, , other]) => other !== command);
+  const before = [...(textBeside(path) ?? '').matchAll(line)].filter(([, , other]) => other !== command);
   const ends = [
     ['docmirror_command_last_exit_code', 'What the command exited with, the last time.', exitCode],
     [
@@ -139,7 +139,7 @@ function writeBackupMetrics(
   made: BackupFigures | null,
 ): void {
   const path = `${mirrorPath.replace(/\.prom$/, '')}-backup.prom`;
-  const before = made === null ? textIn(path) : '';
+  const before = made === null ? (textBeside(path) ?? '') : '';
   const exit = 'docmirror_backup_last_exit_code';
   // Before the first backup the time is 0, so that an alert on its age fires.
   const [atS, runId, bytes] = made === null ? [0, 0, 0] : [Date.now() / 1000, made.runId, made.bytes];
@@ -154,13 +154,4 @@ function writeBackupMetrics(
     ? before.replace(new RegExp(`^(${exit}.*) .*$`, 'm'), `$1 ${exitCode}`)
     : metricsText([figures], families, []);
   writeWhole(path, text, publicMode);
-}
-
-/** The text of a file that an earlier command wrote; empty if it can't be read. */
-function textIn(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -26,14 +26,15 @@ export const query = command({
     'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
-  async run({ format, out, ...given }, { config, stdout }) {
+  async run({ format, out, ...given }, context) {
+    const { config, stdout } = context;
     const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     using query = new Query(config.database, statement);
     assertFits(query.columns, format);
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());
-    await deliver(await queryPieces(query.columns, rows, format, width), tally, { format, out }, stdout);
+    await deliver(await queryPieces(query.columns, rows, format, width), tally, { format, out }, context);
   },
 });
 

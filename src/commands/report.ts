@@ -3,7 +3,8 @@ import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { Zone } from '../render/web/period.ts';
-import { writeWhole } from '../store/file/atomic-file.ts';
+import { isStandardOutput } from '../store/file/links.ts';
+import { writeWhole } from '../store/file/whole-file.ts';
 import { command } from './command.ts';
 import { defaulting, duration, isLength, mirrorSettings, momentOf, text } from './flags.ts';
 
@@ -46,6 +47,7 @@ export const report = command({
     const period = reportPeriod(zone, sinceMs, untilMs, isLength(since));
     const data = readReport(config.database, period);
     const html = page(null, reportParts(data, zone, maxAge, title));
+    if (isStandardOutput(out)) return html;
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },

@@ -3,7 +3,7 @@ import { type ListDefinition, lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import type { SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
-import { identityOf } from '../store/copies/backup.ts';
+import { identityOf } from '../store/copies/manifest.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';

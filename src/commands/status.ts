@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import {
@@ -6,10 +6,12 @@ import {
   type MirrorStatus,
   mirrorStatusOf,
   type NextRun,
+  nextRun,
   overviewText,
   statusText,
   worstFirst,
 } from '../render/status.ts';
+import { readBeside } from '../store/file/beside.ts';
 import { isFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { command, type Shown } from './command.ts';
@@ -91,12 +93,8 @@ function stateOf(database: string, nowMs: number, maxAgeMs: number | null): Mirr
 
 /** The note of the watch that keeps this mirror; null if there is none. */
 function readWatchNote(database: string): NextRun | null {
-  try {
-    const note = JSON.parse(readFileSync(`${database}.watch`, 'utf8')) as NextRun;
-    return Number.isNaN(Date.parse(note.nextRunAt)) ? null : note;
-  } catch {
-    return null;
-  }
+  const note = readBeside(nextRun, `${database}.watch`);
+  return Number.isNaN(Date.parse(note?.nextRunAt ?? '')) ? null : note;
 }
 
 /** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */

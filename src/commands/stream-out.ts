@@ -1,9 +1,11 @@
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
-import { AtomicFile } from '../store/file/atomic-file.ts';
+import { isStandardOutput } from '../store/file/links.ts';
+import { AtomicFile } from '../store/file/whole-file.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { text } from './flags.ts';
-import type { Output } from './io.ts';
+import type { Io } from './io.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
@@ -39,16 +41,24 @@ export class Tally {
   }
 }
 
-/** Writes pieces into a file, and makes sure that they are on the disk. */
-export function fill(file: AtomicFile, pieces: Pieces): void {
-  for (const chunk of chunksOf(pieces)) file.write(chunk);
+/** Writes pieces into a file. From the first one on a signal ends this with an error, so that the unfinished file is removed. */
+export async function fill(file: AtomicFile, pieces: Pieces, io: Pick<Io, 'signal'>): Promise<void> {
+  let slice: TimeSlice | null = null;
+  for (const chunk of chunksOf(pieces)) {
+    // The process is told of signals from here on, and not before: until the first row, only the signal itself can end a statement.
+    slice ??= new TimeSlice(io.signal);
+    file.write(chunk);
+    if (slice.isOver) await slice.next();
+  }
+  await slice?.next();
 }
 
 /** The flag that names a file for the output. */
 export const outFlag = text('FILE', 'write to this file instead; it gets its name when it is complete');
 
 /**
- * Writes pieces to standard output or, whole or not at all, to the file that --out names; false if nobody read them to the end.
+ * Writes pieces to standard output, also if --out names that, or whole or not at all to the file that --out names; false if nobody read
+ * them to the end.
  *
  * @throws UsageError if a format that is not text would go to a terminal.
  */
@@ -56,11 +66,12 @@ export async function deliver(
   pieces: Pieces,
   rows: Tally,
   { format, out }: { readonly format: string; readonly out: string | null },
-  stdout: Output,
+  io: Pick<Io, 'stdout' | 'signal'>,
 ): Promise<boolean> {
-  if (out !== null) {
+  const { stdout } = io;
+  if (out !== null && !isStandardOutput(out)) {
     using file = new AtomicFile(out);
-    fill(file, pieces);
+    await fill(file, pieces, io);
     file.putInPlace();
     stdout.write(`${printable(out)}: ${counted(rows.count, 'row')}, ${bytesText(file.bytes)}.\n`);
     return true;

@@ -1,3 +1,4 @@
+import { object, text, type ValueOf } from '../contract/shapes.ts';
 import { printable } from '../printable.ts';
 import { ageMs, isFresh, isInFuture, openPointsOf, stateText } from '../store/read/list-state.ts';
 import type { ListStatus } from '../store/read/run-reader.ts';
@@ -8,11 +9,10 @@ import { fieldsText, keptText } from './run-summary.ts';
 import { linesOf, renderTable } from './table.ts';
 
 /** When a watch will start its next run. */
-export interface NextRun {
-  readonly nextRunAt: string;
-  readonly schedule: string;
-  readonly timezone: string;
-}
+export type NextRun = ValueOf<typeof nextRun>;
+
+/** The note that a watch leaves beside its mirror. */
+export const nextRun = object({ nextRunAt: text(), schedule: text(), timezone: text() });
 
 /** A mirror with its worst state, and the reason in few words: a member of the output of `status --json`. */
 export type MirrorStatus = Extract<OutputOf['status'], { mirrors: unknown }>['mirrors'][number];

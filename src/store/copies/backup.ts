@@ -1,16 +1,5 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  createReadStream,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type Database from 'better-sqlite3';
-import { lists } from '../../contract/lists.ts';
 import {
   codeOf,
   type ErrorCode,
@@ -19,8 +8,7 @@ import {
   RefusedFileError,
   UsageError,
 } from '../../errors.ts';
-import { version } from '../../version.ts';
-import { DatabaseCopy, makeFolders, shareOwner, writeWhole } from '../file/atomic-file.ts';
+import { DatabaseCopy } from '../file/database-copy.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
   assertNotLater,
@@ -33,9 +21,19 @@ import {
   shapeOf,
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
+import { makeFolders } from '../file/unfinished.ts';
+import { writeWhole } from '../file/whole-file.ts';
+import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
+import {
+  checkpointBeside,
+  identityOf,
+  type Manifest,
+  manifestBeside,
+  manifestOf,
+  readManifest,
+  sha256Of,
+} from './manifest.ts';
 
 /** How a backup is made and checked. */
 interface BackupOptions extends VerifyOptions {
@@ -123,42 +121,6 @@ function rotate(folder: string, newest: string, mirrorId: string, keep: number):
   return old;
 }
 
-const manifestBeside = (path: string) => `${path}.json`;
-
-/** The path of a backup's checkpoint. */
-export const checkpointBeside = (path: string) => `${path}.checkpoint`;
-
-async function manifestOf(path: string, labels: BackupOptions['labels'], signal: AbortSignal) {
-  using file = openMirrorForReading(path);
-  const { sqlite } = file;
-  const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
-  return {
-    ...statedIn(sqlite),
-    labels,
-    runId: new EndedRuns(sqlite).newest() ?? 0,
-    rootHash: Buffer.from(new ReceiptLog(sqlite).checkpoint().root).toString('hex'),
-    recordCounts: Object.fromEntries(lists.map(({ resource, table }) => [resource, count(table)])),
-    bytes: statSync(path).size,
-    sha256: await sha256Of(path, signal),
-    docmirrorVersion: version,
-    at: new Date().toISOString(),
-  };
-}
-
-type Manifest = Awaited<ReturnType<typeof manifestOf>>;
-
-/** The manifest of a backup; null if there is none that can be read. */
-function readManifest(backup: string): Manifest | null {
-  try {
-    const manifest: Manifest = JSON.parse(readFileSync(manifestBeside(backup), 'utf8'));
-    const { mirrorId, sha256, at } = manifest;
-    const areTexts = [mirrorId, sha256].every(text => typeof text === 'string');
-    return areTexts && Number.isFinite(Date.parse(at)) ? manifest : null;
-  } catch {
-    return null;
-  }
-}
-
 const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
 
 /** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
@@ -186,7 +148,10 @@ export async function listBackups(folder: string, signal: AbortSignal) {
     if (newest === undefined) continue;
     const { path, sha256 } = newest;
     const isSound =
-      sha256 === undefined ? null : existsSync(path) && (await sha256Of(path, signal)) === sha256;
+      sha256 === undefined
+        ? null
+        : statSync(path, { throwIfNoEntry: false })?.isFile() === true &&
+          (await sha256Of(path, signal)) === sha256;
     listed.push({ ...newest, isNewest: true, isSound });
     listed.push(...older.map(backup => ({ ...backup, isNewest: false, isSound: null })));
   }
@@ -202,13 +167,6 @@ function look(path: string): Found[] {
   const { mirrorId, baseUrl } = identityOf(path);
   if (mirrorId === null) return [];
   return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size }];
-}
-
-/** The SHA-256 of a file, in hexadecimal digits. It is read in pieces, so that signals get their turn. */
-async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
-  return hash.digest('hex');
 }
 
 /** How a backup is restored. */
@@ -246,11 +204,6 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
     const verification = isOlder ? null : { ...(await verify(file.unfinished)), path: copy };
     const restored = { path, runId, bytes: statSync(file.unfinished).size, ...stated, verification };
     if (verification !== null && verification.differenceCount > 0) return restored;
-    if (existsSync(path)) {
-      // The mode can have been changed, so that others can read the mirror.
-      chmodSync(file.unfinished, statSync(path).mode);
-      shareOwner(file.unfinished, path);
-    }
     file.putInPlace();
     return restored;
   } catch (error) {
@@ -270,25 +223,6 @@ function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: numb
     if (!codeOf(cause)?.startsWith('SQLITE_CORRUPT')) throw error;
     const message = `${copy} is damaged, so it was not restored. Name another backup.`;
     throw new MirrorFileError(message, { exitCode: exitCodes.difference });
-  }
-}
-
-/** What a mirror, or a copy or share of one, states of itself: its id, and the service of the newest run that wrote a list. */
-function statedIn(sqlite: Database.Database) {
-  const newest = sqlite.prepare<[], string>(
-    `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
-     WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`,
-  );
-  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
-}
-
-/** The same of a file; all is null if it can't be read. */
-export function identityOf(path: string) {
-  try {
-    using file = openOfAnyShape(path, ['mirror', 'share']);
-    return statedIn(file.sqlite);
-  } catch {
-    return { mirrorId: null, baseUrl: null };
   }
 }
 

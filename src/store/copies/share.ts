@@ -1,4 +1,4 @@
-import { chmodSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
@@ -12,9 +12,10 @@ import {
 } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { DocmirrorError, MirrorFileError, UsageError } from '../../errors.ts';
-import { DatabaseCopy, replaceable, shareOwner } from '../file/atomic-file.ts';
+import { DatabaseCopy } from '../file/database-copy.ts';
 import { applicationIds, cacheKib, fileBehind, openForReading, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
+import { replaceable } from '../file/whole-file.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror } from './backup.ts';
 
@@ -46,8 +47,8 @@ const shareMode = 0o644;
  */
 export async function makeShare({ database, path, sql, signal, ...selection }: ShareOptions) {
   assertShareOf(database, path);
-  using changed = new DatabaseCopy(path);
-  using compacted = new DatabaseCopy(path);
+  using changed = new DatabaseCopy(path, shareMode);
+  using compacted = new DatabaseCopy(path, shareMode);
   try {
     {
       using mirror = openMirrorForReading(database);
@@ -71,8 +72,6 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
     if (sql !== null) inFile(changed.unfinished, sqlite => compacted.fill(sqlite));
     const share = sql === null ? changed : compacted;
     const { size: bytes } = statSync(share.unfinished);
-    shareOwner(share.unfinished, path);
-    chmodSync(share.unfinished, (statSync(path, { throwIfNoEntry: false })?.mode ?? shareMode) & 0o777);
     share.putInPlace();
     return { path, bytes, ...made };
   } catch (error) {

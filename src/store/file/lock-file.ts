@@ -1,8 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { codeOf, DocmirrorError } from '../../errors.ts';
-import { makePrivateFile, shareOwner } from './atomic-file.ts';
 import { applicationIds, kindOf, kindOfOpen, refusal } from './open.ts';
+import { makePrivateFile, shareOwner } from './rights.ts';
 import { explaining, explainSqliteError } from './sqlite-errors.ts';
 
 /** How long a run waits for a process that only checks whether the lock is held, in milliseconds. */

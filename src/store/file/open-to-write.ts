@@ -7,7 +7,7 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
 import { registerInstant } from '../tables/list-table.ts';
 import { completeMirror } from '../tables/views.ts';
-import { DatabaseCopy, makePrivateFile, privateFileMode } from './atomic-file.ts';
+import { DatabaseCopy } from './database-copy.ts';
 import {
   applicationIds,
   assertNotLater,
@@ -22,6 +22,7 @@ import {
   shapeOf,
   versionOf,
 } from './open.ts';
+import { makePrivateFile, privateFileMode } from './rights.ts';
 import { assertWhole, explaining } from './sqlite-errors.ts';
 
 /**

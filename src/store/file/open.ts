@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
+import { behindLink } from './links.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
@@ -45,11 +46,6 @@ const firstShape = 6;
 
 /** How long a statement waits for the lock of another program before it fails, in milliseconds. */
 export const busyTimeoutMs: number = 1_000;
-
-/** The path itself or, if it is a symbolic link, the file that it leads to. */
-export function behindLink(path: string): string {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? realpathSync(path) : path;
-}
 
 /**
  * The file behind a path. SQLite's log and docmirror's lock are beside that file, so one mirror has one lock under all its names.

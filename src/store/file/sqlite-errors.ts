@@ -15,8 +15,12 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
   ],
   [/^SQLITE_(CORRUPT|NOTADB)/, `is damaged. ${restoreIt}`],
   [
-    /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS)/,
+    /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM)/,
     `can't be opened with this user's permissions. A mirror needs write permission for the file and its folder, on a file system that can be written, even to read it. A share needs only read permission: "docmirror share FILE" makes one, and each run does if DOCMIRROR_SHARE is set.`,
+  ],
+  [
+    /^(EACCES|EPERM|EROFS)/,
+    "can't be used with this user's permissions. Correct them, or name another file.",
   ],
   [
     /^(SQLITE_IOERR|EIO|ENOENT|ENOTDIR|EISDIR|ERR_FS_EISDIR|ENAMETOOLONG|ELOOP|EMFILE|ENFILE)/,
@@ -38,7 +42,9 @@ export function explainSqliteError(error: unknown, path: string): unknown {
     );
   const known = meanings.find(([codeStart]) => codeStart.test(code));
   if (known === undefined) return error;
-  return new MirrorFileError(`${path} ${known[1]} (${code})`, {
+  // An error of the file system names its own file, which need not be the mirror.
+  const file = 'path' in cause && typeof cause.path === 'string' ? cause.path : path;
+  return new MirrorFileError(`${file} ${known[1]} (${code})`, {
     cause: error,
     code: known[2] ?? 'mirror_file',
   });

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, statSync } from 'node:fs';
+import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
+import { anyObject, object, optional, orNull, text, type ValueOf, whole } from '../../contract/shapes.ts';
+import { version } from '../../version.ts';
+import { readBeside } from '../file/beside.ts';
+import { openMirrorForReading, openOfAnyShape } from '../file/open.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
+
+/** The path of the manifest that lies beside a backup. */
+export const manifestBeside = (path: string) => `${path}.json`;
+
+/** The path of a backup's checkpoint. */
+export const checkpointBeside = (path: string) => `${path}.checkpoint`;
+
+/** The manifest of a backup. Those of older versions lack some members. */
+export type Manifest = ValueOf<typeof manifestShape>;
+
+const manifestShape = object({
+  mirrorId: text(),
+  sha256: text(),
+  at: text(),
+  baseUrl: optional(orNull(text())),
+  runId: optional(whole()),
+  bytes: whole(),
+  labels: optional(anyObject<Record<string, string>>()),
+  rootHash: optional(text()),
+  recordCounts: optional(anyObject<Record<string, number>>()),
+  docmirrorVersion: optional(text()),
+});
+
+/** The manifest of a backup; null if there is none that can be read. */
+export function readManifest(backup: string): Manifest | null {
+  const manifest = readBeside(manifestShape, manifestBeside(backup));
+  return Number.isFinite(Date.parse(manifest?.at ?? '')) ? manifest : null;
+}
+
+/** The manifest of a new backup. */
+export async function manifestOf(
+  path: string,
+  labels: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+) {
+  using file = openMirrorForReading(path);
+  const { sqlite } = file;
+  const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+  return {
+    ...statedIn(sqlite),
+    labels,
+    runId: new EndedRuns(sqlite).newest() ?? 0,
+    rootHash: Buffer.from(new ReceiptLog(sqlite).checkpoint().root).toString('hex'),
+    recordCounts: Object.fromEntries(lists.map(({ resource, table }) => [resource, count(table)])),
+    bytes: statSync(path).size,
+    sha256: await sha256Of(path, signal),
+    docmirrorVersion: version,
+    at: new Date().toISOString(),
+  };
+}
+
+/** The SHA-256 of a file, in hexadecimal digits. It is read in pieces, so that signals get their turn. */
+export async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  return hash.digest('hex');
+}
+
+/** What a mirror, or a copy or share of one, states of itself: its id, and the service of the newest run that wrote a list. */
+function statedIn(sqlite: Database.Database) {
+  const newest = sqlite.prepare<[], string>(
+    `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
+     WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`,
+  );
+  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
+}
+
+/** The same of a file; all is null if it can't be read. */
+export function identityOf(path: string) {
+  try {
+    using file = openOfAnyShape(path, ['mirror', 'share']);
+    return statedIn(file.sqlite);
+  } catch {
+    return { mirrorId: null, baseUrl: null };
+  }
+}

@@ -1,0 +1,33 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
+
+/** More than any note, manifest or file of metrics has, in bytes. */
+const bytesMax = 4 * 1024 * 1024;
+
+/**
+ * The text of a file that docmirror left beside a mirror or a backup. Anything can be at its path by now, so it is null if that is no
+ * regular file, is too large, or can't be read. It never waits, as it would for a pipe.
+ */
+export function textBeside(path: string): string | null {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stat = fstatSync(file);
+      return stat.isFile() && stat.size <= bytesMax ? readFileSync(file, 'utf8') : null;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return null;
+  }
+}
+
+/** The JSON of such a file; null if it does not have the shape. */
+export function readBeside<S extends Shape>(shape: S, path: string): ValueOf<S> | null {
+  try {
+    const value: unknown = JSON.parse(textBeside(path) ?? '');
+    return isValid(shape, value) ? (value as ValueOf<S>) : null;
+  } catch {
+    return null;
+  }
+}

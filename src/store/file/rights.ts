@@ -1,0 +1,44 @@
+import { chmodSync, chownSync, closeSync, openSync, statSync } from 'node:fs';
+
+/** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
+export const privateFileMode = 0o600;
+
+/** Makes an empty file that only its owner can read, whatever the umask is, unless there is a file already. */
+export function makePrivateFile(path: string): void {
+  closeSync(openSync(path, 'a', privateFileMode));
+}
+
+/** Gives a file the owner of another one, if there is one: root can run docmirror by hand, and the usual owner must still be able to. */
+export function shareOwner(path: string, other: string): void {
+  try {
+    const { uid, gid } = statSync(other);
+    chownSync(path, uid, gid);
+  } catch {
+    // Only root can give files away.
+  }
+}
+
+/**
+ * Gives a file that will replace another one its owner, group and mode, as far as this user can. Without the group, its members keep no
+ * more rights than everybody has.
+ *
+ * @param newMode its mode if there is no other one.
+ */
+export function takeRights(path: string, other: string, newMode: number): void {
+  const old = statSync(other, { throwIfNoEntry: false });
+  if (old === undefined) {
+    chmodSync(path, newMode);
+    return;
+  }
+  for (const uid of [old.uid, statSync(path).uid]) {
+    try {
+      chownSync(path, uid, old.gid);
+      break;
+    } catch {
+      // Only root can give files away, and others only to a group that they are in.
+    }
+  }
+  const mode = old.mode & 0o777;
+  const ofAll = (mode & 0o7) << 3;
+  chmodSync(path, statSync(path).gid === old.gid ? mode : mode & (0o707 | ofAll));
+}

@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { privateFileMode, takeRights } from './rights.ts';
+
+const ending = '.docmirror-unfinished';
+
+/** An unfinished file this old is from a process that was killed. */
+const leftoverAgeMs = 24 * 60 * 60 * 1000;
+
+/** The endings of the files that SQLite leaves beside a database. */
+export const besides = ['-journal', '-wal', '-shm'];
+
+/**
+ * A file that appears under its name only when it is complete. Until then it is beside that name, for its owner alone. If it replaces
+ * another one, it gets its owner, group and mode.
+ */
+export class Unfinished implements Disposable {
+  readonly path: string;
+  readonly unfinished: string;
+  readonly #newMode: number;
+
+  /** @param newMode its mode if there is no file at the path yet. */
+  constructor(path: string, newMode = privateFileMode) {
+    this.path = path;
+    this.unfinished = `${path}.${randomBytes(4).toString('hex')}${ending}`;
+    this.#newMode = newMode;
+    removeLeftovers(dirname(resolve(path)));
+    this.begin();
+  }
+
+  /** Makes the empty file. */
+  protected begin(): void {
+    writing(this.path, () => closeSync(openSync(this.unfinished, 'wx', privateFileMode)));
+  }
+
+  /** Gives the finished file its name, or another one, in one step that not even a power cut can divide. */
+  putInPlace(path = this.path): void {
+    writing(path, () => {
+      takeRights(this.unfinished, path, this.#newMode);
+      flush(this.unfinished);
+      renameSync(this.unfinished, path);
+    });
+    try {
+      flush(dirname(resolve(path)));
+    } catch (error) {
+      // The file is in its place. A folder that can't be read, or a file system that flushes no folders, is no reason to fail.
+      if (!/^(EACCES|EPERM|EINVAL|ENOTSUP|EISDIR)$/.test(codeOf(error) ?? '')) throw writeError(path, error);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    removeDatabase(this.unfinished);
+  }
+}
+
+/** The error of an output that can't be written. If the disk can be written, another name might help: its exit code says so. */
+export function writeError(path: string, cause: unknown): MirrorFileError {
+  const reason = codeOf(cause) ?? 'no reason given';
+  const isFull = reason === 'ENOSPC';
+  const ErrorOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason) ? MirrorFileError : RefusedFileError;
+  return new ErrorOfDisk(
+    `${path} can't be written: ${isFull ? 'the disk is full' : reason}. Nothing was put in its place.`,
+    { cause, code: isFull ? 'disk_full' : 'output_failed' },
+  );
+}
+
+/** Does some work on an output; failures of the file system are explained as in `writeError`. */
+export function writing<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof DocmirrorError ? error : writeError(path, error);
+  }
+}
+
+/** Makes a folder and its missing parents; only their owner can look into them. */
+export function makeFolders(folder: string): void {
+  writing(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+}
+
+/** Removes what killed processes have left in a folder. It is a courtesy: what can't be removed, or is another user's, stays. */
+function removeLeftovers(folder: string): void {
+  try {
+    for (const name of readdirSync(folder).filter(each => each.endsWith(ending))) {
+      const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
+      if (stat?.isFile() === true && Date.now() - stat.mtimeMs > leftoverAgeMs)
+        try {
+          removeDatabase(join(folder, name));
+        } catch {
+          // The next one can be removed all the same.
+        }
+    }
+  } catch {
+    // The folder can be one that this user can only write.
+  }
+}
+
+/** Removes a file and SQLite's files beside it. */
+function removeDatabase(path: string): void {
+  for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
+}
+
+/** Waits until a file, or the list of names in a folder, is on the disk. */
+function flush(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,79 @@
+import { appendFileSync, statSync } from 'node:fs';
+import { codeOf, RefusedFileError } from '../../errors.ts';
+import { behindLink, isOpenFile } from './links.ts';
+import { kindOf } from './open.ts';
+import { privateFileMode } from './rights.ts';
+import { Unfinished, writing } from './unfinished.ts';
+
+/** An output that appears under its name only when it is complete. */
+export class AtomicFile extends Unfinished {
+  /** The number of bytes written so far. */
+  bytes = 0;
+  #isBegun = false;
+
+  /**
+   * Prepares the file, in a folder that exists and can be written. A symbolic link is followed. Nothing is beside the path until the
+   * first piece is written: the data can take long until then, and a signal ends a program that does not ask for it at once.
+   *
+   * @param newMode its mode if there is no file yet.
+   * @throws RefusedFileError if a mirror, a lock or a folder is at the path, or it can't be written.
+   */
+  constructor(path: string, newMode = privateFileMode) {
+    super(replaceable(path), newMode);
+    this[Symbol.dispose]();
+  }
+
+  write(content: string | Uint8Array): void {
+    if (!this.#isBegun) this.begin();
+    this.#isBegun = true;
+    writing(this.path, () => appendFileSync(this.unfinished, content));
+    this.bytes += Buffer.byteLength(content);
+  }
+
+  override putInPlace(): void {
+    // A file can be empty.
+    if (!this.#isBegun) this.write('');
+    super.putInPlace();
+  }
+}
+
+/** Writes an `AtomicFile` in one step: a reader finds the old text or the new one, never a part of either. */
+export function writeWhole(path: string, content: string | Uint8Array, newMode = privateFileMode): void {
+  using file = new AtomicFile(path, newMode);
+  file.write(content);
+  file.putInPlace();
+}
+
+/**
+ * The file that an output replaces: that at the path, or behind a symbolic link.
+ *
+ * @throws RefusedFileError if it can't be made again: a mirror, its log or its lock, or what is no regular file.
+ */
+export function replaceable(path: string): string {
+  const refuse = (what: string) =>
+    new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
+  return writing(path, () => {
+    // What standard output is connected to would be replaced, and all that was written to it lost.
+    if (isOpenFile(path)) throw refuse('an open file of this process');
+    const file = behindLink(path);
+    if (/(-(wal|shm|journal)|\.lock)$/.test(file))
+      throw refuse('a name that SQLite or docmirror uses beside a mirror');
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw refuse('not a regular file');
+    if (kindOfReadable(path, file).endsWith('mirror')) throw refuse('a mirror, or a backup of one');
+    return file;
+  });
+}
+
+/** SQLite opens it: if Node closed a file that SQLite has locked, this process would lose the lock. */
+function kindOfReadable(path: string, file: string) {
+  try {
+    return kindOf(file);
+  } catch (cause) {
+    const code = codeOf(cause instanceof Error ? cause.cause : undefined);
+    if (code !== 'SQLITE_CANTOPEN') throw cause;
+    throw new RefusedFileError(
+      `${path} can't be read by this user, so it might be a mirror. It was left as it is; correct its permissions, or name another file.`,
+      { code: 'output_failed' },
+    );
+  }
+}
