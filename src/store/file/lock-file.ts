@@ -1,7 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, DocmirrorError } from '../../errors.ts';
-import { applicationIds, kindOf, kindOfOpen, refusal } from './open.ts';
+import { assertNoMount, canBeNoLocks, tryLocks } from './lock-trial.ts';
+import { applicationIds, kindOfOpen, kindWithin, refusal } from './open.ts';
 import { makePrivateFile, shareOwner } from './rights.ts';
 import { explaining, explainSqliteError } from './sqlite-errors.ts';
 
@@ -17,11 +19,38 @@ export function lockPath(file: string): string {
 export function isHeld(file: string): boolean {
   const path = lockPath(file);
   try {
-    if (existsSync(path)) kindOf(path, lookMsMax);
+    if (existsSync(path)) kindWithin(lookMsMax, path);
     return false;
   } catch {
     return true;
   }
+}
+
+/**
+ * Makes sure that a run could take the lock now. It changes nothing, and a run that begins meanwhile waits for it.
+ *
+ * @throws what the lock itself would throw.
+ */
+export function assertFree(file: string): void {
+  const path = lockPath(file);
+  if (!existsSync(path)) return;
+  try {
+    const kind = kindWithin(lookMsMax, path);
+    if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
+  } catch (error) {
+    throw lockError(error, path);
+  }
+}
+
+/** The error of a lock that could not be taken. */
+function lockError(error: unknown, path: string): unknown {
+  // The lock of a file system that has none looks as if another run had it.
+  if (canBeNoLocks(error)) tryLocks(dirname(path));
+  if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) return explainSqliteError(error, path);
+  return new DocmirrorError(
+    'mirror_busy',
+    'Another run is using this mirror. Wait until it is done, or stop it.',
+  );
 }
 
 /**
@@ -34,6 +63,7 @@ export class MirrorLock implements Disposable {
   /** @throws `mirror_busy` if another process has it; RefusedFileError if something else is at its path. */
   constructor(file: string) {
     const path = lockPath(file);
+    assertNoMount(file);
     this.#sqlite = explaining(path, () => {
       if (!existsSync(path)) makePrivateFile(path);
       return new Database(path, { timeout: lookMsMax });
@@ -49,11 +79,7 @@ export class MirrorLock implements Disposable {
       this.#sqlite.exec(`BEGIN EXCLUSIVE; ${made} COMMIT`);
     } catch (error) {
       this.release();
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw explainSqliteError(error, path);
-      throw new DocmirrorError(
-        'mirror_busy',
-        'Another run is using this mirror. Wait until it is done, or stop it.',
-      );
+      throw lockError(error, path);
     }
     // Root can restore a mirror, and its usual owner must still be able to use the lock.
     shareOwner(path, file);

@@ -13,6 +13,7 @@ import {
 } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
 import { behindLink } from './links.ts';
+import { canBeNoLocks, tryLocks } from './lock-trial.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
@@ -101,15 +102,30 @@ function assertOneName(file: string): void {
  *
  * @throws MirrorFileError if it can't be read.
  */
-export function kindOf(path: string, timeoutMs: number = busyTimeoutMs): FileKind {
+export function kindOf(path: string): FileKind {
+  return explainingLocks(path, () => kindWithin(busyTimeoutMs, path));
+}
+
+/** As `kindOf`, but it throws SQLite's own errors, and after this time if another program has the file locked. */
+export function kindWithin(timeoutMs: number, path: string): FileKind {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat?.size) return stat === undefined ? 'none' : 'empty';
+  const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
+  try {
+    return kindOfOpen(sqlite);
+  } finally {
+    sqlite.close();
+  }
+}
+
+/** As `explaining`; a file system without locks is called that, and not another program. */
+function explainingLocks<T>(path: string, work: () => T): T {
   return explaining(path, () => {
-    const sqlite = new Database(path, { fileMustExist: true, timeout: timeoutMs });
     try {
-      return kindOfOpen(sqlite);
-    } finally {
-      sqlite.close();
+      return work();
+    } catch (error) {
+      if (canBeNoLocks(error)) tryLocks(dirname(path));
+      throw error;
     }
   });
 }
@@ -175,7 +191,7 @@ export function openOfAnyShape(
     throw new MirrorFileError(
       `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
     );
-  return explaining(file, () =>
+  return explainingLocks(file, () =>
     // SQLite itself opens the file read-only if this user can't write it.
     connect(file, { fileMustExist: true, timeout: busyTimeoutMs * 10 }, sqlite => {
       const kind = kindOfOpen(sqlite);

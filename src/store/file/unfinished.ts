@@ -13,7 +13,8 @@ import { dirname, join, resolve } from 'node:path';
 import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { privateFileMode, takeRights } from './rights.ts';
 
-const ending = '.docmirror-unfinished';
+/** The ending of files that are not complete; old ones are removed. */
+export const ending = '.docmirror-unfinished';
 
 /** An unfinished file this old is from a process that was killed. */
 const leftoverAgeMs = 24 * 60 * 60 * 1000;

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import Database from 'better-sqlite3';
+import { codeOf, RefusedFileError } from '../../errors.ts';
+import { privateFileMode } from './rights.ts';
+import { besides, ending } from './unfinished.ts';
+
+/** How SQLite calls a lock that a file system refuses: the first one is also that of a lock which another process has. */
+const refusedLock = /^SQLITE_(BUSY|IOERR_LOCK|IOERR_RDLOCK|IOERR_CHECKRESERVEDLOCK|PERM|NOLFS)$/;
+
+/** True if an error can come from a file system without locks. */
+export function canBeNoLocks(error: unknown): boolean {
+  return refusedLock.test(codeOf(error) ?? '');
+}
+
+/**
+ * Tries a lock on a fresh file in a folder, which nobody else can have locked, and removes the file.
+ *
+ * @throws RefusedFileError if the file system has no working locks. It does not throw if no file can be made there.
+ */
+export function tryLocks(folder: string): void {
+  const path = join(folder, `${randomBytes(4).toString('hex')}${ending}`);
+  try {
+    closeSync(openSync(path, 'wx', privateFileMode));
+  } catch {
+    return;
+  }
+  try {
+    const sqlite = new Database(path, { timeout: 0 });
+    try {
+      sqlite.exec('BEGIN EXCLUSIVE; ROLLBACK');
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    if (!canBeNoLocks(error)) return;
+    throw new RefusedFileError(
+      `The folder ${resolve(folder)} is on a file system without working locks (${codeOf(error)}), so nothing there is safe from two programs that write at once. Use a local disk, or mount the file system with locks.`,
+    );
+  } finally {
+    for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
+  }
+}
+
+/**
+ * @throws RefusedFileError if a mirror's file is a mount point by itself, as with `-v ./mirror.sqlite:/data/mirror.sqlite`: its log and
+ * its lock would be in another folder than those of other containers.
+ */
+export function assertNoMount(file: string): void {
+  let path: string;
+  let mounts: string;
+  try {
+    path = realpathSync(file);
+    mounts = readFileSync('/proc/self/mountinfo', 'utf8');
+  } catch {
+    // There is no file yet, or the system has no such list.
+    return;
+  }
+  const unescaped = (text: string) =>
+    text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  // Bytes beyond ASCII are not escaped.
+  const isMount = mounts.split('\n').some(line => unescaped(line.split(' ')[4] ?? '') === path);
+  if (!isMount) return;
+  throw new RefusedFileError(
+    `${file} is mounted as a single file, so a run that sees it under another path has another lock and another log. Mount the folder that contains it: ${dirname(path)}`,
+  );
+}
