@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
@@ -6,14 +6,14 @@ import { readRecords } from '../contract/record.ts';
 import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
-import { assertShareOf } from '../store/copies/share.ts';
-import { mirrorToWrite, openMirrorForReading } from '../store/file/open.ts';
-import { assertAsWritten } from '../store/receipts/altered-lists.ts';
-import { SqliteMirror } from '../store/write/mirror.ts';
-import { assertNothingIntrusive } from '../store/write/objects.ts';
+import { assertShareOf, shareTarget } from '../store/copies/share.ts';
+import { tryLocks } from '../store/file/lock-trial.ts';
+import { mirrorToWrite } from '../store/file/open.ts';
+import { writing } from '../store/file/unfinished.ts';
+import { replaceable } from '../store/file/whole-file.ts';
+import { checkMirror } from '../store/write/check-mirror.ts';
 import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
 import { assertPagesMax } from '../sync/read.ts';
-import { TimeSlice } from '../time-slice.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';
@@ -82,12 +82,8 @@ async function examine(context: Context, check: Check): Promise<void> {
   const mirror = await check('mirror', async () => {
     const path = mirrorToWrite(database);
     assertIsMirrorOf(database, service.baseUrl);
-    if (!existsSync(path)) return `there is none at ${path} yet; the first run makes it`;
-    SqliteMirror.open(database, { signal, tell: () => undefined }).close();
     try {
-      using file = openMirrorForReading(database);
-      assertNothingIntrusive(file);
-      await assertAsWritten(file, new TimeSlice(signal));
+      if (!(await checkMirror(path, signal))) return `there is none at ${path} yet; the first run makes it`;
     } catch (error) {
       if (failureOf(error).code !== 'upgrade_needed') throw error;
       return `${path} is of an older docmirror; the next run copies it and brings it up to date`;
@@ -100,13 +96,15 @@ async function examine(context: Context, check: Check): Promise<void> {
     const folder = dirname(resolve(database));
     accessSync(folder, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(folder);
-    return `${folder} can be written, and ${bytesText(bavail * bsize)} are free`;
+    tryLocks(dirname(mirrorToWrite(database)));
+    return `${folder} can be written, its locks work, and ${bytesText(bavail * bsize)} are free`;
   });
   await check('share', () => {
     if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };
     assertShareFits(config);
     try {
       assertShareOf(database, share);
+      tryLocks(dirname(shareTarget(share, 'DOCMIRROR_SHARE')));
     } catch (error) {
       throw new DocmirrorError(failureOf(error).code, failureOf(error).message, {
         exitCode: exitCodes.partial,
@@ -114,6 +112,20 @@ async function examine(context: Context, check: Check): Promise<void> {
     }
     return `${share} can be made`;
   });
+  const { pingUrl, metricsFile } = config;
+  if (pingUrl !== null) await check('ping', () => `pings go to ${new URL(pingUrl).origin}; none was sent`);
+  if (metricsFile !== null)
+    await check('metrics', () => {
+      try {
+        const path = replaceable(metricsFile);
+        writing(path, () => accessSync(dirname(path), constants.W_OK | constants.X_OK));
+        return `${metricsFile} is written after each command`;
+      } catch (error) {
+        // A run warns of it, and goes on.
+        const { message, code } = failureOf(error);
+        return { status: 'warning', found: message, todo: adviceOn(code), code };
+      }
+    });
   const { from } = service.token;
   let text = '';
   const token = await check('token', async () => {

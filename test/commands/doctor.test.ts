@@ -1,7 +1,12 @@
-import { lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { fullMirror } from '../store/verify/full-mirror.ts';
+import { tamper } from '../store/verify/tamper.ts';
+import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 interface Diagnosed {
@@ -139,12 +144,88 @@ test('finds a run that is using the mirror', async () => {
   await using scene = await setScene({}, { exports: 1 });
   await scene.sync();
   const lock = new Database(`${scene.database}.lock`);
-  lock.exec('BEGIN IMMEDIATE');
+  lock.exec('BEGIN EXCLUSIVE');
   const { code, stdout } = await scene.run('doctor', '--json');
   lock.close();
   expect(code).toBe(11);
   expect(stdout).toContain('"code":"mirror_busy"');
   expect(await doctor(scene)).toMatchObject({ code: 0 });
+});
+
+test('names where pings and metrics go, and warns of metrics that can not be written', async () => {
+  await using scene = await setScene({}, { exports: 1 });
+  const path = join(scene.folder, 'm.prom');
+  expect((await doctor(scene)).text).not.toMatch(/"check":"(ping|metrics)"/);
+  scene.env.DOCMIRROR_PING_URL = 'http://127.0.0.1:9/secret-check';
+  scene.env.DOCMIRROR_METRICS_FILE = path;
+  const { code, of } = await doctor(scene);
+  expect(code).toBe(0);
+  expect(of('ping')).toMatchObject({ status: 'ok', found: 'pings go to http://127.0.0.1:9; none was sent' });
+  expect(of('metrics')).toMatchObject({ status: 'ok', found: expect.stringContaining(path) });
+  mkdirSync(path);
+  const warned = await doctor(scene);
+  expect(warned.of('metrics')).toMatchObject({
+    status: 'warning',
+    found: expect.stringContaining('not a regular file'),
+  });
+  expect([warned.code, await syncCode(scene)]).toEqual([0, 0]);
+});
+
+test('finds a mirror sound whose last run died between a list and its receipt', async () => {
+  await using scene = await fullMirror();
+  const last = '(SELECT max(id) FROM sync_runs)';
+  tamper(
+    scene.database,
+    `DELETE FROM sync_receipts WHERE run_id = ${last};
+     UPDATE sync_runs SET status = 'running', completed_at = NULL WHERE id = ${last}`,
+  );
+  const { of } = await doctor(scene);
+  expect(of('mirror')?.found).toMatch(/its rows are as docmirror wrote them$/);
+});
+
+test('copies nothing, holds no lock, and lets a run begin at any time', async () => {
+  await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 20_000 });
+  await scene.sync();
+  const names = new Set<string>();
+  const watch = setInterval(() => {
+    for (const name of readdirSync(scene.folder)) names.add(name);
+  }, 1);
+  const codes: (number | null)[] = [];
+  for (const delayMs of [0, 60, 120, 200, 300]) {
+    const examined = spawnCli(['doctor', '--json'], { env: scene.env });
+    await wait(delayMs);
+    await using run = spawnCli(['sync'], { env: scene.env });
+    codes.push((await run.done).code);
+    const { code, stdout } = await examined.done;
+    // The run itself can be in the way of the look.
+    expect([0, 11], stdout).toContain(code);
+  }
+  clearInterval(watch);
+  expect(codes).toEqual([0, 0, 0, 0, 0]);
+  const own =
+    /^mirror\.sqlite(-wal|-shm|-journal|\.lock|\.lock-journal)?$|^[\da-f]{8}\.docmirror-unfinished(-journal)?$/;
+  expect([...names].filter(name => !own.test(name))).toEqual([]);
+  expect(readdirSync(scene.folder).sort()).toEqual(['mirror.sqlite', 'mirror.sqlite.lock']);
+});
+
+test.skipIf(process.getuid?.() !== 0)('says of a disk with 1 MB free what a run says', async ({ skip }) => {
+  await using scene = await setScene({ maxPageSize: 1_000 }, { exports: 5_000 });
+  const disk = join(scene.folder, 'disk');
+  mkdirSync(disk);
+  if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'none', disk]).status !== 0)
+    return skip('only who may mount file systems can try this');
+  try {
+    scene.env.DOCMIRROR_DATABASE = join(disk, 'mirror.sqlite');
+    expect((await scene.run('sync')).code).toBe(0);
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, 'ballast'), Buffer.alloc(bavail * bsize - 1024 * 1024));
+    const { code, stdout } = await scene.run('doctor', '--json');
+    expect(code, stdout).toBe(0);
+    expect(readdirSync(disk).sort()).toEqual(['ballast', 'mirror.sqlite', 'mirror.sqlite.lock']);
+    expect((await scene.run('sync')).code).toBe(0);
+  } finally {
+    spawnSync('umount', [disk]);
+  }
 });
 
 test('finds a share that can not be made', async () => {

@@ -7,7 +7,7 @@ import { privateFileMode } from './rights.ts';
 import { besides, ending } from './unfinished.ts';
 
 /** How SQLite calls a lock that a file system refuses: the first one is also that of a lock which another process has. */
-const refusedLock = /^SQLITE_(BUSY|IOERR_LOCK|IOERR_RDLOCK|IOERR_CHECKRESERVEDLOCK|PERM|NOLFS)$/;
+const refusedLock = /^SQLITE_(BUSY|PERM|IOERR_\w*LOCK)$/;
 
 /** True if an error can come from a file system without locks. */
 export function canBeNoLocks(error: unknown): boolean {
