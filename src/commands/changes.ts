@@ -6,8 +6,9 @@ import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
 import { type MirrorFile, openForReading } from '../store/file/open.ts';
 import { replaceable, writeWhole } from '../store/file/whole-file.ts';
-import { type ChangeKey, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
-import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
+import { EndedRuns } from '../store/read/history/changes.ts';
+import { type FeedRange, feed } from '../store/read/history/feed.ts';
+import { CursorLost, positionText, readPosition } from '../store/read/history/position.ts';
 import { readPruned } from '../store/receipts/statements.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
@@ -56,25 +57,23 @@ export const changes = command({
     using mirror = openForReading(config.database);
     const { sqlite } = mirror;
     sqlite.exec('BEGIN');
-    const range = rangeOf(given, sqlite);
+    const { sinceRunId, untilRunId, changes, next } = rangeOf(given, sqlite);
     const { before, throughRunId } = readPruned(sqlite);
-    if (range.sinceRunId < throughRunId)
+    if (sinceRunId < throughRunId)
       stderr.write(
         `Versions that ended before ${before} were deleted (DOCMIRROR_KEEP_HISTORY), so what the runs up to ${throughRunId} updated and removed is not all there. After run ${throughRunId} nothing is missing.\n`,
       );
     const rows = new Tally();
     const wanted = new Set<string>(given.resource);
-    const found = changesThatFit(sqlite, range).filter(({ resource }) => wanted.has(resource));
+    const found = changes.filter(({ resource }) => wanted.has(resource));
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
     const pieces = await changePieces(rows.of(found), format, width, given.resource);
     const said = function* () {
       yield* pieces;
-      if (rows.count === 0 && format === 'table' && out === null) {
-        const { sinceRunId: since, untilRunId: until } = range;
-        yield until === 0
+      if (rows.count === 0 && format === 'table' && out === null)
+        yield untilRunId === 0
           ? 'No run has ended yet. Make one with "docmirror sync".\n'
-          : `Nothing changed from run ${since} to run ${until}.\n`;
-      }
+          : `Nothing changed from run ${sinceRunId} to run ${untilRunId}.\n`;
     };
     const isTaken = await deliver(said(), rows, given, context);
     if (given.next === null) return;
@@ -84,9 +83,7 @@ export const changes = command({
         'output_failed',
         'Standard output was closed before all changes were written, so --next was not written.',
       );
-    const { sinceRunId, untilRunId, after } = range;
-    const next = untilRunId > sinceRunId ? cursorAt(sqlite, untilRunId) : cursorAt(sqlite, sinceRunId, after);
-    writeWhole(given.next, cursorText(next));
+    writeWhole(given.next, positionText(sqlite, next));
   },
 });
 
@@ -101,31 +98,38 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
     );
 }
 
-/** Which changes are asked for: those of later runs than `sinceRunId`, after a change if `after` is not null. */
-function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: MirrorFile['sqlite']) {
+/** The changes that are asked for, until which run, and the position of a reader that has them. */
+function rangeOf(
+  { cursor, sinceRun, since, untilRun, from }: Given,
+  sqlite: MirrorFile['sqlite'],
+): FeedRange & { readonly untilRunId: number } {
   const runs = new EndedRuns(sqlite);
   const newest = runs.newest() ?? 0;
   assertEnded('--until-run', untilRun, runs);
   assertEnded('--since-run', sinceRun, runs);
   const untilRunId = untilRun ?? newest;
-  let [sinceRunId, after]: [number, ChangeKey | null] = [Math.max(0, untilRunId - 1), null];
-  if (sinceRun !== null) sinceRunId = sinceRun;
-  else if (since !== null) sinceRunId = runs.lastOfAllBy(since);
-  else if (cursor !== null && existsSync(cursor)) ({ runId: sinceRunId, after } = followed(cursor, sqlite));
-  else if (cursor !== null) sinceRunId = from === 'now' ? newest : 0;
-  return { sinceRunId, untilRunId, after };
+  const changes = feed(sqlite);
+  let opened = changes.since(sinceRun ?? Math.max(0, untilRunId - 1));
+  if (sinceRun === null && since !== null) opened = changes.since(runs.lastOfAllBy(since));
+  else if (sinceRun === null && cursor !== null)
+    opened = existsSync(cursor) ? followed(cursor, changes) : changes.since(from === 'now' ? newest : 0);
+  return { ...opened.through(untilRunId), untilRunId };
 }
 
-function followed(path: string, sqlite: MirrorFile['sqlite']) {
-  const cursor = readCursor(readSmallFile('--cursor: ', path));
-  if (cursor === null)
+function followed(path: string, changes: ReturnType<typeof feed>) {
+  const position = readPosition(readSmallFile('--cursor: ', path));
+  if (position === null)
     throw new UsageError(`--cursor: ${path} is not a cursor of docmirror. Name the file that --next wrote.`);
-  const loss = lossOf(sqlite, cursor);
-  if (loss === null) return cursor;
-  throw new DocmirrorError(
-    'cursor_lost',
-    `The cursor in ${printable(path)} ${loss.why}. The newest run that both share is ${loss.sharedRunId}. Remove what you took from later runs, and go on with --since-run ${loss.sharedRunId}. Nothing was written.`,
-  );
+  try {
+    return changes.from(position);
+  } catch (error) {
+    if (!(error instanceof CursorLost)) throw error;
+    const { why, sharedRunId } = error.loss;
+    throw new DocmirrorError(
+      'cursor_lost',
+      `The cursor in ${printable(path)} ${why}. The newest run that both share is ${sharedRunId}. Remove what you took from later runs, and go on with --since-run ${sharedRunId}. Nothing was written.`,
+    );
+  }
 }
 
 /** @throws UsageError if a flag names a run that has not ended. 0 is the time before the first run. */

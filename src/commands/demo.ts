@@ -9,7 +9,7 @@ import { makeSample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite, openForReading } from '../store/file/open.ts';
-import { changesThatFit } from '../store/read/change-list.ts';
+import { changesThatFit } from '../store/read/history/changes.ts';
 import { RunReader } from '../store/read/run-reader.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, number } from './flags.ts';

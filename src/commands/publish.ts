@@ -64,7 +64,7 @@ export const publishClickhouse = command({
     // The client of ClickHouse is loaded only for this.
     const { ClickHouse } = await import('../publish/clickhouse.ts');
     const { publish } = await import('../publish/publish.ts');
-    const { openPublishSource } = await import('../store/read/versions.ts');
+    const { openPublishSource } = await import('../store/read/history/publish-source.ts');
     const target = new ClickHouse({ ...addressee, timeoutMs, giveUpAfterMs, signal, onWait });
     notifier?.begun();
     try {

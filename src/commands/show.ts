@@ -5,7 +5,7 @@ import type { OutputOf } from '../render/outputs.ts';
 import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
 import { rejectedText, runsText } from '../render/runs.ts';
 import { readMirror } from '../store/read/browse.ts';
-import { findByReference, readStory } from '../store/read/record-story.ts';
+import { findByReference, readStory } from '../store/read/history/story.ts';
 import { RunReader, readRejected } from '../store/read/run-reader.ts';
 import { command } from './command.ts';
 import { choice, defaulting, number, required, text } from './flags.ts';

@@ -29,6 +29,9 @@ export const whole = (description = '', minimum?: number) =>
 export const number = (description: string) => Type.Number({ description });
 /** True or false. */
 export const yesOrNo = (description = '') => Type.Boolean({ description });
+/** A list of exactly two values. */
+export const pair = <First extends Shape, Second extends Shape>(first: First, second: Second) =>
+  Type.Tuple([first, second]);
 /** One of some words. */
 export const oneOf = <const Word extends string>(words: readonly Word[], description = '') =>
   Type.Unsafe<Word>({ type: 'string', enum: words, description });
@@ -57,7 +60,7 @@ export function orNull<S extends Shape>(shape: S) {
 }
 
 /** Whether a value is as a schema says. */
-export function isValid(schema: object, value: unknown): boolean {
+export function isValid<S extends Shape>(schema: S, value: unknown): value is ValueOf<S> {
   return Check(schema, value);
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DocmirrorError, UsageError } from '../errors.ts';
-import type { EndedRun, PublishSource } from '../store/read/versions.ts';
+import type { EndedRun, PublishSource } from '../store/read/history/publish-source.ts';
 import type { ClickHouse } from './clickhouse.ts';
 import {
   changesTable,
@@ -193,18 +193,23 @@ async function lastPublishedRun(target: ClickHouse, tenant: string, source: Publ
       `The tenant ${tenant} was published ${why}. Give another --tenant, or replace all its rows with --again --replace-tenant.`,
     );
   const published = await target.ask(newestRuns, { tenant });
-  const other = published.find(([mirrorId]) => mirrorId !== source.mirrorId);
-  if (other !== undefined) throw refusal(`by another mirror, ${other[0]}. This one is ${source.mirrorId}`);
-  if (published[0] === undefined) return 0;
-  const [runId = 0, startedAtMs = 0] = published[0].slice(1).map(Number);
-  const isKnown = source.runs().some(run => run.runId === runId && Date.parse(run.startedAt) === startedAtMs);
-  if (!isKnown)
-    throw refusal(
-      `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
-    );
-  if (runId <= source.lastRunBeforeRebuild)
-    throw refusal(
-      `up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild" after run ${source.lastRunBeforeRebuild})`,
-    );
-  return runId;
+  let newest = 0;
+  for (const [mirrorId = '', ...numbers] of published) {
+    const [runId = 0, startedAtMs = 0] = numbers.map(Number);
+    const loss = source.lossOf({ mirrorId, runId, startedAtMs });
+    switch (loss?.kind) {
+      case undefined:
+        newest = runId;
+        break;
+      case 'other mirror':
+        throw refusal(`by another mirror, ${mirrorId}. This one is ${source.mirrorId}`);
+      case 'rebuilt':
+        throw refusal(`up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild")`);
+      default:
+        throw refusal(
+          `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
+        );
+    }
+  }
+  return newest;
 }

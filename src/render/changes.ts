@@ -8,7 +8,7 @@ import {
   changedFields,
   furtherFields,
 } from '../store/read/cells.ts';
-import type { Change } from '../store/read/change-cursor.ts';
+import type { Change } from '../store/read/history/changes.ts';
 import { count, instant } from './numbers.ts';
 import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
 import { cut, linesOf } from './table.ts';

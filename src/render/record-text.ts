@@ -2,7 +2,7 @@ import { isObject, parseExact } from '../contract/json.ts';
 import { lists, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { changedFields, type Item } from '../store/read/cells.ts';
-import type { RecordStory, StoryRun, StoryVersion } from '../store/read/record-story.ts';
+import type { RecordStory, StoryRun, StoryVersion } from '../store/read/history/story.ts';
 import { shownEndpoint, withoutAddressSecrets } from './endpoint.ts';
 import { count, counted, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';

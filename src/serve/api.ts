@@ -2,14 +2,15 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ndjsonLine } from '../render/changes.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
 import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
-import { type ChangeCursor, cursorAt, cursorText, lossOf, readCursor } from '../store/read/change-cursor.ts';
-import { changesThatFit, EndedRuns } from '../store/read/change-list.ts';
+import { EndedRuns } from '../store/read/history/changes.ts';
+import { feed } from '../store/read/history/feed.ts';
+import { type Position, positionText, readPosition } from '../store/read/history/position.ts';
 import { revisionOf } from '../store/read/run-reader.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
 import {
-  changeParameters,
   changesQuery,
+  filterParameters,
   listQuery,
   type Query,
   readChangeFilter,
@@ -82,44 +83,34 @@ function withId({ id, ownId, record }: FoundRecord): string {
   return `{"_id":${id},${text.slice(1)}`;
 }
 
-/** The changes that a query string asks for. The cursor of a filter contains the filter, and fits no other one. */
+/** The changes that a query string asks for. */
 function changesBody(sqlite: Sqlite, { query }: Request): string {
   const { limit, sinceRun = null, cursor = null, order } = query;
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
-  const runs = new EndedRuns(sqlite);
-  if (sinceRun && !runs.has(sinceRun))
+  if (sinceRun && !new EndedRuns(sqlite).has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
-  const isFiltered = changeParameters.some(name => name in query);
-  const filter = isFiltered ? readChangeFilter(query) : undefined;
+  const filter = filterParameters.some(name => name in query) ? readChangeFilter(query) : undefined;
   const isDescending = order === 'desc';
-  const kind = isFiltered ? JSON.stringify([filter, isDescending]) : '';
-  const from = cursor === null ? null : cursorIn(cursor, kind);
-  const loss = from === null || isFiltered ? null : lossOf(sqlite, from);
-  if (loss !== null)
-    throw new HttpError(
-      410,
-      `The cursor ${loss.why}. The newest run that both share is ${loss.sharedRunId}: go on with sinceRun=${loss.sharedRunId}.`,
-    );
-  const { runId: sinceRunId, after } = from ?? { runId: sinceRun ?? 0, after: null };
-  const found = changesThatFit(sqlite, { filter, sinceRunId, isDescending, after })
-    .take(limit + 1)
-    .toArray();
-  const changes = found.slice(0, limit);
-  const isComplete = found.length <= limit;
-  const last = changes.at(-1) ?? after;
-  const delivered = isDescending ? undefined : changes.findLast(({ runId }) => runId !== last?.runId)?.runId;
-  const next =
-    isComplete && !isDescending
-      ? cursorAt(sqlite, Math.max(runs.newest() ?? 0, sinceRunId))
-      : cursorAt(sqlite, delivered ?? sinceRunId, last);
-  const items = changes.map(change => ndjsonLine(change).trimEnd()).join(',');
-  const text = Buffer.from(kind + cursorText(next)).toString('base64url');
+  const changes = feed(sqlite, filter);
+  const at = cursor === null ? changes.since(sinceRun ?? 0) : changes.from(positionIn(cursor, query));
+  const { changes: found, next, isComplete } = isDescending ? at.newestFirst(limit) : at.upTo(limit);
+  const items = found.map(change => ndjsonLine(change).trimEnd()).join(',');
+  // The cursor of a filter, or of the other order, contains that, and fits no other one.
+  const kind = filter === undefined && !isDescending ? '' : kindOf(query);
+  const text = Buffer.from(kind + positionText(sqlite, next)).toString('base64url');
   return `{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`;
 }
 
-function cursorIn(text: string, kind: string): ChangeCursor {
-  const decoded = Buffer.from(text, 'base64url').toString();
-  const cursor = decoded.startsWith(kind) ? readCursor(decoded.slice(kind.length)) : null;
-  if (cursor !== null) return cursor;
+function positionIn(cursor: string, query: Query): Position {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  const kind = kindOf(query);
+  const isFiltered = filterParameters.some(name => name in query);
+  const isDescending = query.order === 'desc';
+  // docmirror 0.4 took `sort` and `order` for filters.
+  const rest = text.startsWith(kind) ? text.slice(kind.length) : isFiltered || isDescending ? '' : text;
+  const position = readPosition(rest, isDescending);
+  if (position !== null) return position;
   throw new HttpError(400, 'cursor: this is no cursor of this server for these parameters.');
 }
+
+const kindOf = (query: Query) => JSON.stringify([readChangeFilter(query), query.order === 'desc']);

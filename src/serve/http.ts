@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { OtherShapeError } from '../errors.ts';
+import { CursorLost } from '../store/read/history/position.ts';
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',
@@ -46,6 +47,8 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof OtherShapeError)
     return new HttpError(503, error.withoutPath, { 'retry-after': String(upgradeS) });
+  if (error instanceof CursorLost)
+    return new HttpError(410, `${error.message} Go on with sinceRun=${error.loss.sharedRunId}.`);
   const { statusCode = 500 } = error as { readonly statusCode?: number };
   if (statusCode < 500) return new HttpError(statusCode, 'The request is malformed.');
   return new HttpError(500, 'The server failed to answer; its log says why.');

@@ -19,9 +19,8 @@ import {
   searchRecords,
 } from '../store/read/browse.ts';
 import type { CellValue, Column } from '../store/read/cells.ts';
-import { placeOf } from '../store/read/change-cursor.ts';
-import { changesThatFit } from '../store/read/change-list.ts';
-import { otherVersions, readStory, webhooksOf } from '../store/read/record-story.ts';
+import { changesThatFit, placeOf } from '../store/read/history/changes.ts';
+import { otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { answersFrom, type Request, revisionNow, type Sqlite } from './api.ts';
 import { HttpError, toHttpError } from './http.ts';

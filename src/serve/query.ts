@@ -72,6 +72,9 @@ export const changeParameters = [
   'run',
 ];
 
+/** Those of them by which changes are chosen, and not only put in order. */
+export const filterParameters = changeParameters.filter(name => name !== 'sort' && name !== 'order');
+
 /** The schema of the parameters of changes, and of their pages. They are sorted by their runs. */
 export function changesQuery(...paging: readonly string[]) {
   return querySchema([...paging, ...changeParameters], ['runId']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fieldsOf, matchesText, storyText } from '../../src/render/record-text.ts';
-import type { StoryVersion } from '../../src/store/read/record-story.ts';
+import type { StoryVersion } from '../../src/store/read/history/story.ts';
 
 const at = '2026-11-20T14:00:00.000Z';
 const version: StoryVersion = {

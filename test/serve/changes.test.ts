@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isAfter } from '../../src/store/read/change-cursor.ts';
+import { isAfter } from '../../src/store/read/history/changes.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, serveScene } from '../support/served.ts';
@@ -117,5 +117,61 @@ describe('GET /v2/changes', () => {
     expect(await lost.json()).toEqual({
       error: { code: 'cursor_lost', message: expect.stringContaining('sinceRun=1') },
     });
+  });
+
+  test.each(['', '&order=asc', '&sort=runId', '&resource=collections', '&order=desc'])(
+    'says 410 also in the midst of a run, and with%s, if another run has its number since',
+    async parameters => {
+      await using scene = await setScene({}, { exports: 3, collections: 4, webhooks: 1 });
+      const { collections } = scene.service.lists;
+      const rename = (names: readonly string[]) => {
+        for (const [at, name] of names.entries()) (collections[at] as SampleItem).name = name;
+        return scene.sync('--full');
+      };
+      await scene.sync();
+      const backup = join(scene.folder, 'backup.sqlite');
+      await scene.run('backup', backup);
+      await rename(['A', 'B', 'C']);
+      await using served = await serveScene(scene);
+      const pages = [1, 2, 1000].map(limit => pageOf(served, `sinceRun=1&limit=${limit}${parameters}`));
+      const cursors = (await Promise.all(pages)).map(({ cursor }) => cursor);
+      await scene.run('backup', '--restore', backup);
+      const statuses = async () => {
+        const answers = cursors.map(cursor => served.get(`/v2/changes?cursor=${cursor}${parameters}`));
+        return (await Promise.all(answers)).map(({ status }) => status);
+      };
+      expect(await statuses()).toEqual([410, 410, 410]);
+      await rename(['A2', 'B2', 'C2']);
+      expect(await statuses()).toEqual([410, 410, 410]);
+      const { items } = await pageOf(served, `sinceRun=1${parameters}`);
+      expect(items).toHaveLength(3);
+    },
+  );
+
+  test('goes on with the cursors of 0.4.0, for which sort and order were filters', async () => {
+    await using scene = await setScene({}, sizes);
+    await scene.sync();
+    await using served = await serveScene(scene);
+    const { cursor } = await pageOf(served, 'limit=2');
+    const { after, ...rest } = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    const { leafHash: _, ...key } = after;
+    const ofOld = (isDescending: boolean) => {
+      const none = { source: null, destination: null, kind: null, q: '', from: null, to: null };
+      const filter = { ...none, resource: null, operation: null, run: null };
+      const text = `${JSON.stringify([filter, isDescending])}${JSON.stringify({ ...rest, after: key })}\n`;
+      return Buffer.from(text).toString('base64url');
+    };
+    const first = (await pageOf(served, 'limit=1')).items;
+    for (const parameters of ['', '&order=asc', '&sort=runId'])
+      expect((await pageOf(served, `limit=1&cursor=${ofOld(false)}${parameters}`)).items).toEqual(first);
+    const last = await pageOf(served, 'limit=1&order=desc');
+    expect((await pageOf(served, `limit=1&cursor=${ofOld(true)}&order=desc`)).items).toEqual(last.items);
+    expect((await pageOf(served, `cursor=${last.cursor}&order=desc`)).items[0]).not.toEqual(last.items[0]);
+    for (const parameters of [
+      `cursor=${ofOld(true)}`,
+      `cursor=${last.cursor}`,
+      `cursor=${cursor}&order=desc`,
+    ])
+      expect((await served.get(`/v2/changes?${parameters}`)).status).toBe(400);
   });
 });

@@ -241,14 +241,14 @@ function namesInVersion({ kind, name }: Field): string[] {
  * A text without its case, in any script. It goes through the small letters, because only these make `ẞ` and `ß` equal. Letters and
  * their accents are composed, because files from a Mac have them apart.
  */
-function fold(text: string): string {
+export function fold(text: string): string {
   return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
 }
 
 const mark = /\p{M}|[\u1100-\u11ff]/u;
 
 /** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
-function registerFold(sqlite: Database.Database): void {
+export function registerFold(sqlite: Database.Database): void {
   registerInstant(sqlite);
   sqlite.function('fold', { deterministic: true }, text => (typeof text === 'string' ? fold(text) : null));
 }

@@ -3,7 +3,7 @@ import { keptResources } from '../../contract/lists.ts';
 import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { noFilter } from './browsable.ts';
-import { changesThatFit } from './change-list.ts';
+import { changesThatFit } from './history/changes.ts';
 import { type ListStatus, RunReader } from './run-reader.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */

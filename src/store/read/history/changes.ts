@@ -1,12 +1,48 @@
 import type Database from 'better-sqlite3';
-import { keptResources, tableOf } from '../../contract/lists.ts';
-import { EndedRuns } from '../tables/ended-runs.ts';
-import { timeOfRun } from '../tables/view-sql.ts';
-import { browsableOf, type ChangeFilter } from './browsable.ts';
-import { conditionOf } from './browse.ts';
-import { type Change, type ChangeKey, isAfter } from './change-cursor.ts';
+import { keptResources, tableOf } from '../../../contract/lists.ts';
+import { EndedRuns } from '../../tables/ended-runs.ts';
+import { timeOfRun } from '../../tables/view-sql.ts';
+import { browsableOf, type ChangeFilter } from '../browsable.ts';
+import { conditionOf } from '../browse.ts';
 
 export { EndedRuns };
+
+/** A change of one record, by one run. */
+export interface Change {
+  readonly runId: number;
+  /** When the run had applied the list. For connections, which belong to several lists, when the run had ended. */
+  readonly changedAt: string | null;
+  readonly resource: string;
+  readonly recordId: number;
+  readonly operation: (typeof operations)[number];
+  /** JSON text: the record after the change or, if it was removed, before it; null if it was erased. */
+  readonly record: string | null;
+  /** JSON text: the record before an update; null otherwise, and if that version was erased or pruned. */
+  readonly before: string | null;
+}
+
+/** What can happen to a record, in the order in which one run does it: a record can come back in the run that removed it. */
+export const operations = ['update', 'removal', 'insert'] as const;
+
+/** The fields that identify a change within one log of receipts. */
+export type ChangeKey = Pick<Change, 'runId' | 'resource' | 'recordId' | 'operation'>;
+
+/** True if a change comes after another one: by its run, its list, its record, its operation. */
+export function isAfter(change: ChangeKey, other: ChangeKey): boolean {
+  const order =
+    change.runId - other.runId ||
+    placeOf(change.resource) - placeOf(other.resource) ||
+    change.recordId - other.recordId ||
+    operations.indexOf(change.operation) - operations.indexOf(other.operation);
+  return order > 0;
+}
+
+const places: readonly string[] = keptResources;
+
+/** The place of a list, or of the connections, among all; -1 for another name. */
+export function placeOf(resource: string): number {
+  return places.indexOf(resource);
+}
 
 /** Selects some of the changes of ended runs. */
 interface ChangeRequest {
@@ -64,14 +100,19 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
   const [sign, first, direction, operations] = isDescending
     ? ['<=', Number.MAX_SAFE_INTEGER, 'DESC', 'ASC']
     : ['>=', Number.MIN_SAFE_INTEGER, 'ASC', 'DESC'];
-  const all = sqlite.prepare<[number], Change>(selectChanges);
+  // The view takes some milliseconds to prepare, so each statement waits until a run needs it.
+  const all = once(() => sqlite.prepare<[number], Change>(selectChanges));
   // An order makes SQLite prepare the statement again for each run, which takes longer than reading a short run.
-  const inOrder = sqlite.prepare<[number, string, number], Change>(
-    `${selectChanges} AND c.resource = ? AND c.record_id ${sign} ?
+  const inOrder = once(() =>
+    sqlite.prepare<[number, string, number], Change>(
+      `${selectChanges} AND c.resource = ? AND c.record_id ${sign} ?
      ORDER BY c.record_id ${direction}, c.operation ${operations}`,
+    ),
   );
-  const one = sqlite.prepare<[number, string, number, string], Change>(
-    `${selectChanges} AND c.resource = ? AND c.record_id = ? AND c.operation = ?`,
+  const one = once(() =>
+    sqlite.prepare<[number, string, number, string], Change>(
+      `${selectChanges} AND c.resource = ? AND c.record_id = ? AND c.operation = ?`,
+    ),
   );
 
   const isLong = (run: number, columns: typeof runColumns) => {
@@ -112,17 +153,28 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
 
   return function* (run: number, after: ChangeKey | null): Generator<Change> {
     if (filter === null && !isLong(run, runColumns)) {
-      const sorted = all.all(run).sort((change, other) => (isAfter(change, other) ? 1 : -1));
+      const sorted = all()
+        .all(run)
+        .sort((change, other) => (isAfter(change, other) ? 1 : -1));
       return yield* isDescending ? sorted.reverse() : sorted;
     }
     for (const resource of resources.slice(after === null ? 0 : resources.indexOf(after.resource))) {
       const start = after?.resource === resource ? after.recordId : first;
-      if (filter === null) yield* inOrder.iterate(run, resource, start);
+      if (filter === null) yield* inOrder().iterate(run, resource, start);
       else if ((filter.resource ?? resource) === resource && isInTime(filter, run, resource))
         for (const { recordId, operation } of keysOf(filter, run, resource, start)) {
-          const change = one.get(run, resource, recordId, operation);
+          const change = one().get(run, resource, recordId, operation);
           if (change !== undefined) yield change;
         }
     }
+  };
+}
+
+/** Makes a value when it is asked for first. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }

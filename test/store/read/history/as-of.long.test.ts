@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { sqlite } from '../../support/run-cli.ts';
-import { type Scene, setScene } from '../../support/scene.ts';
-import { documentExport } from '../../support/stand-in.ts';
+import { sqlite } from '../../../support/run-cli.ts';
+import { type Scene, setScene } from '../../../support/scene.ts';
+import { documentExport } from '../../../support/stand-in.ts';
 
 function exported(scene: Scene, folder: string, name: string): string[] {
   return readFileSync(join(scene.folder, folder, `${name}.ndjson`), 'utf8')

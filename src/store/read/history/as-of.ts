@@ -1,0 +1,138 @@
+import type Database from 'better-sqlite3';
+import { type Connection, type RecordValues, wireConnection, wireWriter } from '../../../contract/content.ts';
+import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../../contract/lists.ts';
+import { recordOfJson } from '../../../contract/record.ts';
+import { MirrorFileError, tryToRead } from '../../../errors.ts';
+import { arrayOf } from '../../tables/view-sql.ts';
+import { gapAfter } from './position.ts';
+
+/** A version of a record of a list, or of a connection. */
+export interface StoredVersion {
+  readonly id: number;
+  readonly firstSeenRunId: number;
+  readonly changedRunId: number;
+  /** The hash of its content, as 32 hexadecimal digits. */
+  readonly content: string;
+  /** A connection has its name as the only scalar. If the text of an ended version was erased, everything is null. */
+  readonly values: RecordValues;
+}
+
+type Row = [
+  id: number,
+  firstSeenRunId: number,
+  changedRunId: number,
+  content: string,
+  versionId: number | null,
+  record: string | null,
+  extra: string | null,
+  ...values: Scalar[],
+];
+
+/** SQL conditions: the rows `t` that are wanted, and the versions `h` that have ended; null for none of these. */
+interface Wanted {
+  readonly rows: string;
+  readonly versions: string | null;
+}
+
+/** Some versions of the records of a list or of the connections, in the order of their ids, one at a time. */
+export function* versionsOf(
+  sqlite: Database.Database,
+  resource: string,
+  { rows, versions }: Wanted,
+  bound: object,
+): Generator<StoredVersion> {
+  const list = lists.find(each => each.resource === resource);
+  const scalars = list === undefined ? ['t.name'] : scalarFields(list).map(({ column }) => `t.${column}`);
+  const arrays =
+    list === undefined ? [] : arrayFields(list).map(each => arrayOf(list, each, 'value', each.column));
+  const columns = [...scalars, ...arrays];
+  const current = `SELECT t.id, t._first_seen_run_id, t._changed_run_id, lower(hex(t._content)), NULL, NULL, t._extra,
+      ${columns.join(', ')} FROM ${tableOf(resource)} t WHERE ${rows}`;
+  const ended = `SELECT h.record_id, h.first_seen_run_id, h.valid_from_run_id, lower(hex(h.content)), h.id, h.record, NULL,
+      ${columns.map(() => 'NULL').join(', ')} FROM record_history h WHERE ${versions}`;
+  const all = versions === null ? current : `${current} UNION ALL ${ended}`;
+  for (const row of sqlite.prepare<unknown[], Row>(`${all} ORDER BY 1`).raw().iterate(bound)) {
+    const [id, firstSeenRunId, changedRunId, content, versionId, record, extra, ...values] = row;
+    const own = {
+      id: list?.identity.by === 'content' ? null : id,
+      scalars: values.slice(0, scalars.length),
+      arrays: values.slice(scalars.length).map(json => JSON.parse(String(json)) ?? []),
+      extra,
+    };
+    const said = versionId === null || record === null ? own : restored(resource, versionId, record);
+    yield { id, firstSeenRunId, changedRunId, content, values: said };
+  }
+}
+
+const stoodAfter = 'h.resource = @resource AND h.valid_from_run_id <= @run AND h.valid_to_run_id > @run';
+
+/** The mirror in its present state or in its state after a run: the rows that no later run wrote, and the versions that one ended. */
+export class MirrorState {
+  readonly #sqlite;
+  readonly #runId;
+  #connections: ReadonlyMap<number, Connection> | undefined;
+
+  /** @param runId null for the present state. */
+  constructor(sqlite: Database.Database, runId: number | null) {
+    this.#sqlite = sqlite;
+    this.#runId = runId;
+  }
+
+  /** Its records in the order of their ids, one at a time. Those that were erased since are left out. */
+  records(resource: string): Generator<StoredVersion> {
+    const run = this.#runId;
+    if (run === null) return versionsOf(this.#sqlite, resource, { rows: '1', versions: null }, {});
+    const wanted = { rows: 't._changed_run_id <= @run', versions: `${stoodAfter} AND h.record IS NOT NULL` };
+    return versionsOf(this.#sqlite, resource, wanted, { run, resource });
+  }
+
+  /** The same in the service's shape, with the names that the connections had then. */
+  *wire(resource: string): Generator<string> {
+    const list = lists.find(each => each.resource === resource);
+    const write = list && wireWriter(list, id => this.connection(id));
+    for (const { id, values } of this.records(resource))
+      yield write === undefined ? wireConnection(connectionOf(id, values)) : write(values);
+  }
+
+  /** A connection as it was then; undefined if there was none. */
+  connection(id: number): Connection | undefined {
+    this.#connections ??= new Map(
+      this.records('connections').map(each => [each.id, connectionOf(each.id, each.values)]),
+    );
+    return this.#connections.get(id);
+  }
+}
+
+function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Connection {
+  return { id, name: name as string | null, extra };
+}
+
+/** An ended version, parsed like a record of the service, so that it gets the columns that it was written from. */
+function restored(resource: string, versionId: number, record: string): RecordValues {
+  const found = tryToRead(() => recordOfJson(resource, record));
+  if (found !== null) return found;
+  throw new MirrorFileError(
+    `record_history ${versionId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
+  );
+}
+
+/** Why the state after a run can't be read, in words; null if it can. */
+export function whyNotAsOf(sqlite: Database.Database, runId: number): string | null {
+  const gap = gapAfter(sqlite, runId);
+  switch (gap?.kind) {
+    case undefined:
+      return null;
+    case 'rebuilt':
+      return `Run ${runId} was before the mirror was rebuilt ("sync --rebuild" after run ${gap.throughRunId}), so docmirror can't say what the lists were then. The oldest run that can be asked for is ${gap.throughRunId + 1}.`;
+    case 'pruned':
+      return `Run ${runId} is further back than the history goes: versions that ended before ${gap.before} were deleted (DOCMIRROR_KEEP_HISTORY). The oldest run that can be asked for is ${gap.throughRunId}.`;
+    case 'no history':
+      return `Run ${runId} can't be asked for: the file has no history of what later runs changed, because it is a share that was made with --without-history.`;
+  }
+}
+
+/** How many records can't be shown in their state after a run, because their text was erased since. */
+export function erasedSince(sqlite: Database.Database, runId: number, resource: string): number {
+  const count = `SELECT count(*) FROM record_history h WHERE ${stoodAfter} AND h.record IS NULL`;
+  return sqlite.prepare<unknown[], number>(count).pluck().get({ run: runId, resource }) ?? 0;
+}

@@ -1,0 +1,137 @@
+import type Database from 'better-sqlite3';
+import { EndedRuns } from '../../tables/ended-runs.ts';
+import type { ChangeFilter } from '../browsable.ts';
+import { type Change, type ChangeKey, changesThatFit } from './changes.ts';
+import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
+
+/** Some changes, and the position of a reader that has them. */
+export interface FeedPage {
+  readonly changes: readonly Change[];
+  readonly next: Position;
+  /** True if nothing is left until the next run ends. */
+  readonly isComplete: boolean;
+}
+
+/** Changes that a reader gets one by one. */
+export interface FeedRange {
+  /** The run after which the range begins. */
+  readonly sinceRunId: number;
+  readonly changes: IteratorObject<Change>;
+  /** The position of a reader that has all of them. */
+  readonly next: Position;
+}
+
+/**
+ * The changes of ended runs, each once for a reader that keeps its position. Everything has to be read from one state of the mirror.
+ *
+ * @param filter only changes that match; all if it is left out.
+ */
+export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
+  const newest = new EndedRuns(sqlite).newest() ?? 0;
+  return {
+    /**
+     * Goes on after a position.
+     *
+     * @throws CursorLost if a run that the reader has, wholly or in part, is not the mirror's any more, or if not everything is kept
+     *   that came after it.
+     */
+    from(position: Position): OpenFeed {
+      const loss = lossOf(sqlite, position);
+      if (loss !== null) throw new CursorLost(loss);
+      return new OpenFeed(sqlite, filter, newest, position);
+    },
+    /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
+    since(runId: number): OpenFeed {
+      const position = positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) });
+      return new OpenFeed(sqlite, filter, newest, position);
+    },
+  };
+}
+
+/** A feed at the place where a reader is. */
+class OpenFeed {
+  readonly #sqlite;
+  readonly #filter;
+  readonly #newest;
+  readonly #position;
+
+  constructor(
+    sqlite: Database.Database,
+    filter: ChangeFilter | undefined,
+    newest: number,
+    position: Position,
+  ) {
+    this.#sqlite = sqlite;
+    this.#filter = filter;
+    this.#newest = newest;
+    this.#position = position;
+  }
+
+  /** As many of the next changes, at least 1. */
+  upTo(limit: number): FeedPage {
+    const { delivered, begunAfter } = this.#position;
+    const { changes, last, isComplete } = this.#take(
+      { sinceRunId: delivered.runId, after: this.#after },
+      limit,
+    );
+    if (isComplete || last === null)
+      return { changes, isComplete, next: positionAt(this.#sqlite, this.#newest, { begunAfter }) };
+    const whole = Math.max(delivered.runId, runBefore(this.#sqlite, last.runId));
+    return { changes, isComplete, next: positionAt(this.#sqlite, whole, { begunAfter, after: last }) };
+  }
+
+  /** The same with the newest changes first. Those of later runs are not delivered: a reader reads back to where it began. */
+  newestFirst(limit: number): FeedPage {
+    const { delivered, since, amid } = this.#position;
+    // A reader of docmirror 0.4 begins again, because its cursor does not say how far up it began.
+    const begun = since === null ? null : { sinceRunId: since, top: delivered.runId, after: amid };
+    const { sinceRunId, top, after } = begun ?? {
+      sinceRunId: delivered.runId,
+      top: this.#newest,
+      after: null,
+    };
+    const { changes, last, isComplete } = this.#take({ sinceRunId, after, isDescending: true }, limit);
+    if (last === null) return { changes, isComplete, next: this.#position };
+    const next = { ...positionAt(this.#sqlite, top, { after: last }), since: sinceRunId };
+    return { changes, isComplete, next };
+  }
+
+  /** All changes until a run that has ended, one at a time: even if they are many, they take no memory. */
+  through(runId: number): FeedRange {
+    const { delivered, begunAfter } = this.#position;
+    const sinceRunId = delivered.runId;
+    const wanted = { filter: this.#filter, sinceRunId, untilRunId: runId, after: this.#after };
+    return {
+      sinceRunId,
+      changes: changesThatFit(this.#sqlite, wanted),
+      next: runId > sinceRunId ? positionAt(this.#sqlite, runId, { begunAfter }) : this.#position,
+    };
+  }
+
+  /** The change after which the reader is. docmirror 0.4 did not note which run it is in: that one is read again from its beginning. */
+  get #after(): ChangeKey | null {
+    const { amid } = this.#position;
+    return amid?.leafHash === undefined ? null : amid;
+  }
+
+  #take(
+    request: {
+      readonly sinceRunId: number;
+      readonly after: ChangeKey | null;
+      readonly isDescending?: boolean;
+    },
+    limit: number,
+  ) {
+    const found = changesThatFit(this.#sqlite, { filter: this.#filter, ...request })
+      .take(limit + 1)
+      .toArray();
+    const changes = found.slice(0, limit);
+    return { changes, last: changes.at(-1) ?? request.after, isComplete: found.length <= limit };
+  }
+}
+
+/** The last run before another one; 0 if there is none. */
+function runBefore(sqlite: Database.Database, runId: number): number {
+  const before = 'SELECT max(id) FROM sync_runs WHERE id < ?';
+  return sqlite.prepare<[number], number | null>(before).pluck().get(runId) ?? 0;
+}
