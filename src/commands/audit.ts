@@ -7,7 +7,7 @@ import { receiptsText } from '../render/runs.ts';
 import { isStandardOutput } from '../store/file/links.ts';
 import { writeError } from '../store/file/unfinished.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
-import { checkpointOf, receiptsOf } from '../store/read/run-reader.ts';
+import { checkpointOf, receiptsOf } from '../store/read/runs/receipts.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import { command } from './command.ts';
 import { mirrorSettings, required, text, yes } from './flags.ts';

@@ -11,7 +11,7 @@ import { named } from '../config/resolve.ts';
 import { readSecretFile, readSmallBytes, readSmallFile } from '../config/small-file.ts';
 import { counted } from '../render/numbers.ts';
 import { isRefused } from '../render/verification.ts';
-import { checkpointOf } from '../store/read/run-reader.ts';
+import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
 /** The checkpoints to compare the mirror with, and the key whose signatures count. */

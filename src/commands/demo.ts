@@ -10,7 +10,7 @@ import { serveSample } from '../sample/server.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite, openForReading } from '../store/file/open.ts';
 import { changesThatFit } from '../store/read/history/changes.ts';
-import { RunReader } from '../store/read/run-reader.ts';
+import { RunReader } from '../store/read/runs/runs.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, number } from './flags.ts';
 import { changesWidth, summaryWidth, widthOf } from './io.ts';

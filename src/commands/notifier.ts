@@ -14,7 +14,7 @@ import {
 import type { Secrets } from '../service/secrets.ts';
 import { textBeside } from '../store/file/beside.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
-import { checkpointOf } from '../store/read/run-reader.ts';
+import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
 import type { Output, Settings } from './io.ts';

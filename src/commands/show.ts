@@ -6,7 +6,8 @@ import { type FoundRecords, matchesText, showOutputOf, storyText } from '../rend
 import { rejectedText, runsText } from '../render/runs.ts';
 import { readMirror } from '../store/read/browse.ts';
 import { findByReference, readStory } from '../store/read/history/story.ts';
-import { RunReader, readRejected } from '../store/read/run-reader.ts';
+import { readRejected } from '../store/read/runs/rejected.ts';
+import { RunReader } from '../store/read/runs/runs.ts';
 import { command } from './command.ts';
 import { choice, defaulting, number, required, text } from './flags.ts';
 

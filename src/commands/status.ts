@@ -13,7 +13,7 @@ import {
 } from '../render/status.ts';
 import { readBeside } from '../store/file/beside.ts';
 import { isFresh } from '../store/read/list-state.ts';
-import { RunReader } from '../store/read/run-reader.ts';
+import { RunReader } from '../store/read/runs/runs.ts';
 import { command, type Shown } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';

@@ -1,7 +1,7 @@
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { type RejectionCount, readRejected } from '../store/read/run-reader.ts';
+import { type RejectionCount, readRejected } from '../store/read/runs/rejected.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';

@@ -1,7 +1,7 @@
 import { object, text, type ValueOf } from '../contract/shapes.ts';
 import { printable } from '../printable.ts';
 import { ageMs, isFresh, isInFuture, openPointsOf, stateText } from '../store/read/list-state.ts';
-import type { ListStatus } from '../store/read/run-reader.ts';
+import type { ListStatus } from '../store/read/runs/runs.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';

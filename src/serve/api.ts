@@ -5,7 +5,7 @@ import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.
 import { EndedRuns } from '../store/read/history/changes.ts';
 import { feed } from '../store/read/history/feed.ts';
 import { type Position, positionText, readPosition } from '../store/read/history/position.ts';
-import { revisionOf } from '../store/read/run-reader.ts';
+import { revisionOf } from '../store/read/runs/revision.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
 import {

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { type FastifyInstance, fastify } from 'fastify';
 import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
 import { ageMs, isFresh } from '../store/read/list-state.ts';
+import { type Freshness, neverCompleted, readFreshness } from '../store/read/runs/freshness.ts';
 import { addApi } from './api.ts';
 import { HttpError, queryError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
 import { type Family, labelledFigures, metricsText } from './metrics.ts';
@@ -125,16 +127,23 @@ function monitorApp(options: ServerOptions): FastifyInstance {
 /** Whether the mirror is there and fresh enough. */
 function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
   const nowMs = Date.now();
-  const { isReadable, error, lists: all } = labelledFigures(database, {});
-  if (error !== null)
-    return { status: 'unreadable', ...(error instanceof OtherShapeError && { message: error.withoutPath }) };
-  const lists = all.map(({ resource, lastCompletedAt, readSince }) => {
-    const age = ageMs(readSince, nowMs);
-    return { resource, lastCompletedAt, readSince, ageSeconds: age === null ? null : age / 1000 };
+  const isThere = existsSync(database);
+  let found: readonly Freshness[];
+  try {
+    found = isThere ? readFreshness(database) : neverCompleted;
+  } catch (error) {
+    return {
+      status: 'unreadable',
+      ...(error instanceof OtherShapeError && { message: error.withoutPath }),
+    };
+  }
+  const lists = found.map(list => {
+    const age = ageMs(list.readSince, nowMs);
+    return { ...list, ageSeconds: age === null ? null : age / 1000 };
   });
   const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.readSince, nowMs, maxAgeMs));
   // Without a mirror, also without a limit for the age: it was moved away, or the first run has not made it yet.
-  return { status: isOld || !isReadable ? 'stale' : 'ok', lists };
+  return { status: isOld || !isThere ? 'stale' : 'ok', lists };
 }
 
 async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<RunningServer> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey, readPrivateKey, signedCheckpoint } from '../../src/audit/checkpoint.ts';
 import { hash16, Sum } from '../../src/contract/sum.ts';
-import { checkpointOf } from '../../src/store/read/run-reader.ts';
+import { checkpointOf } from '../../src/store/read/runs/receipts.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cli.ts';

@@ -111,5 +111,8 @@ describe('the metrics of a mirror', () => {
     const own = textOf(labelled.database, { env: 'a "b"' });
     expect(own).toContain('docmirror_mirror_readable{env="a \\"b\\""} 1');
     expect(own).not.toContain('acme');
+    const odd = { path: 'C:\\new\nline', both: '\\"' };
+    const [sample] = /^docmirror_mirror_readable\{.*$/m.exec(textOf(labelled.database, odd)) ?? [];
+    expect(sample).toBe(String.raw`docmirror_mirror_readable{path="C:\\new\nline",both="\\\""} 1`);
   });
 });

@@ -4,7 +4,7 @@ import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { noFilter } from './browsable.ts';
 import { changesThatFit } from './history/changes.ts';
-import { type ListStatus, RunReader } from './run-reader.ts';
+import { type ListStatus, RunReader } from './runs/runs.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
 export interface Span {

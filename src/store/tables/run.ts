@@ -27,8 +27,23 @@ export const error = object({
 /** Why a run or a list failed. */
 export type RunError = ValueOf<typeof error>;
 
+/** How a run, or a list in it, can end, or not yet have ended. */
+export const runStatuses = [
+  'running',
+  'died',
+  'completed',
+  'partial',
+  'failed',
+  'cancelled',
+  'interrupted',
+] as const;
+/** How a list can be read. */
+export const modes = ['full', 'incremental'] as const;
+/** How sure a run can be of a list. */
+export const completenesses = ['proven', 'incremental', 'unproven'] as const;
+
 const status = oneOf(
-  ['running', 'died', 'completed', 'partial', 'failed', 'cancelled', 'interrupted'],
+  runStatuses,
   'how it ended; `died` if its process is gone, `interrupted` once that is recorded',
 );
 /** The status of a run, or of a list in it. */
@@ -51,8 +66,8 @@ export const listOutcome = {
   status,
   startedAt: time('when it was begun'),
   completedAt: orNull(time('when it ended')),
-  mode: orNull(oneOf(['full', 'incremental'], 'how it was read')),
-  completeness: orNull(oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is')),
+  mode: orNull(oneOf(modes, 'how it was read')),
+  completeness: orNull(oneOf(completenesses, 'how sure the run is')),
   firstPageNo: orNull(whole('the number of the first page')),
   pageSize: orNull(whole()),
   pageCount: orNull(whole('pages, by the word of the service')),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkpointText } from '../../../src/audit/checkpoint.ts';
 import { leafHash } from '../../../src/audit/hashes.ts';
 import { receiptText } from '../../../src/audit/receipt.ts';
-import { checkpointOf } from '../../../src/store/read/run-reader.ts';
+import { checkpointOf } from '../../../src/store/read/runs/receipts.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';

@@ -1,0 +1,46 @@
+import type Database from 'better-sqlite3';
+import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
+import { openForReading } from '../../file/open.ts';
+
+/** When a list was completed last. */
+export interface Freshness {
+  readonly resource: ResourceName;
+  /** When its last completed run ended; null if none has. */
+  readonly lastCompletedAt: string | null;
+  /** Since when what that run says is true; null if none has completed. */
+  readonly readSince: string | null;
+}
+
+/** The lists before the first run. */
+export const neverCompleted: readonly Freshness[] = resourceNames.map(resource => ({
+  resource,
+  lastCompletedAt: null,
+  readSince: null,
+}));
+
+/**
+ * When each list was completed last. It looks at a few rows, however many runs there are: health checks ask for nothing else.
+ *
+ * @throws MirrorFileError if there is no mirror, or it can't be read.
+ */
+export function readFreshness(path: string): Freshness[] {
+  using file = openForReading(path);
+  const { sqlite } = file;
+  const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(
+    `SELECT completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince FROM sync_run_resources
+     WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
+  );
+  const none = { lastCompletedAt: null, readSince: null };
+  return sqlite.transaction(() =>
+    askedLists(sqlite).map(resource => ({ resource, ...none, ...completed.get(resource) })),
+  )();
+}
+
+/** The lists that runs asked for, in their order: a list that nobody wants is not missing. All of them until a run has ended. */
+export function askedLists(sqlite: Database.Database): ResourceName[] {
+  const ended = "SELECT 1 FROM sync_runs WHERE status <> 'running' LIMIT 1";
+  if (sqlite.prepare(ended).get() === undefined) return [...resourceNames];
+  const asked = sqlite.prepare<[string]>('SELECT 1 FROM sync_run_resources WHERE resource = ? LIMIT 1');
+  const found = resourceNames.filter(resource => asked.get(resource) !== undefined);
+  return found.length === 0 ? [...resourceNames] : found;
+}

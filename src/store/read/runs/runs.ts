@@ -1,0 +1,161 @@
+import type Database from 'better-sqlite3';
+import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
+import { isObject } from '../../../contract/json.ts';
+import { listOf, type ResourceName, resourceNames } from '../../../contract/lists.ts';
+import { MirrorFileError } from '../../../errors.ts';
+import { isHeld } from '../../file/lock-file.ts';
+import { openForReading } from '../../file/open.ts';
+import { ignoredNames } from '../../tables/ignored-fields.ts';
+import {
+  completenesses,
+  modes,
+  type RecordedList,
+  type RecordedRun,
+  type RunError,
+  runStatuses,
+} from '../../tables/run.ts';
+import { syncRunResources, syncRuns, type unknownFields } from '../../tables/schema.ts';
+import { askedLists } from './freshness.ts';
+
+/** The state of one list of the mirror. */
+export type ListStatus = ReturnType<RunReader['status']>[number];
+
+/** Reads the states of the lists of a mirror, and its runs. It loads little of the program, so it starts at once. */
+export class RunReader implements Disposable {
+  readonly #file;
+  readonly #died;
+
+  /** @throws MirrorFileError if there is no mirror, or it can't be read. */
+  constructor(path: string) {
+    this.#file = openForReading(path);
+    this.#died = diedRun(this.#file.sqlite);
+  }
+
+  [Symbol.dispose](): void {
+    this.#file.close();
+  }
+
+  /** The newest runs, the newest first. The status of one whose process is gone is `died`. */
+  runs(limit: number): RecordedRun[] {
+    const { orm } = this.#file;
+    const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
+    // No list of their ids, because SQLite accepts only a limited number of parameters.
+    const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
+    const lists = orm.select().from(syncRunResources).where(sinceOldest).all();
+    const ofRun = Map.groupBy(lists, ({ runId }) => runId);
+    return runs.map(({ id: runId, errorCode, errorMessage, ...run }) => {
+      const resources = (ofRun.get(runId) ?? []).map(row => this.#listOf(row));
+      return {
+        runId,
+        ...run,
+        status: this.#statusOf(runId, run.status),
+        error: errorOf(errorCode, errorMessage),
+        labels: labelsIn(run.labels),
+        resources: resources.sort((a, b) => placeOf(a.resource) - placeOf(b.resource)),
+      };
+    });
+  }
+
+  /**
+   * The state of each list, in the order of their definition; null for what no run has done yet. A list that no run asked for is left
+   * out.
+   */
+  status() {
+    const { sqlite, orm } = this.#file;
+    const isCompleted = eq(syncRunResources.status, 'completed');
+    const isFull = and(isCompleted, eq(syncRunResources.mode, 'full'));
+    const states = () =>
+      askedLists(sqlite).map(resource => {
+        /** The newest run that worked on the list, however it ended. */
+        const last = this.#newest(resource);
+        const [done, full] = [this.#newest(resource, isCompleted), this.#newest(resource, isFull)];
+        const ofRun = eq(syncRuns.id, last?.runId ?? 0);
+        const baseUrl = orm.select().from(syncRuns).where(ofRun).get()?.baseUrl ?? '';
+        const { table } = listOf(resource);
+        return {
+          resource,
+          recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
+          lastRun: last && { ...last, baseUrl },
+          lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
+          lastCompletedAt: done?.completedAt ?? null,
+          /** Since when its last completed run is true, and its last completed full sync. */
+          readSince: done?.readSince ?? done?.completedAt ?? null,
+          lastFullAt: full?.readSince ?? full?.completedAt ?? null,
+          /** Fields that no column exists for, without those that the last full sync no longer saw. */
+          unknownFields: sqlite
+            .prepare<[string], SeenField>(seenFields)
+            .all(resource) as readonly SeenField[],
+        };
+      });
+    return sqlite.transaction(states)();
+  }
+
+  /** The newest run of a list for which a condition is true. */
+  #newest(resource: string, condition?: SQL): RecordedList | null {
+    const ofList = and(eq(syncRunResources.resource, resource), condition);
+    const rows = this.#file.orm.select().from(syncRunResources).where(ofList);
+    const row = rows.orderBy(desc(syncRunResources.runId)).limit(1).get();
+    return row === undefined ? null : this.#listOf(row);
+  }
+
+  #listOf({ errorCode, errorMessage, ...row }: typeof syncRunResources.$inferSelect): RecordedList {
+    return {
+      ...row,
+      resource: wordOf(resourceNames, row.resource),
+      status: this.#statusOf(row.runId, row.status),
+      mode: row.mode === null ? null : wordOf(modes, row.mode),
+      completeness: row.completeness === null ? null : wordOf(completenesses, row.completeness),
+      error: errorOf(errorCode, errorMessage),
+      ignoredFields: ignoredNames(row.ignoredFields),
+    };
+  }
+
+  #statusOf(runId: number, status: string) {
+    const isDead = status === 'running' && this.#died !== null && runId <= this.#died;
+    return isDead ? 'died' : wordOf(runStatuses, status);
+  }
+}
+
+const placeOf = (resource: ResourceName) => resourceNames.indexOf(resource);
+
+/** One of the words that a column can have. */
+function wordOf<const Word extends string>(words: readonly Word[], text: string): Word {
+  const word = words.find(each => each === text);
+  if (word !== undefined) return word;
+  throw new MirrorFileError(
+    `The record of runs has the word ${JSON.stringify(text)}, which docmirror never wrote there. "docmirror verify" shows what else is wrong.`,
+  );
+}
+
+function errorOf(code: string | null, message: string | null): RunError | null {
+  return code === null ? null : { code, message: message ?? '' };
+}
+
+/** The labels of a run, from their column. */
+export function labelsIn(json: string | null | undefined): Readonly<Record<string, string>> {
+  const labels: unknown = JSON.parse(json ?? '{}');
+  return isObject(labels)
+    ? Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]))
+    : {};
+}
+
+type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;
+
+const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS firstSeenRunId,
+    last_seen_run_id AS lastSeenRunId, record_count AS recordCount
+  FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0 ORDER BY field, json_type`;
+
+/**
+ * The newest run whose process is gone: it is `running` in the table until the next run begins. Null if there is none.
+ *
+ * A run has the lock for as long as it is `running`. The lock is checked between two looks at the run. If nobody has the lock, and
+ * the run is `running` before and after, it died.
+ */
+export function diedRun(sqlite: Database.Database): number | null {
+  const newest = sqlite
+    .prepare<[], number | null>("SELECT max(id) FROM sync_runs WHERE status = 'running'")
+    .pluck();
+  const runId = newest.get() ?? null;
+  if (runId === null || isHeld(sqlite.name)) return null;
+  return newest.get() === runId ? runId : null;
+}
