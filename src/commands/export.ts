@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { fieldsOf, keptResources, tableOf } from '../contract/lists.ts';
+import { keptResources, tableOf } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
@@ -7,9 +7,9 @@ import { fileFormats, tableWriter } from '../render/table-file.ts';
 import { openForReading } from '../store/file/open.ts';
 import { makeFolders } from '../store/file/unfinished.ts';
 import { AtomicFile } from '../store/file/whole-file.ts';
-import { type CellValue, type Column, cellsOf } from '../store/read/cells.ts';
-import { erasedSince, MirrorState, type StoredVersion, whyNotAsOf } from '../store/read/history/as-of.ts';
+import { erasedSince, MirrorState, whyNotAsOf } from '../store/read/history/as-of.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
+import { stateTable } from '../store/read/records/table.ts';
 import { assertEnded } from './changes.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, required, resourceFlag, run, text, yes } from './flags.ts';
@@ -73,12 +73,12 @@ export const exportMirror = command({
       const rows = new Tally();
       const file = files.use(new AtomicFile(join(out, `${tableOf(resource)}.${format}`)));
       written.push({ file, rows });
-      const { columns, rowOf } = tableFor(resource, state, names);
+      const table = stateTable(state, resource, names);
       await fill(
         file,
         write === null
           ? rows.of(state.wire(resource)).map(item => `${item}\n`)
-          : write(columns, rows.of(state.records(resource)).map(rowOf)),
+          : write(table.columns, rows.of(table.rows)),
         context,
       );
     }
@@ -87,36 +87,6 @@ export const exportMirror = command({
     return renderTable(['File', 'Rows', 'Size'], cells, widthOf(stdout));
   },
 });
-
-/** A resource's columns: its id, its fields, the runs that wrote it, and its further fields. */
-export function tableFor(resource: string, state: MirrorState, withNames: boolean) {
-  // The arrays are the last fields of a list.
-  const fields = fieldsOf(resource);
-  const arrays = fields.filter(field => 'table' in field);
-  const columns: Column[] = [
-    { name: 'id', kind: 'integer' },
-    ...fields.flatMap(cellsOf).filter(({ isName }) => withNames || !isName),
-    { name: '_first_seen_run_id', kind: 'integer' },
-    { name: '_changed_run_id', kind: 'integer' },
-    { name: '_extra', kind: 'json' },
-  ];
-  const nameOf = (id: unknown) => (typeof id === 'number' ? (state.connection(id)?.name ?? null) : null);
-  const rowOf = ({ id, firstSeenRunId, changedRunId, values }: StoredVersion): CellValue[] => {
-    const further = JSON.parse(values.extra ?? '{}');
-    const found = [
-      ...values.scalars,
-      // An array that does not fit its rows, or is null, is among the further fields.
-      ...values.arrays.map((array, at) => ((arrays[at]?.name ?? '') in further ? null : array)),
-    ];
-    const cells = fields.flatMap(({ kind }, at): CellValue[] => {
-      const value = found[at] ?? null;
-      if (!withNames || !kind.startsWith('connection')) return [value];
-      return [value, Array.isArray(value) ? value.map(nameOf) : nameOf(value)];
-    });
-    return [id, ...cells, firstSeenRunId, changedRunId, values.extra];
-  };
-  return { columns, rowOf };
-}
 
 /** What a reader should know if the run did not complete a list; null if there is nothing. */
 function noteOn(resource: string, runId: number, runs: EndedRuns): string | null {

@@ -5,7 +5,7 @@ import { named } from '../config/resolve.ts';
 import { lists } from '../contract/lists.ts';
 import { CancelledError, OtherShapeError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
-import { readMirror } from '../store/read/browse.ts';
+import { readMirror } from '../store/read/sqlite.ts';
 import { command } from './command.ts';
 import { defaulting, duration, number, text } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';

@@ -4,10 +4,10 @@ import { printable } from '../printable.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
 import { rejectedText, runsText } from '../render/runs.ts';
-import { readMirror } from '../store/read/browse.ts';
 import { findByReference, readStory } from '../store/read/history/story.ts';
 import { readRejected } from '../store/read/runs/rejected.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
+import { readMirror, type Sqlite } from '../store/read/sqlite.ts';
 import { command } from './command.ts';
 import { choice, defaulting, number, required, text } from './flags.ts';
 
@@ -68,7 +68,7 @@ export const show = command({
 });
 
 /** The record with that id or, if there is none, the exports with that reference. 007 is no id, but can be a reference. */
-function find(sqlite: Parameters<typeof readStory>[0], resource: string, wanted: string): FoundRecords {
+function find(sqlite: Sqlite, resource: string, wanted: string): FoundRecords {
   const hasReferences = resource === 'document-exports';
   const id = /^(?:0|-?[1-9]\d*)$/.test(wanted) ? Number(wanted) : Number.NaN;
   if (!Number.isSafeInteger(id) && !hasReferences) {

@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ndjsonLine } from '../render/changes.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
-import { type FoundRecord, findRecords, readMirror } from '../store/read/browse.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
 import { feed } from '../store/read/history/feed.ts';
 import { type Position, positionText, readPosition } from '../store/read/history/position.ts';
+import { findRecords, withId } from '../store/read/records/find.ts';
 import { revisionOf } from '../store/read/runs/revision.ts';
+import { readMirror, type Sqlite } from '../store/read/sqlite.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';
 import {
@@ -17,9 +18,6 @@ import {
   readFilter,
   readOrder,
 } from './query.ts';
-
-/** An open mirror. */
-export type Sqlite = Parameters<typeof findRecords>[0];
 
 /** A request that Fastify has parsed. */
 export type Request = FastifyRequest<{
@@ -73,14 +71,6 @@ function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query)
   const { items, count } = findRecords(sqlite, request);
   const pagination = { pageCount: Math.ceil(count / pageSize), pageNo, pageSize, totalRecordCount: count };
   return `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
-}
-
-/** A record in the service's shape, with the id of its row under `_id` if it has no id of its own. */
-function withId({ id, ownId, record }: FoundRecord): string {
-  const text = String(record);
-  // If the service sends a field of that name, it stays.
-  if (ownId !== null || (text.includes('"_id"') && '_id' in JSON.parse(text))) return text;
-  return `{"_id":${id},${text.slice(1)}`;
 }
 
 /** The changes that a query string asks for. */

@@ -11,18 +11,15 @@ import { reportPeriod, Zone } from '../render/web/period.ts';
 import { recordParts } from '../render/web/records.ts';
 import { reportParts } from '../render/web/report.ts';
 import { type Browsable, browsables, noFilter } from '../store/read/browsable.ts';
-import {
-  filterChoices,
-  findRecords,
-  iterateMirror,
-  recordTable,
-  searchRecords,
-} from '../store/read/browse.ts';
-import type { CellValue, Column } from '../store/read/cells.ts';
+import type { CellValue } from '../store/read/cells.ts';
 import { changesThatFit, placeOf } from '../store/read/history/changes.ts';
 import { otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
+import { findRecords } from '../store/read/records/find.ts';
+import { filterChoices, searchRecords } from '../store/read/records/search.ts';
+import { recordTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
-import { answersFrom, type Request, revisionNow, type Sqlite } from './api.ts';
+import { iterateMirror, type Sqlite } from '../store/read/sqlite.ts';
+import { answersFrom, type Request, revisionNow } from './api.ts';
 import { HttpError, toHttpError } from './http.ts';
 import {
   changeParameters,
@@ -191,8 +188,6 @@ function changesBody(sqlite: Sqlite, request: Request): PageParts {
   const hasNext = found.length > itemsOnPage && query.page < changePagesMax;
   return changesParts(asked(sqlite, request, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
-
-type Table = { columns: readonly Column[]; rows: Iterable<readonly CellValue[]> };
 
 const secretColumns = lists.flatMap(({ fields }) =>
   fields.flatMap(field => (field.isSecret ? [field.column] : [])),

@@ -1,5 +1,4 @@
 import { expect } from 'vitest';
-import { tableFor } from '../../src/commands/export.ts';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { type PublishOptions, publish } from '../../src/publish/publish.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
@@ -8,6 +7,7 @@ import { openForReading } from '../../src/store/file/open.ts';
 import { MirrorState } from '../../src/store/read/history/as-of.ts';
 import { changesThatFit } from '../../src/store/read/history/changes.ts';
 import { openPublishSource } from '../../src/store/read/history/publish-source.ts';
+import { stateTable } from '../../src/store/read/records/table.ts';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -72,14 +72,14 @@ export async function expectPublished(
   using mirror = openForReading(database);
   const state = new MirrorState(mirror.sqlite, null);
   for (const { resource, view } of publishedTables) {
-    const { columns, rowOf } = tableFor(resource, state, false);
+    const { columns, rows: wanted } = stateTable(state, resource, false);
     const names = columns.map(({ name }) => name).join(', ');
     const rows = await target.ask(
       `SELECT toJSONString(tuple(${names})) FROM ${view} WHERE tenant = {tenant:String} ORDER BY id
        SETTINGS output_format_json_quote_64bit_integers = 0`,
       { tenant },
     );
-    const expected = [...state.records(resource).map(rowOf)];
+    const expected = [...wanted];
     expect(expected.length).toBeGreaterThan(0);
     expect(
       rows.map(([row]) => JSON.parse(row ?? '')),

@@ -2,9 +2,9 @@ import Database from 'better-sqlite3';
 import { tableOf } from '../../src/contract/lists.ts';
 import { hash16 } from '../../src/contract/sum.ts';
 import { openInMemory } from '../../src/store/file/open-to-write.ts';
-import { registerFold } from '../../src/store/read/browse.ts';
 import { type ChangeKey, operations, placeOf } from '../../src/store/read/history/changes.ts';
 import { newestGap } from '../../src/store/read/history/position.ts';
+import { registerFold } from '../../src/store/read/records/filter.ts';
 import { ReceiptLog } from '../../src/store/receipts/receipt-log.ts';
 import { acceptedNow, writeRunReceipt } from '../../src/store/receipts/statements.ts';
 

@@ -1,7 +1,8 @@
 import { keptResources } from '../../contract/lists.ts';
 import { type Browsable, browsables, type ListOrder, parametersOf } from '../../store/read/browsable.ts';
-import type { Choices, FoundRecords, SearchHit } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/history/changes.ts';
+import type { FoundRecords } from '../../store/read/records/find.ts';
+import type { Choices, SearchHit } from '../../store/read/records/search.ts';
 import { counted } from '../numbers.ts';
 import { type Html, html, none } from './html.ts';
 import { moment, type PageParts } from './page.ts';

@@ -1,7 +1,7 @@
 import { browsableOf } from '../../store/read/browsable.ts';
-import type { FoundRecord, FoundRecords } from '../../store/read/browse.ts';
 import type { Change } from '../../store/read/history/changes.ts';
 import type { RecordStory, StoryRun } from '../../store/read/history/story.ts';
+import type { FoundRecord, FoundRecords } from '../../store/read/records/find.ts';
 import { count, counted } from '../numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
 import { type Html, html, section, table, type Value } from './html.ts';

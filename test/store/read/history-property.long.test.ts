@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { tableFor } from '../../../src/commands/export.ts';
 import { lists, type ResourceName } from '../../../src/contract/lists.ts';
 import { recordOfJson } from '../../../src/contract/record.ts';
 import { publishedTables } from '../../../src/publish/tables.ts';
@@ -10,6 +9,7 @@ import { openForReading } from '../../../src/store/file/open.ts';
 import { MirrorState } from '../../../src/store/read/history/as-of.ts';
 import { changesThatFit } from '../../../src/store/read/history/changes.ts';
 import { openPublishSource, type SourceRow } from '../../../src/store/read/history/publish-source.ts';
+import { stateTable } from '../../../src/store/read/records/table.ts';
 import { EndedRuns } from '../../../src/store/tables/ended-runs.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
 import { events, ModelService } from '../../support/history-model.ts';
@@ -149,10 +149,8 @@ function expectPublishable(path: string, runCount: number): void {
         const standing = [...newest.values()].map(each => each.row).filter(row => !row.isRemoved);
         standing.sort((a, b) => a.id - b.id);
         const state = new MirrorState(mirror.sqlite, runId);
-        const { rowOf } = tableFor(resource, state, false);
-        expect(standing.map(valuesOf), `${resource} after run ${runId}`).toEqual([
-          ...state.records(resource).map(rowOf),
-        ]);
+        const { rows: wanted } = stateTable(state, resource, false);
+        expect(standing.map(valuesOf), `${resource} after run ${runId}`).toEqual([...wanted]);
         const contents = [...state.wire(resource)].map(text =>
           recordOfJson(resource, text).content.toString('hex'),
         );

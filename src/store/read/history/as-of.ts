@@ -32,13 +32,15 @@ type Row = [
 interface Wanted {
   readonly rows: string;
   readonly versions: string | null;
+  /** How rows alone are sorted; by their ids if it is left out. */
+  readonly by?: string;
 }
 
-/** Some versions of the records of a list or of the connections, in the order of their ids, one at a time. */
+/** Some versions of the records of a list or of the connections, one at a time. */
 export function* versionsOf(
   sqlite: Database.Database,
   resource: string,
-  { rows, versions }: Wanted,
+  { rows, versions, by = '1' }: Wanted,
   bound: object,
 ): Generator<StoredVersion> {
   const list = lists.find(each => each.resource === resource);
@@ -51,7 +53,7 @@ export function* versionsOf(
   const ended = `SELECT h.record_id, h.first_seen_run_id, h.valid_from_run_id, lower(hex(h.content)), h.id, h.record, NULL,
       ${columns.map(() => 'NULL').join(', ')} FROM record_history h WHERE ${versions}`;
   const all = versions === null ? current : `${current} UNION ALL ${ended}`;
-  for (const row of sqlite.prepare<unknown[], Row>(`${all} ORDER BY 1`).raw().iterate(bound)) {
+  for (const row of sqlite.prepare<unknown[], Row>(`${all} ORDER BY ${by}`).raw().iterate(bound)) {
     const [id, firstSeenRunId, changedRunId, content, versionId, record, extra, ...values] = row;
     const own = {
       id: list?.identity.by === 'content' ? null : id,

@@ -1,9 +1,10 @@
 import type Database from 'better-sqlite3';
 import { keptResources, tableOf } from '../../../contract/lists.ts';
+import { instantMs } from '../../../contract/time.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
 import { browsableOf, type ChangeFilter } from '../browsable.ts';
-import { conditionOf } from '../browse.ts';
+import { conditionOf, spanOf } from '../records/filter.ts';
 
 export { EndedRuns };
 
@@ -143,12 +144,12 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
     return keys.iterate({ ...values, run, resource, start, operation: wanted.operation });
   };
 
-  const isInTime = ({ from, to }: ChangeFilter, run: number, resource: string) => {
-    if (from === null && to === null) return true;
+  const isInTime = (wanted: ChangeFilter, run: number, resource: string) => {
+    const span = spanOf(wanted);
+    if (span === null) return true;
     const time = sqlite.prepare<object, string | null>(`SELECT ${timeOfRun('@run', '@resource')}`).pluck();
-    const at = time.get({ run, resource }) ?? '';
-    // A date, or a time to the second, includes everything that begins with it.
-    return at !== '' && at >= (from ?? '') && (to === null || at < `${to}~`);
+    const atMs = instantMs(time.get({ run, resource }) ?? '');
+    return atMs !== null && atMs >= span.fromMs && atMs < span.endMs;
   };
 
   return function* (run: number, after: ChangeKey | null): Generator<Change> {

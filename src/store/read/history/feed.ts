@@ -28,7 +28,11 @@ export interface FeedRange {
  */
 export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;
+  const open = (position: Position) => new OpenFeed(sqlite, filter, newest, position);
+  /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
+  const since = (runId: number) => open(positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) }));
   return {
+    since,
     /**
      * Goes on after a position.
      *
@@ -36,14 +40,11 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
      *   that came after it.
      */
     from(position: Position): OpenFeed {
+      // A reader that has nothing yet begins now.
+      if (position.delivered.runId === 0 && position.amid === null) return since(0);
       const loss = lossOf(sqlite, position);
       if (loss !== null) throw new CursorLost(loss);
-      return new OpenFeed(sqlite, filter, newest, position);
-    },
-    /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
-    since(runId: number): OpenFeed {
-      const position = positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) });
-      return new OpenFeed(sqlite, filter, newest, position);
+      return open(position);
     },
   };
 }

@@ -143,11 +143,9 @@ function pinOf(sqlite: Database.Database, runId: number): RunPin {
   return { runId, leafHash: receiptOf(sqlite, runId)?.leafHash ?? null };
 }
 
-/** Why the changes after a position can't be read in this mirror; null if all of them can. */
+/** Why the changes after the position of a reader that has some can't be read in this mirror; null if all of them can. */
 export function lossOf(sqlite: Database.Database, position: Position): Loss | null {
   const { mirrorId, delivered, amid, begunAfter } = position;
-  // Nothing was delivered yet, so nothing can be missing.
-  if (delivered.runId === 0 && amid === null) return null;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
   const sharedRunId = sharedRun(sqlite, position);

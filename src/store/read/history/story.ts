@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { tableOf } from '../../../contract/lists.ts';
 import { MirrorFileError } from '../../../errors.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
-import { recordReader } from '../browse.ts';
+import { recordReader } from '../records/find.ts';
 
 /** Everything that the mirror knows about one record: its present and its earlier content. */
 export type RecordStory = NonNullable<ReturnType<typeof readStory>>;

@@ -1,0 +1,153 @@
+// The texts are SQL, because a filter chooses the conditions.
+import type Database from 'better-sqlite3';
+import { type Field, listOf } from '../../../contract/lists.ts';
+import { instantMs } from '../../../contract/time.ts';
+import { registerInstant } from '../../tables/list-table.ts';
+import type { Browsable, RecordFilter } from '../browsable.ts';
+
+/** The values that a statement binds, by name. */
+export type Values = Record<string, string | number>;
+
+/** Adds a value, and returns the name of its place in the statement. */
+function bind(values: Values, value: string | number): string {
+  const name = `value${Object.keys(values).length}`;
+  values[name] = value;
+  return `@${name}`;
+}
+
+/** What is searched: rows of a list as `t`, or ended versions as `h`. */
+export type Side = 'row' | 'history';
+
+/** The SQL expression of a field; for a connection, its id. */
+export function expressionOf({ kind, name, column }: Field, side: Side): string {
+  if (side === 'row') return `t.${column}`;
+  return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
+}
+
+/**
+ * The condition of a filter for the records of a list.
+ *
+ * @param values gets the values that the condition binds.
+ * @param isByTime true to use no other index than the one by time, which has all columns of the filters.
+ */
+export function conditionOf(
+  sqlite: Database.Database,
+  browsable: Browsable,
+  { from, to, q, ...filter }: RecordFilter,
+  side: Side,
+  values: Values,
+  isByTime = false,
+): string {
+  const { filters } = browsable;
+  const conditions = wordConditions(browsable, q, side, values);
+  for (const name of ['source', 'destination', 'kind'] as const) {
+    const wanted = filter[name];
+    if (wanted === null) continue;
+    const field = filters[name];
+    if (field === undefined) return '0';
+    const all = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
+    // The plus keeps SQLite from using another index.
+    const plus = isByTime && filters.time !== undefined ? '+' : '';
+    conditions.push(
+      `${plus}${expressionOf(field, side)} IN (${all.map(each => bind(values, each)).join(', ')})`,
+    );
+  }
+  const span = spanOf({ from, to });
+  if (span !== null) {
+    if (filters.time === undefined) return '0';
+    const time =
+      side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
+    conditions.push(`(${time} >= ${bind(values, span.fromMs)} AND ${time} < ${bind(values, span.endMs)})`);
+  }
+  return conditions.join(' AND ') || '1';
+}
+
+/** No time is later, or earlier by its negative. */
+const lastMs = 8.64e15;
+const dateLength = 'YYYY-MM-DD'.length;
+
+/** The time that a filter means, in milliseconds since 1970, without its end; null if it means all of it. Its date or second counts whole. */
+export function spanOf({ from, to }: Pick<RecordFilter, 'from' | 'to'>) {
+  if (from === null && to === null) return null;
+  const wholeMs = to?.length === dateLength ? 86_400_000 : 1_000;
+  return {
+    fromMs: from === null ? -lastMs : (instantMs(from) ?? 0),
+    endMs: to === null ? lastMs : (instantMs(to) ?? 0) + wholeMs,
+  };
+}
+
+/** If more connections have the same name, the rest is left out. */
+const sameNameMax = 100;
+
+/** The connections that a filter names: one by its id, or all with a name. */
+function connectionsNamed(sqlite: Database.Database, wanted: string): number[] {
+  if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
+  const values: Values = {};
+  const named = `SELECT id FROM connections WHERE ${alike(['name'], fold(wanted), values)} LIMIT ${sameNameMax}`;
+  return sqlite.prepare<object, number>(named).pluck().all(values);
+}
+
+/** How many words are searched. Further ones are left out. */
+const wordsMax = 8;
+
+/** A condition for each word of a text: it is in one of the record's texts, or in the name of one of its connections. */
+function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side, values: Values) {
+  const own = texts.map(field => expressionOf(field, side));
+  const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);
+  return words.map(word => {
+    if (side === 'history') return alike([...own, ...fields.flatMap(namesInVersion)], word, values, '%');
+    const named = `(SELECT id FROM connections WHERE ${alike(['name'], word, values, '%')})`;
+    const ofConnections = fields.flatMap(({ kind, column, ...field }) => {
+      if (kind === 'connection') return [`t.${column} IN ${named}`];
+      if (kind !== 'connections' || !('table' in field)) return [];
+      const { ownerColumn } = listOf(resource);
+      return [`t.id IN (SELECT ${ownerColumn} FROM ${field.table} WHERE ${column} IN ${named})`];
+    });
+    return `(${[alike(own, word, values, '%'), ...ofConnections].join(' OR ')})`;
+  });
+}
+
+/** The names of connections that an ended version gives. */
+function namesInVersion({ kind, name }: Field): string[] {
+  if (kind === 'connection') return [`json_extract(h.record, '$.${name}.name')`];
+  if (kind !== 'connections') return [];
+  return [`(SELECT group_concat(value ->> 'name', char(10)) FROM json_each(h.record, '$.${name}'))`];
+}
+
+/**
+ * A text without its case, in any script. It goes through the small letters, because only these make `ẞ` and `ß` equal. Letters and
+ * their accents are composed, because files from a Mac have them apart.
+ */
+export function fold(text: string): string {
+  return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
+}
+
+const mark = /\p{M}|[\u1100-\u11ff]/u;
+
+/** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
+export function registerFold(sqlite: Database.Database): void {
+  registerInstant(sqlite);
+  sqlite.function('fold', { deterministic: true }, text => (typeof text === 'string' ? fold(text) : null));
+}
+
+/**
+ * A condition: one of some texts is equal to another without its case. SQLite itself compares texts that are ASCII, because a call
+ * out of it takes longer.
+ *
+ * @param texts SQL expressions.
+ * @param wanted what `fold` returned.
+ * @param around `%` if a text can have more before and after.
+ */
+export function alike(
+  texts: readonly string[],
+  wanted: string,
+  values: Values,
+  around: '%' | '' = '',
+): string {
+  const pattern = bind(values, `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`);
+  const each = texts.map(
+    text =>
+      `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text})) LIKE ${pattern} ESCAPE '\\'`,
+  );
+  return `coalesce(${each.join(' OR ') || '0'}, 0)`;
+}

@@ -1,0 +1,104 @@
+import type Database from 'better-sqlite3';
+import { lists } from '../../../contract/lists.ts';
+import { connectionJson, rowJson } from '../../tables/view-sql.ts';
+import { type Browsable, browsableOf, type ListOrder, type RecordFilter } from '../browsable.ts';
+import { conditionOf, type Values } from './filter.ts';
+
+/** A record of a list or a connection, as it is in the mirror. */
+export interface FoundRecord {
+  readonly resource: string;
+  readonly id: number;
+  /** The id that the service gave it; null if it gave none. */
+  readonly ownId: number | null;
+  /** JSON text in the service's own shape; null if it was erased. */
+  readonly record: string | null;
+}
+
+/** Selects records of a list. */
+export interface ListRequest {
+  readonly resource: string;
+  readonly filter: RecordFilter;
+  readonly order: ListOrder;
+}
+
+/** Some records, and how many match the filter in all. */
+export type FoundRecords = ReturnType<typeof findRecords>;
+
+/** The records of one page of a list. */
+export function findRecords(
+  sqlite: Database.Database,
+  { offset, limit, ...request }: ListRequest & { readonly offset: number; readonly limit: number },
+) {
+  const { resource, filter } = request;
+  const values: Values = { offset, limit };
+  const { browsable, columns, by, condition } = listOfRequest(sqlite, request, values);
+  const read = recordReader(sqlite, resource);
+  const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT @limit OFFSET @offset`;
+  if (filter.q === '') {
+    const count = countOf(sqlite, browsable, filter);
+    const ids = sqlite.prepare<object, number>(page(`${browsable.table} t WHERE ${condition}`)).pluck();
+    // A filter that finds nothing would read all rows in their order.
+    return { items: count === 0 ? [] : ids.all(values).map(read), count };
+  }
+  // Rows are searched once for the count and the page.
+  const found = sqlite
+    .prepare<object, [count: number, ids: string]>(
+      `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
+       SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`,
+    )
+    .raw();
+  const [count, ids] = found.get(values) as [number, string];
+  return { items: (JSON.parse(ids) as number[]).map(read), count };
+}
+
+/** A record as JSON text with the id of its row under `_id` if it has no id of its own. A field of that name that the service sends stays. */
+export function withId({ id, ownId, record }: FoundRecord): string {
+  const text = String(record);
+  if (ownId !== null || (text.includes('"_id"') && '_id' in JSON.parse(text))) return text;
+  return `{"_id":${id},${text.slice(1)}`;
+}
+
+/** Reads records of a list, or connections, by their ids, in the service's own shape. */
+export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
+  const list = lists.find(each => each.resource === resource);
+  const read = sqlite
+    .prepare<[number], string>(
+      list === undefined
+        ? `SELECT ${connectionJson} FROM connections c WHERE c.id = ?`
+        : `SELECT ${rowJson(list)} FROM ${list.table} t WHERE t.id = ?`,
+    )
+    .pluck();
+  return id => {
+    return { resource, id, ownId: list?.identity.by === 'content' ? null : id, record: read.get(id) ?? null };
+  };
+}
+
+/**
+ * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the
+ * filters.
+ */
+function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
+  const { q, ...others } = filter;
+  const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;
+  const values: Values = {};
+  const condition = conditionOf(sqlite, browsable, filter, 'row', values, given > 1);
+  const count = `SELECT count(*) FROM ${browsable.table} t ${given === 0 ? '' : `WHERE ${condition}`}`;
+  return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
+}
+
+/** The condition of a list, the columns by which it is sorted, and how. */
+export function listOfRequest(
+  sqlite: Database.Database,
+  { resource, filter, order }: ListRequest,
+  values: Values,
+) {
+  const browsable = browsableOf(resource);
+  const field = browsable.sorts.find(({ name }) => name === order.sort);
+  // The order of time is that of the index, so SQLite does not sort the rows.
+  const isByTime = field !== undefined && field === browsable.filters.time;
+  const columns = isByTime ? [`t.${field.column}_ms`, 't._content'] : field ? [`t.${field.column}`] : [];
+  const keys = [...columns.map(column => (isByTime ? column : `lower(${column})`)), 't.id'];
+  const by = keys.map(key => (order.isDescending ? `${key} DESC` : key)).join(', ');
+  const condition = conditionOf(sqlite, browsable, filter, 'row', values, isByTime);
+  return { browsable, columns: [...columns, 't.id'].join(', '), by, condition };
+}

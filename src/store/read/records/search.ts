@@ -1,0 +1,67 @@
+import type Database from 'better-sqlite3';
+import { browsables, noFilter } from '../browsable.ts';
+import { alike, conditionOf, expressionOf, fold, type Side, type Values } from './filter.ts';
+import { type FoundRecord, recordReader } from './find.ts';
+
+/** A record that was found by a search. */
+export interface SearchHit extends FoundRecord {
+  /** True if the service no longer lists it; `record` is then what it last said. */
+  readonly isRemoved: boolean;
+}
+
+/**
+ * Records with all words of a text in their texts or connections' names. Records with exactly this reference come first. Then come
+ * connections, webhooks, collections and exports, the newest first, and at the end removed records. It reads all rows, because an
+ * index of words would slow down each sync.
+ */
+export function searchRecords(
+  sqlite: Database.Database,
+  text: string,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): SearchHit[] {
+  const wanted = fold(text.trim());
+  if (wanted === '') return [];
+  const values: Values = { offset, limit };
+  const parts = browsables.flatMap((browsable, place) => {
+    const { resource, table, references, filters } = browsable;
+    const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
+    const head = (side: Side) => {
+      const exact = references.map(field => expressionOf(field, side));
+      return `SELECT '${resource}' AS resource, ${alike(exact, wanted, values)} AS isExact, ${place} AS place`;
+    };
+    const words = (side: Side) => conditionOf(sqlite, browsable, { ...noFilter, q: text }, side, values);
+    return [
+      `${head('row')}, 0 AS isRemoved, ${time} AS time, t.id, NULL AS record FROM ${table} t WHERE ${words('row')}`,
+      `${head('history')}, 1, h.valid_to_run_id, h.record_id, h.record FROM record_history h
+       WHERE h.resource = '${resource}' AND h.ended_by = 'removal' AND NOT EXISTS (SELECT 1 FROM ${table} WHERE id = h.record_id)
+         AND h.id = (SELECT n.id FROM record_history n WHERE n.resource = h.resource AND n.record_id = h.record_id
+           ORDER BY n.valid_from_run_id DESC, n.id DESC LIMIT 1) AND ${words('history')}`,
+    ];
+  });
+  return sqlite
+    .prepare<object, Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number }>(
+      `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
+       ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`,
+    )
+    .all(values)
+    .map(hit =>
+      hit.isRemoved === 1
+        ? { ...hit, ownId: null, isRemoved: true }
+        : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
+    );
+}
+
+/** What a filter form offers by the names of its fields; users can also type others. */
+export type Choices = ReturnType<typeof filterChoices>;
+
+/** Names of connections, and kinds of the exports that were made last. */
+export function filterChoices(sqlite: Database.Database) {
+  const texts = (sql: string) => sqlite.prepare<[], string>(sql).pluck().all();
+  const names = texts(
+    "SELECT DISTINCT name FROM connections WHERE trim(name) <> '' ORDER BY lower(name) LIMIT 300",
+  );
+  const kind = texts(`SELECT DISTINCT kind FROM (
+      SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
+    WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`);
+  return { source: names, destination: names, kind };
+}

@@ -1,0 +1,74 @@
+import type { RecordValues } from '../../../contract/content.ts';
+import { fieldsOf } from '../../../contract/lists.ts';
+import { type CellValue, type Column, cellsOf } from '../cells.ts';
+import { MirrorState, type StoredVersion, versionsOf } from '../history/as-of.ts';
+import type { Sqlite } from '../sqlite.ts';
+import type { Values } from './filter.ts';
+import { type ListRequest, listOfRequest } from './find.ts';
+
+/** What a file with columns is written from. */
+export interface Table {
+  readonly columns: readonly Column[];
+  /** One at a time. They might not fit into memory. */
+  readonly rows: Iterable<readonly CellValue[]>;
+}
+
+/**
+ * A list, or the connections, in its present state or in that after a run: its id, its fields, the runs that wrote it, and its further
+ * fields.
+ *
+ * @param withNames whether the names of connections are beside their ids.
+ */
+export function stateTable(state: MirrorState, resource: string, withNames: boolean): Table {
+  const cells = cellsReader(state, resource, withNames);
+  return {
+    columns: [
+      { name: 'id', kind: 'integer' },
+      ...cells.columns,
+      { name: '_first_seen_run_id', kind: 'integer' },
+      { name: '_changed_run_id', kind: 'integer' },
+      { name: '_extra', kind: 'json' },
+    ],
+    rows: state.records(resource).map(version => {
+      const { id, firstSeenRunId, changedRunId, values } = version;
+      return [id, ...cells.of(values), firstSeenRunId, changedRunId, values.extra];
+    }),
+  };
+}
+
+/** The records that match, in their order: their ids and fields, with the names of connections. */
+export function recordTable(sqlite: Sqlite, request: ListRequest): Table {
+  const values: Values = {};
+  const { browsable, by, condition } = listOfRequest(sqlite, request, values);
+  const { resource, idName } = browsable;
+  const cells = cellsReader(new MirrorState(sqlite, null), resource, true);
+  const versions = versionsOf(sqlite, resource, { rows: condition, versions: null, by }, values);
+  return {
+    columns: [{ name: idName, kind: 'integer' }, ...cells.columns],
+    rows: versions.map((version: StoredVersion) => [version.id, ...cells.of(version.values)]),
+  };
+}
+
+/** The columns of a list's fields, and how to get their values from a record. */
+function cellsReader(state: MirrorState, resource: string, withNames: boolean) {
+  // The arrays are the last fields of a list.
+  const fields = fieldsOf(resource);
+  const arrays = fields.filter(field => 'table' in field);
+  const nameOf = (id: unknown) => (typeof id === 'number' ? (state.connection(id)?.name ?? null) : null);
+  return {
+    columns: fields.flatMap(cellsOf).filter(({ isName }) => withNames || !isName),
+    of(values: RecordValues): CellValue[] {
+      const further = JSON.parse(values.extra ?? '{}');
+      const found = [
+        ...values.scalars,
+        // An array that does not fit its rows, or is null, is among the further fields.
+        ...values.arrays.map((array, at) => ((arrays[at]?.name ?? '') in further ? null : array)),
+      ];
+      return fields.flatMap(({ kind }, at): CellValue[] => {
+        const value = found[at] ?? null;
+        if (!withNames || !kind.startsWith('connection')) return [value];
+        return [value, Array.isArray(value) ? value.map(nameOf) : nameOf(value)];
+      });
+    },
+  };
+}

@@ -1,0 +1,21 @@
+import type Database from 'better-sqlite3';
+import { openForReading } from '../file/open.ts';
+import { registerFold } from './records/filter.ts';
+
+/** An open mirror. */
+export type Sqlite = Database.Database;
+
+/** Reads a mirror from one state of the file, even if a run writes meanwhile. */
+export function readMirror<T>(path: string, read: (sqlite: Sqlite) => T): T {
+  using file = openForReading(path);
+  registerFold(file.sqlite);
+  return file.sqlite.transaction(() => read(file.sqlite))();
+}
+
+/** Reads rows one at a time, from one state of the file. It is closed when the last is taken, or nobody takes more. */
+export function* iterateMirror<T>(path: string, read: (sqlite: Sqlite) => Iterable<T>): Generator<T> {
+  using file = openForReading(path);
+  registerFold(file.sqlite);
+  file.sqlite.exec('BEGIN');
+  yield* read(file.sqlite);
+}
