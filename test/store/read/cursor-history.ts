@@ -40,7 +40,7 @@ export function playSeeds(first: number, count: number): Played {
 }
 
 /** Plays a history; it throws what a consumer has wrong. */
-export function playHistory(seed: number, played: Played): void {
+function playHistory(seed: number, played: Played): void {
   const random = new Random(seed);
   // Of a history with gaps only the result can be compared.
   const hasGaps = random.chance(0.3);

@@ -148,15 +148,18 @@ export function lossOf(sqlite: Database.Database, position: Position): Loss | nu
   const { mirrorId, delivered, amid, begunAfter } = position;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
-  const sharedRunId = sharedRun(sqlite, position);
-  const isShared = sharedRunId === delivered.runId && (amid === null || isOwn(sqlite, amid));
   // Rows that a rebuild had dropped before the reader began are there again if it never was.
   const hasBegun = begunAfter === null || hasReceipt(sqlite, begunAfter);
-  if (!isShared || !hasBegun) return restored(hasBegun ? sharedRunId : 0);
+  const sharedRunId = hasBegun ? sharedRun(sqlite, position) : 0;
   // What was pruned or dropped before the reader began does not concern it.
-  if (begunAfter !== null && begunAfter === newestGap(sqlite)) return null;
-  const gap = gapAfter(sqlite, delivered.runId);
-  return gap && { ...gap, sharedRunId };
+  const isGapKnown = begunAfter !== null && begunAfter === newestGap(sqlite);
+  const gap = isGapKnown ? null : gapAfter(sqlite, sharedRunId);
+  const isShared = hasBegun && sharedRunId === delivered.runId && (amid === null || isOwn(sqlite, amid));
+  if (isShared) return gap && { ...gap, sharedRunId };
+  const loss = restored(sharedRunId);
+  // A reader that begins from nothing misses nothing.
+  if (gap === null || sharedRunId === 0) return loss;
+  return { ...gap, why: `${loss.why}, and ${gap.why}`, sharedRunId };
 }
 
 /** What was published of a mirror: everything up to a run, and when that run began, in milliseconds since 1970. */

@@ -174,6 +174,22 @@ test('a reader that begins in a mirror of which old versions were deleted gets t
   ]);
 });
 
+test('a reader learns that it can not go on from the shared run if what came after it was deleted', () => {
+  const first = keep(new MadeMirror());
+  first.run(abc);
+  first.run([put(1, 'A')]);
+  const backup = first.backup();
+  first.run([put(2, 'B')]);
+  const whole = feed(first.sqlite).since(0).upTo(100).next;
+  const other = keep(new MadeMirror(backup));
+  for (const id of [1, 2, 3]) other.run([{ resource: 'collections', id, kind: 'remove', name: '' }]);
+  expect(lossIn(other, whole)).toMatchObject({ kind: 'restored', sharedRunId: 2 });
+  other.prune(4);
+  const loss = lossIn(other, whole);
+  expect(loss).toMatchObject({ kind: 'pruned', sharedRunId: 2 });
+  expect(loss?.why).toMatch(/restored from a backup since, and is older than the history that is kept/);
+});
+
 test('a reader is refused if what it has not read yet was deleted, or dropped by a rebuild', () => {
   const mirror = keep(new MadeMirror());
   mirror.run(abc);
