@@ -14,17 +14,21 @@ export function counted(value: number, thing: string): string {
 export function bytesText(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   const units = ['kB', 'MB', 'GB', 'TB'];
-  const at = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1_000 ** at).toFixed(1)} ${units[at - 1]}`;
+  const textIn = (at: number) => (bytes / 1_000 ** at).toFixed(1);
+  let at = 1;
+  // What is rounded to 1000.0 is one of the next unit.
+  while (at < units.length && Number(textIn(at)) >= 1_000) at++;
+  return `${textIn(at)} ${units[at - 1]}`;
 }
 
 /** A length of time for people, in its two greatest units: `3.2 s`, `5 min 10 s`, `2 d 4 h`. */
 export function duration(ms: number): string {
   // Another program might have written times that are not valid.
-  if (Number.isNaN(ms)) return '–';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  const part = (unitMs: number, max = Number.POSITIVE_INFINITY) => Math.floor(ms / unitMs) % max;
+  if (!Number.isFinite(ms)) return '–';
+  if (Math.round(ms) < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
+  const whole = Math.max(ms, 60_000);
+  const part = (unitMs: number, max = Number.POSITIVE_INFINITY) => Math.floor(whole / unitMs) % max;
   const parts = Object.entries({
     d: part(86_400_000),
     h: part(3_600_000, 24),

@@ -41,11 +41,27 @@ export function renderTable(
   return linesOf(lines);
 }
 
-/** The most columns of a terminal that a text takes: East Asian characters and emoji take two, most others one. */
+/** The most columns of a terminal that a text takes: East Asian characters and emoji take two, most others one, and accents none. */
 function columnsOf(text: string): number {
+  // Most texts are of this kind, and the segmenter is slow.
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
-  for (const character of text) columns += eastAsianWidth(character.codePointAt(0) as number);
+  for (const character of charactersOf(text)) columns += columnsOfOne(character);
   return columns;
+}
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** The characters of a text as people see them: a letter with its accents, a family that is one emoji. */
+function charactersOf(text: string): string[] {
+  segmenter ??= new Intl.Segmenter();
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+function columnsOfOne(character: string): number {
+  if (/^\p{RGI_Emoji}$/v.test(character)) return 2;
+  const [base] = character.replaceAll(/[\p{Mn}\p{Me}\p{Cf}]/gu, '');
+  return base === undefined ? 0 : eastAsianWidth(base.codePointAt(0) as number);
 }
 
 /** A text of at most `max` columns of a terminal; a mark shows where it was cut. */
@@ -53,7 +69,7 @@ export function cut(text: string, max: number): string {
   if (columnsOf(text) <= max) return text;
   let shown = '';
   let left = max - 1;
-  for (const character of text) {
+  for (const character of charactersOf(text)) {
     left -= columnsOf(character);
     if (left < 0) break;
     shown += character;
@@ -66,16 +82,28 @@ export function linesOf(lines: readonly unknown[]): string {
   return lines.map(line => (typeof line === 'string' ? `${line.trimEnd()}\n` : '')).join('');
 }
 
-/** Breaks a text at spaces into lines of at most `width` characters; a longer word is not broken. */
+/**
+ * Breaks a text at spaces into lines of at most `width` columns. A longer word is not broken, so that it can be copied; only a text of
+ * East Asian characters, which has no spaces, is broken between any two of them.
+ */
 export function wrap(text: string, width: number, indent = ''): string[] {
-  const [first = '', ...words] = text.split(' ');
   const lines: string[] = [];
-  let line = first;
-  for (const word of words)
-    if (line.length + 1 + word.length <= width) line += ` ${word}`;
-    else {
+  let line = '';
+  let isBegun = false;
+  const add = (part: string, space: string) => {
+    if (isBegun && columnsOf(line + space + part) > width) {
       lines.push(line);
-      line = indent + word;
-    }
+      line = indent + part;
+    } else line += isBegun ? space + part : part;
+    isBegun = true;
+  };
+  for (const word of text.split(' ')) {
+    const isBreakable = isWide.test(word) && columnsOf(indent + word) > width;
+    const [first = '', ...rest] = isBreakable ? charactersOf(word) : [word];
+    add(first, ' ');
+    for (const part of rest) add(part, '');
+  }
   return [...lines, line];
 }
+
+const isWide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
