@@ -18,6 +18,7 @@ export function pingUrl(text: string): string {
 
 /** A space would be sent as %20. If a user means that, they can write %20. */
 function httpUrl(text: string, example: string): URL {
+  assertNotPasted(text, 'the address');
   const url = /\s/.test(text) ? null : URL.parse(text);
   const isHttp = url !== null && /^https?:$/.test(url.protocol);
   if (isHttp && url.username + url.password + url.hash === '') return url;
@@ -42,9 +43,26 @@ export function boolean(text: string): boolean {
 export function token(text: string): string {
   const token = text.trim();
   if (token === '') throw new Error('the token is empty');
+  assertNotPasted(token, 'the token');
   if (!/^[\x21-\x7e]+$/.test(token))
     throw new Error('the token contains characters that no HTTP header can carry');
   return token;
+}
+
+/** What a person copies with a text by mistake. The words say what to take away, and show nothing of the text. */
+const pasted: readonly (readonly [form: RegExp, words: string])[] = [
+  [
+    /^(export\s+)?([A-Z][A-Z0-9_]*|token)=[^=]/,
+    'begins with NAME=; leave out everything up to the equals sign',
+  ],
+  [/^["'`\u2018-\u201f]|["'`\u2018-\u201f]$/, 'is in quotes, or has one at an end; leave the quotes out'],
+  [/^Authorization:/i, 'begins with "Authorization:"; leave the name of the header and the word Bearer out'],
+  [/^Bearer\s/i, 'begins with the word Bearer; leave it out'],
+];
+
+function assertNotPasted(text: string, what: string): void {
+  const found = pasted.find(([form]) => form.test(text));
+  if (found !== undefined) throw new Error(`${what} ${found[1]}`);
 }
 
 /** Any text that is not empty, for example a path. The message never shows it, because it can be a password. */
@@ -114,7 +132,8 @@ const timeMsMax = 365_000 * dayMs;
 
 function msIn(text: string, minMs: number, maxMs: number, expected: string): number {
   const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text) ?? [];
-  const ms = text === '0' ? 0 : Number(number) * unitsMs[unit as keyof typeof unitsMs];
+  // 1.005 s is 1004.9999999999999 ms, and timers and random numbers take whole ones.
+  const ms = text === '0' ? 0 : Math.round(Number(number) * unitsMs[unit as keyof typeof unitsMs]);
   if (ms >= minMs && ms <= maxMs) return ms;
   throw got(expected, text);
 }
@@ -139,6 +158,24 @@ export function keepHistory(text: string): number | null {
   return text === 'forever' ? null : msIn(text, 1, timeMsMax, 'forever, or a time such as 400d');
 }
 
+/** The values that each field of a cron expression has, the last fields alone if it has no seconds. */
+const cronFields = [60, 60, 24, 31, 12, 7];
+
+/** A cron expression; its fields are checked when the clock is made. */
+export function schedule(text: string): string {
+  const fields = text.trim().split(/\s+/);
+  const counts = cronFields.slice(-fields.length);
+  for (const [at, field] of fields.entries()) {
+    const values = counts[at] ?? 0;
+    const step = field.split(',').find(part => Number(/\/(\d+)$/.exec(part)?.[1]) > values);
+    if (step !== undefined && fields.length <= cronFields.length)
+      throw new Error(
+        `the step of ${step} is longer than its field, which has ${values} values, so it would never be taken; use several times, as in "0 0,3,6 * * *"`,
+      );
+  }
+  return text;
+}
+
 /** The name of a time zone that this machine knows. */
 export function timezone(text: string): string {
   // Every machine knows UTC, and loading the table of all zones takes as long as all other settings together.
@@ -155,7 +192,7 @@ export function timezone(text: string): string {
 
 /** Names that log lines and metrics use themselves. */
 const labelsTaken =
-  /^(time|level|msg|runId|resource|status|trigger|completeness|version|mirror|state|error|err|le|quantile)$/;
+  /^(time|level|msg|command|runId|resource|status|trigger|completeness|version|mirror|state|error|err|le|quantile)$/;
 
 /** Names and values by which an operator recognises a mirror, from a text like `tenant=acme,env=prod`; none from an empty text. */
 export function labels(text: string): Readonly<Record<string, string>> {
@@ -165,7 +202,7 @@ export function labels(text: string): Readonly<Record<string, string>> {
   for (const part of text.trim() === '' ? [] : text.trim().split(',')) {
     const [, name = '', value = ''] = pair.exec(part) ?? [];
     if (name === '') throw got('NAME=VALUE pairs such as tenant=acme,env=prod', text);
-    if (labelsTaken.test(name) || labels[name] !== undefined)
+    if (labelsTaken.test(name) || Object.hasOwn(labels, name))
       throw new Error(`${name} is there twice, or log lines and metrics have it themselves`);
     labels[name] = value.trim();
   }

@@ -102,7 +102,7 @@ export const settings = {
   shareSql: setting('SHARE_SQL FILE', parse.text, [
     'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
   ]),
-  schedule: setting('SCHEDULE CRON', parse.text, ["watch's cron expression", '0 * * * *']),
+  schedule: setting('SCHEDULE CRON', parse.schedule, ["watch's cron expression", '0 * * * *']),
   timezone: setting('TIMEZONE ZONE', parse.timezone, [
     "the time zone of watch's cron expression, and of the days of a report",
     'UTC',

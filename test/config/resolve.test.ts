@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import * as parse from '../../src/config/parse.ts';
 import { proxyFor } from '../../src/config/proxy.ts';
 import { type Config, resolveConfig, resolveService } from '../../src/config/resolve.ts';
 import { settings } from '../../src/config/settings.ts';
@@ -152,4 +153,21 @@ describe('a proxy', () => {
       expect(proxyFor(https, { HTTPS_PROXY: 'proxy', [name]: list }) === null).toBe(isExcepted);
     }
   });
+});
+
+test.each([
+  ['1.005s', 1_005],
+  ['4.35m', 261_000],
+  ['2.3h', 8_280_000],
+  ['0.4ms', 0],
+])('a time of %s is whole milliseconds', (text, ms) => {
+  expect(parse.time(text)).toBe(ms);
+});
+
+test.each(['abc.def_ghi-jkl==', 'dG9rZW4=', 'key=abc', 'ABC='])('%s is a token', text => {
+  expect(parse.token(text)).toBe(text);
+});
+
+test.each(['*/60 * * * *', '0 */24 * * *', '0 6-20/2 * * 1-5', '*/15 * * * *'])('%s is a schedule', text => {
+  expect(parse.schedule(text)).toBe(text);
 });
