@@ -12,7 +12,7 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
   const advice = adviceOn(head);
   if (advice !== null) return `${advice}\n`;
-  const about = groups[head];
+  const about = groups.get(head);
   if (about !== undefined && subject.length === 1) return groupHelp(head, about, width);
   const found = findCommand(subject);
   return commandHelp(found, await found.load(), width);

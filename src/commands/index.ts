@@ -62,11 +62,13 @@ const loaders: Readonly<Record<keyof typeof descriptions, () => Promise<Command>
 };
 
 /** The purpose of each group of commands, by the name of the group. */
-export const groups: Readonly<Record<string, string>> = {
-  publish: 'Bring the mirror and its change feed into a database that all tenants share.',
-  audit:
+export const groups: ReadonlyMap<string, string> = new Map([
+  ['publish', 'Bring the mirror and its change feed into a database that all tenants share.'],
+  [
+    'audit',
     "Receipts of all runs, and checkpoints that pin them: a mirror's history for those who trust no one.",
-};
+  ],
+]);
 
 /** A command, found by its name. */
 export interface Found {
@@ -83,7 +85,7 @@ const all = Object.entries(loaders).map(([name, load]): Found => {
 export function findCommand([head = '', inner]: readonly string[]): Found {
   const found = all.find(({ name }) => name === `${head} ${inner}` || name === head);
   if (found !== undefined) return found;
-  const isGroup = groups[head] !== undefined;
+  const isGroup = groups.has(head);
   const known = [...entriesIn(isGroup ? head : '').keys()];
   if (isGroup && inner === undefined)
     throw new UsageError(`"docmirror ${head}" needs one more word: ${known.join(', ')}.`);
@@ -103,7 +105,7 @@ export function nearest(word: string, known: readonly string[]): string {
 export function entriesIn(group: string): Map<string, string> {
   const entries = all.flatMap(({ name, description }): [string, string][] => {
     const [head = '', inner = ''] = name.split(' ');
-    if (group === '') return [[head, groups[head] ?? description]];
+    if (group === '') return [[head, groups.get(head) ?? description]];
     return head === group ? [[inner, description]] : [];
   });
   return new Map(entries);

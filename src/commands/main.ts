@@ -68,7 +68,7 @@ type Typed = ReturnType<typeof parse>;
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 
 /**
- * Takes a command's words apart. A negative number is no flag.
+ * Takes a command's words apart. A negative number is no flag, and neither is SQL that begins with a comment.
  *
  * @throws UsageError if a flag is unknown, lacks its value, or does not fit the others.
  */
@@ -90,8 +90,11 @@ function parse(command: Command, args: readonly string[]) {
     // Each digit is a token, and the first one has the place of all.
     if (isNegative && tokens.find(({ index }) => index === token.index) === token)
       words.push(args[token.index] as string);
+    // SQL can begin with a comment, and no flag has a space in its name.
+    const isText = token.kind === 'option' && /^--[^=]*\s/.test(args[token.index] as string);
+    if (isText) words.push(args[token.index] as string);
     if (token.kind === 'positional') words.push(token.value);
-    if (token.kind !== 'option' || isNegative) continue;
+    if (token.kind !== 'option' || isNegative || isText) continue;
     const { rawName: name, value, inlineValue } = token;
     const flag = known.get(name);
     // The value can be a token, so it is not shown.

@@ -59,7 +59,11 @@ function* jsonPieces(columns: readonly string[], rows: Iterable<Row>): Generator
 /** Each row as a line of JSON, with its columns in their order. */
 function* objectsOf(columns: readonly string[], rows: Iterable<Row>): Generator<string> {
   const names = columns.map(name => `${JSON.stringify(name)}:`);
-  const textOf = (value: QueryValue) => (typeof value === 'bigint' ? String(value) : JSON.stringify(value));
+  const textOf = (value: QueryValue) => {
+    if (typeof value === 'bigint') return String(value);
+    // JSON has no number for what SQLite calls Inf.
+    return JSON.stringify(value === null || Number.isFinite(value) ? value : String(value));
+  };
   for (const row of rows)
     yield printableJson(`{${row.map((value, at) => names[at] + textOf(value)).join(',')}}`);
 }

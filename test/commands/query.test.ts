@@ -42,7 +42,7 @@ describe.concurrent('query prints the rows of a statement', () => {
     );
     const lines = [
       '{"big":9223372036854775807,"half":0.5,"text":"a \\"b\\"","bytes":"ab0f","none":null}',
-      '{"big":-9007199254740993,"half":null,"text":"","bytes":"","none":null}',
+      '{"big":-9007199254740993,"half":"Infinity","text":"","bytes":"","none":null}',
     ];
     expect(json?.stdout).toBe(`[\n${lines.join(',\n')}\n]\n`);
     expect(ndjson?.stdout).toBe(`${lines.join('\n')}\n`);
@@ -168,4 +168,26 @@ test.concurrent.each([
   running.child.kill(signal);
   expect(codes).toContain((await running.done).code);
   expect(existsSync(out)).toBe(false);
+});
+
+test('an infinite number is a text in JSON, because JSON has none', async () => {
+  const sql = 'SELECT 9e999 AS more, -9e999 AS less, 1.5 AS other';
+  const run = (format: string) => scene.run('query', sql, '--format', format);
+  expect((await run('ndjson')).stdout).toBe('{"more":"Infinity","less":"-Infinity","other":1.5}\n');
+  expect((await run('json')).stdout).toContain('"more":"Infinity"');
+  expect((await run('csv')).stdout).toContain('Infinity,-Infinity,1.5');
+});
+
+test.each([
+  '-- one\nSELECT 1 AS one',
+  '--\nSELECT 1 AS one',
+  '/* a=b */ SELECT 1 AS one',
+  '-- a = b\nSELECT 1 AS one',
+])('a statement can begin with a comment: %j', async sql => {
+  for (const words of [[sql], ['--format', 'csv', sql], [sql, '--format', 'csv'], ['--', sql]])
+    expect(await scene.run('query', ...words)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^one\r?\n/),
+    });
+  expect(await scene.run('query', '--fromat', sql)).toMatchObject({ code: 2 });
 });
