@@ -41,6 +41,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
   try {
     let verdict = yield* proveByWindows(run);
     if (verdict.isProven && verdict.windows?.direction === 'down')
+      // guard: the front again
       verdict = yield* lookAtFront(run, verdict.windows);
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
       const plain = yield* proveByAgreement(run, verdict.reason as string);

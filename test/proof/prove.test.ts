@@ -206,3 +206,42 @@ test('rows older than all that is listed stay if the total stands still at a rou
   expect(fateAt(1_000)).toBe('undecided');
   expect(fateAt(999)).toBe('gone');
 });
+
+test.each([2, 3])('copies of the list that differ prove nothing, and no row goes: one of %i is old', of => {
+  const [fresh, old] = [counted(400), counted(380)];
+  old.splice(100, 0, { key: 9_950, content: 1_000 });
+  for (const direction of ['up', 'down'] as const) {
+    const lists = [fresh, old].map(list => (direction === 'up' ? [...list] : list.toReversed()));
+    const service: Service = {
+      list: lists[0] as Entry[],
+      identity: 'content',
+      onAsk: (_, number) => {
+        service.list = lists[Number(number % of === 0)] as Entry[];
+      },
+    };
+    const unshown = () => [{ id: 1, key: 150 }];
+    const { result } = proven(service, { unshown });
+    expect(result.unproven).toContain('copies of the list that differ: totalRecordCount is');
+    expect(result.verdict.isProven).toBe(false);
+    expect(result.rows[0]?.fate).toBe('undecided');
+  }
+});
+
+test('a record that moves to the front of a list of the newest while it is read is seen there', () => {
+  const list = counted(200).reverse();
+  const moved = { key: 1e6, content: 1e6 };
+  const shown: number[] = [];
+  const onAsk = ({ index, size }: Ask, number: number) => {
+    if (number === 6) list.unshift(moved);
+    if (number === 6)
+      list.splice(
+        list.findIndex(({ key }) => key === 500),
+        1,
+      );
+    if (list.slice(index * size, (index + 1) * size).includes(moved)) shown.push(number);
+  };
+  const { result, asked } = proven({ list, identity: 'id', onAsk });
+  expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
+  expect(asked.at(-1)).toMatchObject({ index: 0 });
+  expect(shown).toEqual([asked.length]);
+});

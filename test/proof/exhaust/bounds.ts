@@ -81,9 +81,9 @@ function recordBounds(length: Length): NamedBound[] {
     order: 'ties',
     largest: 5,
     overlap: 2,
-    recordsMin: 3,
+    recordsMin: 6,
     recordsMax: 6,
-    every: length === 'short' ? 24 : 3,
+    every: length === 'short' ? 7 : 2,
   } as const;
   const nodes = { ...few, changesMax: changesMax + 1, hasTwoNodes: true } as const;
   return [false, true].flatMap(isDown => {
@@ -91,7 +91,12 @@ function recordBounds(length: Length): NamedBound[] {
     return [
       { ...again, isDown, order: 'id', name: `ids that ${how}, records come again` },
       { ...again, isDown, order: 'ties', name: `ties that ${how}, records come again`, every: 7 },
-      { ...exportedAgain, isDown, name: `ids that ${how}, exported again` },
+      {
+        ...exportedAgain,
+        isDown,
+        changesMax: Math.min(2, changesMax + 1),
+        name: `ids that ${how}, exported again`,
+      },
       { ...exportedAgain, ...times, isDown, name: `times that ${how}, exported again` },
       { ...nodes, isDown, order: 'id', name: `ids that ${how}, two nodes` },
       { ...nodes, isDown, order: 'ties', name: `ties that ${how}, two nodes`, every: 9 },

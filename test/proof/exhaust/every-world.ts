@@ -113,7 +113,8 @@ export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = 
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
       const options = { ...bound, ...script, identity: identityOf(bound.order) };
       const { night, rule, found } = playParts(core, mirror, world, pages, options, choices);
-      enter(count, { ...night.verdict, rule }, found, world.story);
+      if (world.hasCutAtTotal) enter(count, { rule: `${rule} (cut at its total)`, isProven: false }, [], []);
+      else enter(count, { ...night.verdict, rule }, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
     } while (choices.advance());
   }

@@ -94,6 +94,11 @@ export const guards: readonly Guard[] = [
     world: { ...exportedAgain, name: 'ids that fall, exported again', isDown: true },
   },
   {
+    name: 'the front again',
+    instead: '    if (verdict.rule === null)',
+    world: { ...exportedAgain, name: 'ids that fall', isDown: true, recordsMin: 4, changesMax: 2 },
+  },
+  {
     name: 'order of the last full sync',
     instead: '',
     world: { ...ids, order: 'name', recordsMin: 4, changesMax: 2, isPlain: true, areRowsTogether: true },

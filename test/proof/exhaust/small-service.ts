@@ -67,11 +67,21 @@ export class SmallService {
     if (options.total === 'cached') this.#kept += list.length > 0 ? choices.next(3) - 1 : 0;
   }
 
+  /**
+   * Whether a page was cut where a total ended that is too small. It fits its total, so nothing tells it from the end of the list: this is
+   * a known limit of the proof, and no claim is judged.
+   */
+  hasCutAtTotal = false;
+
   readonly isVisible = ({ content }: WorldRecord): boolean => content !== this.#hidden;
 
   serve(list: readonly WorldRecord[], page: PageAddress): Served {
     const total = this.#totalOf(list);
-    return { records: this.#cut(list, page, total), total };
+    const records = this.#cut(list, page, total);
+    const isEnd = records.length < page.size && page.index * page.size + records.length === total;
+    const isBeyond = records.length === 0 && page.index > 0;
+    this.hasCutAtTotal ||= isEnd && !isBeyond && total < list.length && this.#options.total !== 'visible';
+    return { records, total };
   }
 
   #totalOf(list: readonly WorldRecord[]): number {

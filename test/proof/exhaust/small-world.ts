@@ -107,6 +107,11 @@ export class SmallWorld implements NightService {
     this.story.push('the run begins');
   }
 
+  /** Whether the service has cut a page where a wrong total ends. */
+  get hasCutAtTotal(): boolean {
+    return this.#service.hasCutAtTotal;
+  }
+
   /** The number of the present moment. */
   get moment(): number {
     return this.#moments.length - 1;
