@@ -68,6 +68,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
       sqlite.pragma(`user_version = ${shape}`);
       return { runId, leftOut };
     });
+    inFile(changed.unfinished, dropStrict);
     // Free pages still have what the statements deleted.
     if (sql !== null) inFile(changed.unfinished, sqlite => compacted.fill(sqlite));
     const share = sql === null ? changed : compacted;
@@ -122,6 +123,34 @@ function dropUnwanted(sqlite: Database.Database): void {
      WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name LIKE '\\_%' ESCAPE '\\'`,
   );
   for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
+}
+
+/**
+ * Makes all tables ordinary ones. SQLite before 3.37 can open no file with a STRICT table, and a STRICT table only refuses values: those
+ * that are there stay as they are.
+ */
+function dropStrict(sqlite: Database.Database): void {
+  const strict = sqlite.prepare<[], { name: string; sql: string }>(
+    `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+     WHERE s.type = 'table' AND t.strict`,
+  );
+  const tables = strict.all();
+  sqlite.unsafeMode();
+  sqlite.pragma('writable_schema = ON');
+  const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
+  for (const { name, sql } of tables) rewrite.run(withoutStrict(sql), name);
+  sqlite.pragma('writable_schema = RESET');
+  sqlite.unsafeMode(false);
+}
+
+/** The statement that makes a table, without STRICT among the options behind its last bracket. */
+function withoutStrict(sql: string): string {
+  const end = sql.lastIndexOf(')') + 1;
+  const options = sql
+    .slice(end)
+    .split(',')
+    .filter(option => !/^\s*STRICT\s*$/i.test(option));
+  return sql.slice(0, end) + options.join(',');
 }
 
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */

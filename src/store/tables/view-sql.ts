@@ -7,8 +7,8 @@ import {
   scalarFields,
 } from '../../contract/lists.ts';
 
-// SQLite 3.37 and newer can read the views. They have no `->`, which came with 3.38: older versions could not read the file. SQLite
-// 3.41 and newer take the type of a column from the CAST of each expression.
+// SQLite 3.31 and newer can read the views of a share. They have no `->`, which came with 3.38: older versions could not read the file;
+// and no `iif`, which came with 3.32. SQLite 3.41 and newer take the type of a column from the CAST of each expression.
 
 /** A text that newer SQLite recognises as one. */
 export function text(expression: string): string {
@@ -18,6 +18,11 @@ export function text(expression: string): string {
 /** An integer that newer SQLite recognises as one. */
 export function integer(expression: string): string {
   return `CAST(${expression} AS INTEGER)`;
+}
+
+/** One of two expressions, by a condition. */
+export function choice(condition: string, yes: string, no: string): string {
+  return `CASE WHEN ${condition} THEN ${yes} ELSE ${no} END`;
 }
 
 /** The newest run that has ended, as a subquery: only the newest of all can be under way. Null if there is none. */
@@ -49,7 +54,7 @@ export function arrayOf(
 /** JSON of the row `t` of a list in the service's own shape, with the connections' names of now. */
 export function rowJson(list: ListDefinition): string {
   const known = rowRecord(list, id => `(SELECT ${connectionJson} FROM connections c WHERE c.id = ${id})`);
-  return `(SELECT iif(k.extra IS NULL, k.known, ${withExtra}) FROM (SELECT ${known} AS known, t._extra AS extra) k)`;
+  return `(SELECT ${choice('k.extra IS NULL', 'k.known', withExtra)} FROM (SELECT ${known} AS known, t._extra AS extra) k)`;
 }
 
 /**
@@ -57,7 +62,7 @@ export function rowJson(list: ListDefinition): string {
  * it is left out of the others.
  */
 const withExtra = `(SELECT substr(j, 1, length(j) - 1) || ',' || substr(k.extra, 2) FROM (
-  SELECT json_group_object(f.key, json(iif(f.type IN ('object', 'array'), f.value, json_quote(f.value)))) AS j
+  SELECT json_group_object(f.key, json(${choice("f.type IN ('object', 'array')", 'f.value', 'json_quote(f.value)')})) AS j
   FROM json_each(k.known) f WHERE f.key NOT IN (SELECT key FROM json_each(k.extra))))`;
 
 /** A statement that writes a connection in a reference, of its id. */
@@ -87,11 +92,18 @@ function rowValue(list: ListDefinition, field: Field, reference: Reference): str
 }
 
 // A name that its column can't store is among the further fields.
-const connectionName = `iif(json_type(c._extra, '$.name') IS NULL, ',"name":' || json_quote(c.name), '')`;
+const connectionName = choice(
+  "json_type(c._extra, '$.name') IS NULL",
+  `',"name":' || json_quote(c.name)`,
+  "''",
+);
 
 /** JSON of the connection `c` as the service writes it in a reference. */
-export const connectionJson = `iif(c._extra IS NULL, json_object('id', c.id, 'name', c.name),
-    '{"id":' || c.id || ${connectionName} || ',' || substr(c._extra, 2))`;
+export const connectionJson = choice(
+  'c._extra IS NULL',
+  "json_object('id', c.id, 'name', c.name)",
+  `'{"id":' || c.id || ${connectionName} || ',' || substr(c._extra, 2)`,
+);
 
 /**
  * The changes of ended runs: records inserted, updated and removed. The view has three layers so that SQLite 3.40 can merge all of
@@ -103,7 +115,7 @@ export function changesView(): string {
     c.run_id, c.changed_at, c.resource, c.record_id, c.operation, c.record, c.before, ${text(changedFields)} AS changed_fields
   FROM (SELECT
       k.run_id, k.changed_at, k.resource, k.record_id, k.operation,
-      ${text(`iif(k.extra IS NULL, k.known, ${withExtra})`)} AS record, k.before
+      ${text(choice('k.extra IS NULL', 'k.known', withExtra))} AS record, k.before
     FROM (SELECT
         v.run_id, ${timeOfRun('v.run_id', 'v.resource')} AS changed_at, v.resource, v.record_id, v.operation,
         ${knownFields()} AS known, v.extra, ${text(before)} AS before
@@ -113,7 +125,7 @@ export function changesView(): string {
 /** Each change by its run and record; `version_id` is its row in the history if the version has ended. */
 function keys(): string {
   const insertOrUpdate = (firstSeen: string, changed: string) =>
-    text(`iif(${firstSeen} = ${changed}, 'insert', 'update')`);
+    text(choice(`${firstSeen} = ${changed}`, "'insert'", "'update'"));
   // The plus keeps SQLite from using the index of runs for this bound.
   const isEnded = (runId: string) => `+${runId} <= ${newestEndedRun}`;
   const removals = `SELECT h.valid_to_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
@@ -146,7 +158,7 @@ function knownFields(): string {
 /** A connection with the name that it had after the change's run. */
 function referenceThen(id: string): string {
   const then = versionOf('c.id', 'n.valid_to_run_id > v.run_id');
-  return `(SELECT coalesce(iif(c._changed_run_id > v.run_id, ${then}, NULL), ${connectionJson}) FROM connections c WHERE c.id = ${id})`;
+  return `(SELECT coalesce(${choice('c._changed_run_id > v.run_id', then, 'NULL')}, ${connectionJson}) FROM connections c WHERE c.id = ${id})`;
 }
 
 /** The JSON of the first version of a connection that ended in some runs; null if there is none. */
@@ -166,11 +178,13 @@ function endedRecord(list: ListDefinition): string {
   ];
   const isAsWritten = parts.map((_, at) => `n${at} IS NULL`).join(' AND ');
   // A path that does not exist replaces nothing.
-  const replaced = parts.map(({ path }, at) => `iif(n${at} IS NULL, '$[0]', '${path}'), json(n${at})`);
+  const replaced = parts.map(
+    ({ path }, at) => `${choice(`n${at} IS NULL`, "'$[0]'", `'${path}'`)}, json(n${at})`,
+  );
   const names = parts.map(({ renamed }, at) => `${renamed} AS n${at}`);
-  const withNames = `(SELECT iif(${isAsWritten}, h.record, json_replace(h.record, ${replaced.join(', ')}))
+  const withNames = `(SELECT ${choice(isAsWritten, 'h.record', `json_replace(h.record, ${replaced.join(', ')})`)}
     FROM (SELECT ${names.join(', ')}))`;
-  return `(SELECT iif(h.valid_from_run_id >= ${lastRenaming}, h.record, ${withNames})
+  return `(SELECT ${choice(`h.valid_from_run_id >= ${lastRenaming}`, 'h.record', withNames)}
     FROM record_history h WHERE h.id = v.version_id)`;
 }
 
@@ -182,10 +196,11 @@ function renamedIn(name: string): { path: string; renamed: string } {
 }
 
 function renamedInArray(name: string): { path: string; renamed: string } {
-  const id = `json_extract(iif(e.type = 'object', e.value, '{}'), '$.id')`;
-  const elements = `SELECT ${renamedSince(id)} AS renamed, iif(e.type = 'object', e.value, json_quote(e.value)) AS value
+  const isObject = "e.type = 'object'";
+  const id = `json_extract(${choice(isObject, 'e.value', "'{}'")}, '$.id')`;
+  const elements = `SELECT ${renamedSince(id)} AS renamed, ${choice(isObject, 'e.value', 'json_quote(e.value)')} AS value
     FROM json_each(h.record, '$.${name}') e`;
-  const renamed = `(SELECT iif(count(renamed) = 0, NULL, json_group_array(json(coalesce(renamed, value)))) FROM (${elements}))`;
+  const renamed = `(SELECT ${choice('count(renamed) = 0', 'NULL', 'json_group_array(json(coalesce(renamed, value)))')} FROM (${elements}))`;
   return { path: `$.${name}`, renamed };
 }
 
@@ -194,9 +209,12 @@ function renamedSince(id: string): string {
 }
 
 // With the plus, SQLite 3.40 does not read all that the run has ended.
-const before = `iif(v.operation = 'update',
-  (SELECT b.record FROM record_history b
-   WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id), NULL)`;
+const before = choice(
+  "v.operation = 'update'",
+  `(SELECT b.record FROM record_history b
+   WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id)`,
+  'NULL',
+);
 
 const fieldsOfKind = (kind: Field['kind']) =>
   lists
@@ -209,7 +227,7 @@ const fieldsOfKind = (kind: Field['kind']) =>
 const comparedValue = `CASE
   WHEN type = 'object' AND c.resource || '.' || key IN (${fieldsOfKind('connection')}) THEN coalesce(json_extract(value, '$.id'), 'null')
   WHEN type = 'array' AND c.resource || '.' || key IN (${fieldsOfKind('connections')}) THEN
-    (SELECT json_group_array(iif(r.type = 'object', json_extract(r.value, '$.id'), r.value)) FROM json_each(m.value) r)
+    (SELECT json_group_array(${choice("r.type = 'object'", "json_extract(r.value, '$.id')", 'r.value')}) FROM json_each(m.value) r)
   ELSE value END`;
 
 const members = (record: string) =>
@@ -219,6 +237,10 @@ const members = (record: string) =>
  * The names of the fields in which a record differs from its previous version, in their order; null if one of the two was erased. A
  * field that is null counts as missing: versions that ended before an upgrade do not have the fields that it added.
  */
-const changedFields = `iif(c.before IS NULL OR c.record IS NULL, NULL, (SELECT json_group_array(key) FROM (
+const changedFields = choice(
+  'c.before IS NULL OR c.record IS NULL',
+  'NULL',
+  `(SELECT json_group_array(key) FROM (
   SELECT key FROM (${members('c.record')} UNION ALL ${members('c.before')})
-  GROUP BY key HAVING count(*) = 1 OR min(type) <> max(type) OR min(value) <> max(value) ORDER BY min(id))))`;
+  GROUP BY key HAVING count(*) = 1 OR min(type) <> max(type) OR min(value) <> max(value) ORDER BY min(id)))`,
+);

@@ -9,7 +9,7 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import { arrayOf, changesView, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
+import { arrayOf, changesView, choice, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
 /**
  * Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. This
@@ -24,8 +24,9 @@ export function completeMirror(sqlite: Database.Database): void {
     ['changes', changesView()],
     ['sync_status', syncStatusView()],
   ];
-  for (const [name, query] of views)
-    sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${query}`);
+  // `drizzle-kit pull` reads only views that are on one line.
+  for (const [name, query = ''] of views)
+    sqlite.exec(`DROP VIEW IF EXISTS ${name}; CREATE VIEW ${name} AS ${query.replaceAll(/\s+/g, ' ')}`);
   for (const [name, when] of Object.entries(triggers))
     sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
       CREATE TRIGGER ${name} ${when} BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`);
@@ -60,7 +61,7 @@ function latestVersionsView(list: ListDefinition): string {
   const columns = ['id', ...scalarFields(list).map(({ column }) => column), time, ...provenance];
   const numbered = `(SELECT ${columns.join(', ')},
     row_number() OVER (
-      PARTITION BY source_connection_id, source_document_reference, iif(source_document_reference IS NULL, id, NULL)
+      PARTITION BY source_connection_id, source_document_reference, ${choice('source_document_reference IS NULL', 'id', 'NULL')}
       ORDER BY ${time} DESC, id DESC) AS place
     FROM ${list.table})`;
   return `${selectNamed(list, numbered)} WHERE t.place = 1`;
@@ -143,10 +144,10 @@ const verdict = `CASE
   WHEN last.run_id IS NULL THEN 'never synced'
   WHEN last.status = 'completed' THEN 'complete: ' || last.completeness
   WHEN last.error_message IS NOT NULL THEN last.status || ': ' || last.error_message ||
-    iif(last.completeness IS NULL, '', ' (kept ' || last.records_seen || coalesce(' of ' || last.total_record_count, '') || ' records)')
+    ${choice('last.completeness IS NULL', "''", "' (kept ' || last.records_seen || coalesce(' of ' || last.total_record_count, '') || ' records)'")}
   WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
   WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected ||
-    iif(last.removals_withheld > 0, ', removals withheld: ' || last.removals_withheld, '')
+    ${choice('last.removals_withheld > 0', "', removals withheld: ' || last.removals_withheld", "''")}
   WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld
   ELSE last.status
 END`;

@@ -1,4 +1,12 @@
-import { chmodSync, chownSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -324,4 +332,43 @@ describe("statements of one's own", () => {
     expect(readFileSync(shared).equals(before)).toBe(true);
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
   });
+});
+
+test('a share can be read by SQLite 3.31: no table is STRICT, and no view has a newer function', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  new Database(scene.database)
+    .exec(
+      'CREATE TABLE mine (a INTEGER PRIMARY KEY, b TEXT) STRICT, WITHOUT ROWID; CREATE TABLE own (a TEXT) STRICT',
+    )
+    .close();
+  const statements = join(scene.folder, 'more.sql');
+  writeFileSync(
+    statements,
+    "CREATE TABLE notes (text TEXT DEFAULT ')') STRICT; INSERT INTO notes VALUES ('x')",
+  );
+  for (const words of [[], ['--sql', statements]]) {
+    const path = join(scene.folder, 'share.sqlite');
+    expect(await scene.run('share', path, ...words)).toMatchObject({ code: 0 });
+    expect(sqlite(path, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict")).toEqual([]);
+    const schema = sqlite(path, 'SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL');
+    // Functions, operators and clauses that came after 3.31.
+    const newer =
+      /STRICT|->|\b(iif|concat|concat_ws|octet_length|unixepoch|unhex|string_agg|json_error_position|timediff|if|format|sign|ln|jsonb\w*)\s*\(|\bIS (NOT )?DISTINCT\b|MATERIALIZED|RETURNING/i;
+    for (const { name, sql } of schema)
+      expect([name, newer.exec(String(sql))?.[0]]).toEqual([name, undefined]);
+    expect(sqlite(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    expect(sqlite(path, 'SELECT count(*) AS n FROM document_exports')).toEqual([{ n: 130 }]);
+    expect(sqlite(path, "SELECT wr FROM pragma_table_list WHERE name = 'mine'")).toEqual([{ wr: 1 }]);
+    // A reader can choose either mode for its copy.
+    for (const mode of ['wal', 'delete']) {
+      const copy = join(scene.folder, `${mode}.sqlite`);
+      copyFileSync(path, copy);
+      const reader = new Database(copy);
+      expect(reader.pragma(`journal_mode = ${mode}`, { simple: true })).toBe(mode);
+      reader.close();
+      const count = 'SELECT count(*) AS n FROM changes WHERE record IS NOT NULL';
+      expect(sqlite(copy, count)).toEqual(sqlite(scene.database, count));
+    }
+  }
 });
