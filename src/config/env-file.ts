@@ -53,7 +53,7 @@ export function withEnvFile(path: string, environment: Environment) {
 }
 
 const fileVariables: readonly string[] = [
-  ...Object.values(settings).flatMap(({ variable, valueName }) => (valueName === 'FILE' ? [variable] : [])),
+  ...Object.values(settings).flatMap(({ variable, kind }) => (kind === 'path' ? [variable] : [])),
   'NODE_EXTRA_CA_CERTS',
 ];
 

@@ -1,6 +1,5 @@
 import { userInfo } from 'node:os';
 import { UsageError } from '../errors.ts';
-import * as parsers from './parse.ts';
 import { safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSecretFile, readSmallFile } from './small-file.ts';
@@ -126,13 +125,12 @@ function resolve<Name extends SettingName>(
   flags: Given,
   environment: Environment,
 ): SettingValues[Name] {
-  const { variable, flag, default: fallback, parse } = settings[name];
+  const { variable, flag, default: fallback, parse, kind } = settings[name];
   const given = flags[name];
   const [from, text] =
     given === undefined
       ? [variable, environment[variable]?.trim() || fallback]
-      : // A path or a command is taken exactly as given, because a file's name can end with a space.
-        [flag, parse === parsers.text ? given : given.trim()];
+      : [flag, kind === 'word' ? given.trim() : given];
   // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
 }

@@ -1,6 +1,16 @@
 import * as parse from './parse.ts';
 
 /**
+ * What a text means beside its form: a `path` goes by the folder of the file that it is in; a path, a `command` and a `secret` are taken
+ * exactly as they are typed, because a file's name can end with a space; around a `word` spaces do not count.
+ */
+type Kind = 'path' | 'command' | 'secret' | 'word';
+
+/** The parser of a kind that any text fits. */
+const anyText = (kind: Kind) => Object.assign((text: string) => parse.text(text), { kind });
+const [path, commandText, secret] = [anyText('path'), anyText('command'), anyText('secret')];
+
+/**
  * One setting. `usage` is its variable without `DOCMIRROR_`, and the name of its value, which a flag without one lacks. The flag is
  * the variable in lower case: `--page-size` of `DOCMIRROR_PAGE_SIZE`.
  *
@@ -8,14 +18,15 @@ import * as parse from './parse.ts';
  */
 function setting<T, D extends string | null = null>(
   usage: string,
-  parse: (text: string) => T,
+  parse: ((text: string) => T) & { readonly kind?: Kind },
   [help, fallback = null as D]: readonly [help: string, fallback?: D],
 ) {
   const [name = '', valueName = null] = usage.split(' ');
   // `--database` is always the mirror.
   const words = name.replace('CLICKHOUSE_DATABASE', 'TARGET_DATABASE').replace('CLICKHOUSE_', '');
   const flag = `--${words.toLowerCase().replaceAll('_', '-')}` as const;
-  return { variable: `DOCMIRROR_${name}` as const, flag, valueName, default: fallback, help, parse };
+  const kind: Kind = parse.kind ?? 'word';
+  return { variable: `DOCMIRROR_${name}` as const, flag, valueName, default: fallback, help, parse, kind };
 }
 
 /** All settings, in the order in which they are documented. Flags, help texts, checks and types are made from this table. */
@@ -30,13 +41,13 @@ export const settings = {
   token: setting('TOKEN TOKEN', parse.token, [
     'the bearer token; better in the environment or in a file, because others can see flags',
   ]),
-  tokenFile: setting('TOKEN_FILE FILE', parse.text, [
+  tokenFile: setting('TOKEN_FILE FILE', path, [
     'a file that contains the bearer token, read again for each run; it overrides DOCMIRROR_TOKEN',
   ]),
-  tokenCommand: setting('TOKEN_COMMAND COMMAND', parse.text, [
+  tokenCommand: setting('TOKEN_COMMAND COMMAND', commandText, [
     'a command that prints the bearer token, for tokens that expire; it runs for each run, and when the token has expired; it overrides the other two',
   ]),
-  database: setting('DATABASE FILE', parse.text, ["the mirror's file", 'docmirror.sqlite']),
+  database: setting('DATABASE FILE', path, ["the mirror's file", 'docmirror.sqlite']),
   pageSize: setting('PAGE_SIZE N', parse.pageSize, [
     'records a page: auto finds what the service allows, or a number',
     'auto',
@@ -93,13 +104,13 @@ export const settings = {
   actor: setting('ACTOR NAME', parse.actor, [
     "who runs it, for the receipts; default: the operating system's user name",
   ]),
-  signingKeyFile: setting('SIGNING_KEY_FILE FILE', parse.text, [
+  signingKeyFile: setting('SIGNING_KEY_FILE FILE', path, [
     'the Ed25519 private key (PKCS #8, PEM) that signs checkpoints',
   ]),
-  share: setting('SHARE FILE', parse.text, [
+  share: setting('SHARE FILE', path, [
     'a copy that everybody can read, made again after each run that changed something',
   ]),
-  shareSql: setting('SHARE_SQL FILE', parse.text, [
+  shareSql: setting('SHARE_SQL FILE', path, [
     'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
   ]),
   schedule: setting('SCHEDULE CRON', parse.schedule, ["watch's cron expression", '0 * * * *']),
@@ -110,7 +121,7 @@ export const settings = {
   pingUrl: setting('PING_URL URL', parse.pingUrl, [
     "called at the start (/start), after success, and after failure (/fail), as healthchecks.io wants it; %c in it is the command's name",
   ]),
-  metricsFile: setting('METRICS_FILE FILE', parse.text, [
+  metricsFile: setting('METRICS_FILE FILE', path, [
     "after each run, the metrics, for node_exporter's textfile collector; backup writes NAME-backup.prom beside it, too",
   ]),
   labels: setting('LABELS LABELS', parse.labels, [
@@ -125,10 +136,10 @@ export const settings = {
     "publish: the ClickHouse server's HTTP address; https, or http for a loopback address only",
   ]),
   clickhouseUser: setting('CLICKHOUSE_USER USER', parse.text, ['publish: the user of ClickHouse', 'default']),
-  clickhousePassword: setting('CLICKHOUSE_PASSWORD PASSWORD', parse.text, [
+  clickhousePassword: setting('CLICKHOUSE_PASSWORD PASSWORD', secret, [
     'publish: its password; better in the environment or in a file, because others can see flags',
   ]),
-  clickhousePasswordFile: setting('CLICKHOUSE_PASSWORD_FILE FILE', parse.text, [
+  clickhousePasswordFile: setting('CLICKHOUSE_PASSWORD_FILE FILE', path, [
     'publish: a file that contains the password; it overrides DOCMIRROR_CLICKHOUSE_PASSWORD',
   ]),
   clickhouseDatabase: setting('CLICKHOUSE_DATABASE NAME', parse.text, [

@@ -171,3 +171,13 @@ test.each(['abc.def_ghi-jkl==', 'dG9rZW4=', 'key=abc', 'ABC='])('%s is a token',
 test.each(['*/60 * * * *', '0 */24 * * *', '0 6-20/2 * * 1-5', '*/15 * * * *'])('%s is a schedule', text => {
   expect(parse.schedule(text)).toBe(text);
 });
+
+test('a setting whose value is a file is a path, and no other is', () => {
+  for (const { valueName, kind, variable } of Object.values(settings))
+    expect([variable, kind === 'path']).toEqual([variable, valueName === 'FILE']);
+});
+
+test('a path is taken as it is typed, and spaces around a word do not count', () => {
+  const { database, clickhouseUser } = resolveConfig({ database: ' a ', clickhouseUser: ' b ' }, {});
+  expect([database, clickhouseUser]).toEqual([' a ', 'b']);
+});
