@@ -104,7 +104,8 @@ describe.skipIf(!isRoot)('as a user without rights', () => {
     await using folder = temporaryFolder();
     chmodSync(folder.path, 0o777);
     const path = join(folder.path, 'rows.csv');
-    writeFileSync(path, 'old', { mode: 0o664 });
+    writeFileSync(path, 'old');
+    chmodSync(path, 0o664);
     const { database } = await publicShare(folder);
     const query = ['query', 'SELECT 1 AS one', '--out', path, '--database', database];
     expect(await docmirrorAsNobody(...query)).toMatchObject({ code: 0 });
