@@ -24,7 +24,7 @@ export function summaryText(
   const ofLists = resources.flatMap(list => {
     const { resource } = list;
     const reasons = rejections.filter(each => each.resource === resource);
-    return notesOn(list, reasons).map(note => ({ ...note, resource }));
+    return notesOn(list, reasons, summary.runId === null).map(note => ({ ...note, resource }));
   });
   const notes = [
     headlineOf(summary),
@@ -96,10 +96,11 @@ const [reasonsMax, fieldsMax] = [3, 20];
 export function notesOn(
   list: Omit<RecordedList, 'runId' | 'recordCount'>,
   rejections: readonly { readonly reason: string; readonly count: number }[],
+  isDryRun = false,
 ): { readonly text: string; readonly advice: string | null }[] {
   const { error, status, completeness, rejected, reason, removalsWithheld } = list;
   const notes: ReturnType<typeof notesOn> = [];
-  const kept = keptText(list);
+  const kept = keptText(list, isDryRun);
   if (error !== null || !['completed', 'partial'].includes(status))
     notes.push({
       text:
@@ -113,7 +114,7 @@ export function notesOn(
       text: `unproven: ${reason}.`,
       advice: reason?.startsWith('page_failed')
         ? adviceOn('page_failed')
-        : 'The next run tries again. If this stays, sync when the list is quiet:\n    docmirror sync {list} --full',
+        : 'The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:\n    docmirror sync {list} --full',
     });
   if (rejected > 0) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);
@@ -139,14 +140,16 @@ export function notesOn(
   return notes;
 }
 
-/** How much is in the mirror of a reading that ended early; null if it did not, or if nothing of it is. */
+/** How much is in the mirror of a reading that ended early, or would be after a run; null if it did not, or if nothing of it is. */
 export function keptText(
   list: Pick<RecordedList, 'status' | 'completeness' | 'recordsSeen' | 'totalRecordCount' | 'reason'>,
+  isDryRun = false,
 ): string | null {
   const { status, completeness, recordsSeen, totalRecordCount, reason } = list;
   if (completeness === null || ['completed', 'partial'].includes(status)) return null;
   const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
-  return `Kept ${count(recordsSeen)}${total} records: ${reason}.`;
+  const seen = `${count(recordsSeen)}${total} records`;
+  return isDryRun ? `A run would have kept ${seen}.` : `Kept ${seen}: ${reason}.`;
 }
 
 /** Fields with their types, in one line: `owner (null, string), tags (array)`. */

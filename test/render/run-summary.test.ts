@@ -109,7 +109,9 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
       'webhooks: GET https://exports.example.com/v2/webhooks failed: connection refused',
     );
     const [, advice] = text.split('What to do:\n');
-    expect(advice).toBe(`- The next run tries again. If this stays, sync when the list is quiet:
+    expect(
+      advice,
+    ).toBe(`- The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:
     docmirror sync --resource document-exports --full
 - See which records. If they are really gone, remove them:
     docmirror sync --resource collections --allow-mass-removal --dry-run
@@ -117,6 +119,20 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 - Check that the service runs, and that no firewall is in between. To try it:
     docmirror doctor
 `);
+  });
+
+  test('says what a reading that ended early has kept, and what it would have in a dry run', () => {
+    const early = {
+      ...failed,
+      completeness: 'unproven',
+      recordsSeen: 7,
+      totalRecordCount: 9,
+      reason: 'it broke off',
+    } as const;
+    expect(summaryText(summaryOf([early]))).toContain('Kept 7 of 9 records: it broke off.');
+    const dry = summaryText(summaryOf([early], { runId: null }));
+    expect(dry).toContain('A run would have kept 7 of 9 records.');
+    expect(dry).not.toContain('Kept');
   });
 
   test('advises one command for all lists that it is about', () => {

@@ -10,7 +10,7 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
   // If a disk is full, even a reader can't get the memory that SQLite shares by a file.
   [
     /^(SQLITE_FULL|ENOSPC|SQLITE_IOERR_SHMSIZE)/,
-    'is on a disk that is full. Nothing was lost; free some room and run again.',
+    'is on a disk that is full. What the mirror had is still there; free some room and run again.',
     'disk_full',
   ],
   [/^SQLITE_(CORRUPT|NOTADB)/, `is damaged. ${restoreIt}`],
