@@ -8,7 +8,7 @@ export const ofOtherNode = 10_000;
 export function comingAgain(
   list: readonly WorldRecord[],
   gone: readonly WorldRecord[],
-  { comesAgain, isExportedAgain, isDown, order }: SmallWorldOptions,
+  { comesAgain, isExportedAgain, isDown }: SmallWorldOptions,
   newText: () => number,
 ): WorldRecord[][] {
   const made: WorldRecord[][] = [];
@@ -26,11 +26,8 @@ export function comingAgain(
     const others = list.toSpliced(at, 1);
     const key = Math.max(...list.map(other => other.key)) + 256;
     const { content, identity = content, exports = 0 } = record;
-    // A time is a part of what tells a record without an id, so it is another record of the mirror.
-    const isOther = order === 'ties';
-    const again = isOther
-      ? { ...record, key, content: newText(), identity, exports: exports + 1 }
-      : { ...record, key };
+    // With another id or time it is another record of the mirror, with a text of its own.
+    const again = { ...record, key, content: newText(), identity, exports: exports + 1 };
     if (at !== (isDown ? 0 : others.length)) made.push(isDown ? [again, ...others] : [...others, again]);
   }
   return made;

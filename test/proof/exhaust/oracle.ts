@@ -84,8 +84,8 @@ export function wrongs(
 
 /** Removals that rest on one answer: a row goes only if two would have shown it. */
 export function removedByOne({ removed, answers, verdict }: Night, isDown: boolean): [Wrong, number][] {
-  // Pages of readings that agree up to the newest key can have other totals: that they agree shows that nothing went between two of them.
-  const canDiffer = verdict.rule === 'agreement';
+  // Pages of one reading can have totals of other moments: that readings agree, or show one order, shows that nothing is between them.
+  const canDiffer = verdict.rule === 'agreement' || verdict.rule === 'order';
   return removed.flatMap(({ key, content }) => {
     let showing = 0;
     for (const { index, size, page, total } of answers) {

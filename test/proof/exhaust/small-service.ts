@@ -68,8 +68,8 @@ export class SmallService {
   }
 
   /**
-   * Whether a page was cut where a total ended that is too small. It fits its total, so nothing tells it from the end of the list: this is
-   * a known limit of the proof, and no claim is judged.
+   * Whether a page was cut where a total ended that is too small, or is empty behind that. It fits its total, so nothing tells it from the
+   * end of the list: this is a known limit of the proof, and no claim is judged.
    */
   hasCutAtTotal = false;
 
@@ -79,8 +79,7 @@ export class SmallService {
     const total = this.#totalOf(list);
     const records = this.#cut(list, page, total);
     const isEnd = records.length < page.size && page.index * page.size + records.length === total;
-    const isBeyond = records.length === 0 && page.index > 0;
-    this.hasCutAtTotal ||= isEnd && !isBeyond && total < list.length && this.#options.total !== 'visible';
+    this.hasCutAtTotal ||= isEnd && total < list.length && this.#options.total !== 'visible';
     return { records, total };
   }
 
