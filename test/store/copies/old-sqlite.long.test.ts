@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { expect, test } from 'vitest';
+import { syncScene } from '../../support/in-process.ts';
+import { sqlite } from '../../support/run-cli.ts';
+import { setScene } from '../../support/scene.ts';
+import { shareOf } from '../../support/share.ts';
+
+type Rows = [] | [{ readonly values: readonly (readonly unknown[])[] }];
+interface OldSqlite {
+  readonly Database: new (file: Uint8Array) => { exec(sql: string): Rows };
+}
+
+/** SQLite 3.31.1 as a program of JavaScript. It was built without the functions for JSON. */
+const open: () => Promise<OldSqlite> = createRequire(import.meta.url)('sql.js/dist/sql-asm.js');
+
+/** A blob as that program gives it. */
+const plain = (value: unknown) => (value instanceof Buffer ? new Uint8Array(value) : value);
+
+test('SQLite 3.31 reads each table and view of a share, with the rows that a new one reads', async () => {
+  await using scene = await setScene({});
+  await syncScene(scene);
+  const path = await shareOf(scene);
+  const { Database } = await open();
+  const old = new Database(readFileSync(path));
+  expect(old.exec('SELECT sqlite_version()')[0]?.values).toEqual([['3.31.1']]);
+  const names = sqlite(path, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").map(
+    ({ name }) => String(name),
+  );
+  const unread: string[] = [];
+  for (const name of names) {
+    try {
+      const [rows] = old.exec(`SELECT * FROM "${name}"`);
+      const expected = sqlite(path, `SELECT * FROM "${name}"`).map(row => Object.values(row).map(plain));
+      expect({ name, rows: rows?.values ?? [] }).toEqual({ name, rows: expected });
+    } catch (error) {
+      if (
+        !/^(no such function: json_|unknown function: json_|no such table: main.json_each)/.test(
+          (error as Error).message,
+        )
+      )
+        throw error;
+      unread.push(name);
+    }
+  }
+  // That build has no functions for JSON.
+  expect(unread.sort()).toEqual(['changes', 'sync_run_resources', 'webhooks_named']);
+});
