@@ -1,8 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deliver, Tally } from '../../src/commands/stream-out.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
@@ -190,4 +192,18 @@ test.each([
       stdout: expect.stringMatching(/^one\r?\n/),
     });
   expect(await scene.run('query', '--fromat', sql)).toMatchObject({ code: 2 });
+});
+
+test.each(['xlsx', 'parquet', 'csv'])('a terminal is sent no bytes that are not text: %s', async format => {
+  const sent: string[] = [];
+  const write = (chunk: unknown, _: string, done: () => void) => {
+    sent.push(String(chunk));
+    done();
+  };
+  const stdout = Object.assign(new Writable({ write }), { isTTY: true });
+  const io = { stdout, signal: AbortSignal.timeout(60_000) };
+  const done = deliver(['a piece'], new Tally(), { format, out: null }, io).catch(({ message }) => message);
+  if (format === 'csv') expect(await done).toBe(true);
+  else expect(await done).toBe(`--format ${format} is not for a terminal. Name a file with --out.`);
+  expect(sent.join('')).toBe(format === 'csv' ? 'a piece' : '');
 });

@@ -116,6 +116,28 @@ describe('the top of the report', () => {
   });
 });
 
+test('a connection is not quiet before its silence is five usual gaps', async () => {
+  await using other = await setScene();
+  const every = (source: { id: number; name: string }, gap: number, last: number) =>
+    Array.from({ length: 8 }, (_, at) =>
+      documentExport(source.id * 100 + at, {
+        sourceConnection: source,
+        exportedAt: daysAgo(last + gap * at),
+      }),
+    );
+  other.service.lists['document-exports'] = [
+    ...every(quietSource, 3, 16),
+    ...every({ id: 303, name: 'Postroom' }, 3, 14),
+    ...every(busySource, 1, 1),
+  ].reverse();
+  await other.sync();
+  const out = join(other.folder, 'quiet.html');
+  await other.run('report', '--out', out);
+  const attention = words(readFileSync(out, 'utf8'), 'attention');
+  expect(attention).toContain('Mailroom');
+  expect(attention).not.toContain('Postroom');
+});
+
 describe('what changed in the period', () => {
   test('is reported as new, renamed or changed, and removed', async () => {
     await using other = await setScene();

@@ -29,6 +29,16 @@ test('texts stay texts, times are times, and numbers that a spreadsheet would ro
   expect(odd).toContain(text('4535931141234567890'));
 });
 
+test('a time before March 1900, or after 9999, is a text, because a spreadsheet would show another day', () => {
+  const times = ['1900-02-28T23:59:59Z', '1900-03-01T00:00:00Z', '9999-12-31T23:59:59Z'];
+  const cells = times.map(at =>
+    sheetOf([[null, at, null]])
+      .match(/<c s="1">|<c t="inlineStr">/g)
+      ?.at(-1),
+  );
+  expect(cells).toEqual(['<c t="inlineStr">', '<c s="1">', '<c s="1">']);
+});
+
 test('more than a sheet can have is refused in words', () => {
   expect(() => sheetOf([['x'.repeat(32_768), null, null]])).toThrow(/at most 32767 characters/);
   const rows = function* (count: number) {

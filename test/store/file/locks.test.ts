@@ -1,9 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { MirrorLock } from '../../../src/store/file/lock-file.ts';
+import { MirrorLock, markOf } from '../../../src/store/file/lock-file.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
@@ -73,4 +74,17 @@ test('a reader that keeps the WAL open is named in the log, and costs a run no w
   expect(last?.msg).toContain('copy the mirror together with its -wal file');
   expect(Date.parse(last?.time ?? '') - Date.parse(before?.time ?? '')).toBeLessThan(900);
   reader.close();
+});
+
+test('a file that another program wrote looks otherwise, also with the size and the time of before', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  writeFileSync(path, 'one');
+  const time = new Date('2026-01-01T00:00:00Z');
+  utimesSync(path, time, time);
+  const [mark, { mtimeMs }] = [markOf(path), statSync(path)];
+  writeFileSync(path, 'two');
+  utimesSync(path, time, time);
+  expect(statSync(path)).toMatchObject({ size: 3, mtimeMs });
+  expect(markOf(path)).not.toBe(mark);
 });
