@@ -308,6 +308,8 @@ describe("statements of one's own", () => {
       PRAGMA application_id = 0;
       PRAGMA user_version = 99`;
     const plain = readFileSync(await shareOf(scene));
+    // The number of free pages, in the header of the file.
+    expect(plain.readUInt32BE(36)).toBe(0);
     const shared = await shareOf(scene, { sql });
     expect(textsIn(shared, ['DOC-1', 'DOC-17', 'DOC-30'])).toEqual([]);
     expect(textsIn(shared, ['Document 1'])).toEqual(['Document 1']);
