@@ -10,6 +10,8 @@ import { readSmallFile } from './small-file.ts';
 const groupOf = (name: string) => name.toUpperCase().replace(/_(FILE|COMMAND)$/, '');
 
 const beginsQuoted = /^[^#=]*=\s*["'`]/;
+/** A value whose one quote is its last sign: the quote before it was lost. */
+const endsHalfQuoted = /^[^#=]*=[^"'`]*["'`]\s*$/;
 const isQuoted = /^[^#=]*=\s*(["'`])(?:(?!\1).)*\1\s*(#.*)?$/;
 
 /**
@@ -35,7 +37,7 @@ export function withEnvFile(path: string, environment: Environment) {
         'is not of the form NAME=value. If it has a # in its value, put it in quotes, and a comment on a line of its own.',
       );
     // Node's reader looks for the other quote in later lines, and so takes their settings for a part of the value.
-    if (beginsQuoted.test(each) && !isQuoted.test(each))
+    if ((beginsQuoted.test(each) && !isQuoted.test(each)) || endsHalfQuoted.test(each))
       throw refuse(
         'has a quote that is not closed at its end. A value is on one line, and has no quote of its own kind. Name a longer text by a setting that ends with _FILE.',
       );

@@ -72,6 +72,7 @@ describe('--env-file', () => {
       open,
       `export ${open.replace('=', ' = ')}`,
       `${open}${quote}en${quote}`,
+      `DOCMIRROR_TOKEN_COMMAND=echo tok${quote}`,
       `${open}\r`,
     ]) {
       writeFileSync(

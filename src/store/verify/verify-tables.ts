@@ -93,7 +93,7 @@ const faults: readonly Fault[] = [
   [
     // No receipt covers them, so anybody could have added them.
     'record_history',
-    `SELECT id, ${version} || ': it ended with run ' || valid_to_run_id || ', but versions up to run ' || @prunedThrough || ' were deleted' AS what
+    `SELECT id, ${version} || ': it ended with run ' || valid_to_run_id || ', but versions up to run ' || cast(@prunedThrough AS INTEGER) || ' were deleted' AS what
      FROM record_history WHERE valid_to_run_id <= @prunedThrough`,
   ],
   [
