@@ -52,7 +52,8 @@ const limitUnits = [1_000, 1_024];
 /**
  * The ends of a list that has more records than its totals say: these are of an earlier moment, or estimates. Two pages that begin at
  * different places are not full and end at the same record and place, by sizes that the service serves in full elsewhere; behind each is
- * an empty page, and so is the one that begins at that place: there is no room for a record that did not fit into the others. A total that is greater still says that the list goes on.
+ * an empty page, and so is the one that begins at that place: there is no room for a record that did not fit into the others. A total that
+ * is greater still says that the list goes on.
  */
 function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const sizes = sizesServed(counted);
