@@ -1,5 +1,5 @@
 // Measures docmirror as whole processes, and compares it with the fastest way to read the same pages and write the same
-// rows.
+// rows, and with a script that a developer would write. With --only-script it does only the latter.
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
 import { bundle } from '../build/bundle.ts';
-import type { ListState } from './records.ts';
+import type { ListState, References } from './records.ts';
 
 const { values } = parseArgs({
   options: {
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     'page-sizes': { type: 'string', default: '500,50' },
     rounds: { type: 'string', default: '3' },
     out: { type: 'string' },
+    'only-script': { type: 'boolean', default: false },
   },
 });
 
@@ -43,8 +44,13 @@ interface Server {
   readonly child: ChildProcess;
 }
 
-async function startServer(records: number, pageSize: number, latencyMs = 0): Promise<Server> {
-  const args = [join(here, 'page-server.ts'), records, pageSize, latencyMs].map(String);
+async function startServer(
+  records: number,
+  pageSize: number,
+  latencyMs = 0,
+  references: References = 'in order',
+): Promise<Server> {
+  const args = [join(here, 'page-server.ts'), records, pageSize, latencyMs, references].map(String);
   const child = spawn(process.execPath, ['--max-old-space-size=8192', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -339,7 +345,7 @@ const peakMbMax = 256;
 const recordsInPeakMax = 1_000_000;
 
 function peaksOf(records: number, results: ReadonlyMap<string, Measured>): string {
-  const rows = ['first sync', 'full sync, 1 % changed', 'full sweep, no changes'].map(name => {
+  const rows = ['first sync', 'full sync, 1 % changed', 'full sync, no changes'].map(name => {
     const peakMb = Math.round(results.get(name)?.peakMb ?? 0);
     const hasGoal = records <= recordsInPeakMax;
     if (hasGoal && peakMb > peakMbMax) missed.push(`${name}, memory`);
@@ -383,11 +389,53 @@ async function benchLatency(): Promise<string> {
   }
 }
 
+/** Processor time of docmirror as a multiple of the script's, for each order of references; no more than these. */
+const ofScript: readonly [References, first: number, again: number][] = [
+  ['at random', 0.85, 0.4],
+  ['in order', 1.8, 0.5],
+];
+
+/** Compares with the script that a developer would write, in turns: the first time, and again with an unchanged list. */
+async function benchScript(records: number, pageSize = 500): Promise<string> {
+  const rows: string[] = [];
+  for (const [references, ...goals] of ofScript) {
+    const server = await startServer(records, pageSize, 0, references);
+    const [ours, scripts] = [join(folder, 'ours.sqlite'), join(folder, 'scripts.sqlite')];
+    const script = () =>
+      measure(process.execPath, [join(here, 'peers', 'hand-written-script.ts'), server.url, scripts]);
+    const all: Measured[][] = [[], [], [], []];
+    for (let round = 0; round < rounds; round++) {
+      for (const file of [ours, scripts])
+        for (const end of ['', '-wal', '-shm', '.lock']) rmSync(file + end, { force: true });
+      all[0]?.push(await sync(server, ours, pageSize, []));
+      all[1]?.push(await script());
+      all[2]?.push(await sync(server, ours, pageSize, ['--full']));
+      all[3]?.push(await script());
+    }
+    server.child.kill();
+    const [first, firstScript, again, againScript] = all.map(runs => medianOf(runs).cpuSeconds);
+    const pairs = [
+      ['first sync', first, firstScript, goals[0]],
+      ['full sync, no changes', again, againScript, goals[1]],
+    ] as const;
+    for (const [what, our = 0, its = 1, goal] of pairs) {
+      if (our / its > goal) missed.push(`${what} / script, references ${references}`);
+      rows.push(
+        `| ${what}, references ${references} | ${our.toFixed(2)} | ${its.toFixed(2)} | ${(our / its).toFixed(2)} | ≤ ${goal} |`,
+      );
+    }
+  }
+  return ['| processor seconds | docmirror | script | ratio | goal |', '|---|--:|--:|--:|--:|', ...rows].join(
+    '\n',
+  );
+}
+
 const records = Number(values.records);
 const parts = [
   `Measured on ${new Date().toISOString().slice(0, 10)}: ${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.version}; medians of ${rounds} rounds, whole processes.`,
 ];
-for (const pageSize of values['page-sizes'].split(',').map(Number)) {
+const pageSizes = values['only-script'] ? [] : values['page-sizes'].split(',').map(Number);
+for (const pageSize of pageSizes) {
   const results = await bench(records, pageSize);
   parts.push(
     `## ${records.toLocaleString('en-US')} records, pages of ${pageSize}`,
@@ -397,7 +445,8 @@ for (const pageSize of values['page-sizes'].split(',').map(Number)) {
   );
   process.stderr.write(`${parts.slice(-4).join('\n\n')}\n\n`);
 }
-parts.push('## Latency', await benchLatency());
+parts.push('## Beside a script', await benchScript(records));
+if (!values['only-script']) parts.push('## Latency', await benchLatency());
 rmSync(folder, { recursive: true, force: true });
 const text = `${parts.join('\n\n')}\n`;
 process.stdout.write(text);

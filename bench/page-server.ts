@@ -2,9 +2,10 @@
 // nothing.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type ListState, listIn } from './records.ts';
+import { type ListState, listIn, type References } from './records.ts';
 
-const [count = 200_000, pageSizeMax = 500, latencyMs = 0] = process.argv.slice(2).map(Number);
+const [count = 200_000, pageSizeMax = 500, latencyMs = 0] = process.argv.slice(2, 5).map(Number);
+const references = (process.argv[5] ?? 'in order') as References;
 
 /** All records one after the other, with a comma after each, and where each begins. */
 let bytes = Buffer.alloc(0);
@@ -12,7 +13,7 @@ let starts = new Float64Array(1);
 let requests = 0;
 
 function render(state: ListState): void {
-  const list = listIn(state, count);
+  const list = listIn(state, count, references);
   const parts: Buffer[] = [];
   starts = new Float64Array(list.length + 1);
   for (let at = 0; at < list.length; at++) {
