@@ -18,20 +18,20 @@ const intro = `# Reference
 <!-- Written by "npm run docs:reference" from the program itself; a test checks that it is current. -->
 
 This page lists all commands with their flags and outputs, all settings, exit codes and errors; [tables.md](tables.md) lists the tables.
-\`docmirror COMMAND --help\` says the same, with examples. Every command has \`--env-file FILE\`: settings as lines \`NAME=value\`, which count more than the
-environment. Every command that uses a mirror has \`--database\`, \`--labels\` and \`--log-level\`. Data goes to standard output, logs and progress to
-standard error.
+\`docmirror COMMAND --help\` has examples, too. Every command has \`--env-file FILE\`, a file of [settings](#settings) as lines \`NAME=value\`.
+Every command that uses a mirror has \`--database\`, \`--labels\` and \`--log-level\`. Data goes to standard output, logs and progress to standard
+error.
 
 ## JSON
 
 With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line,
-and \`runs\` prints an array. The members are listed with each command. A \`time\` is a text in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits, and a name with \`Ms\` at its end
-is in milliseconds. An object also has \`labels\` if some are set. Within 0.x, fields are added and never renamed or
-removed, so ignore fields that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
+and \`runs\` prints an array. The members are listed with each command. A member is a text if nothing else is said. The end of a name also says
+the type: \`Id\`, \`No\` and \`Count\` are integers, \`Ms\` milliseconds, \`At\` and \`Since\` times; \`is…\` is true or false. A \`time\` is in UTC (ISO 8601),
+\`hex\` is lower-case hexadecimal digits. An object also has \`labels\` if some are set. Within 0.x, members are added and never renamed or
+removed, so ignore those that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
 
-If a command with \`--json\` fails before it has anything else to print, it prints this, and its exit code is not 0.
-The [errors](#errors) have the codes.
+If a command with \`--json\` fails before it has anything else to print, it prints this, and its exit code is not 0:
 
 \`\`\`json
 {"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
@@ -120,7 +120,10 @@ type Members = Readonly<Record<string, JsonShape>>;
 /** Objects that were listed, and where. */
 const listed: { readonly at: string; readonly members: Members }[] = [];
 
-/** A line for each member, and below it those inside of it. What an earlier object has, too, is not listed again. */
+/**
+ * A line for each member, and below it those inside of it. Neighbours of which the same is said are on one line. What an earlier object
+ * has, too, is not listed again.
+ */
 function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
   const { members, required } = insideOf(shape);
   const like = listed.find(other => sharedBy(other.members, members).length >= sharedMin(members));
@@ -131,26 +134,42 @@ function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
   const own = Object.entries(members).filter(
     ([name]) => !shared.includes(name) && (name !== 'labels' || required.includes(name)),
   );
-  const lines = own.flatMap(([name, member]) => {
-    const meaning = meaningOf(member);
-    const type = typeOf(member, required.includes(name));
-    const line = `- \`${name}\`${type}${meaning === '' ? '' : `: ${meaning}`}`;
-    const before = lineMax < line.length ? listedAt.get(line) : undefined;
-    if (before !== undefined) return [`${indent}- \`${name}\`: as in ${before}`];
-    listedAt.set(line, at);
-    const [first = '', ...more] = membersOf(member, `\`${name}\` of ${at}`, `${indent}  `);
-    const isAll = first.includes('- all as in') && more.length === 0;
-    return isAll ? [`${indent}${line}; ${first.replace(/^ *- /, '')}`] : [indent + line, first, ...more];
-  });
-  return (
-    like === undefined
-      ? lines
-      : [`${indent}- ${likeText(like, shared)}${isLeftOut ? '; some can be left out' : ''}`, ...lines]
-  ).filter(line => line !== '');
+  const told: { readonly names: string[]; readonly words: string; readonly inside: string[] }[] = [];
+  for (const [name, member] of own) {
+    const { words, inside } = wordsOn(name, member, { isRequired: required.includes(name), at, indent });
+    const last = told.at(-1);
+    if (last?.words === words && last.inside.length + inside.length === 0) last.names.push(`\`${name}\``);
+    else told.push({ names: [`\`${name}\``], words, inside });
+  }
+  const lines = told.flatMap(({ names, words, inside }) => [
+    `${indent}- ${names.join(', ')}${words}`,
+    ...inside,
+  ]);
+  return like === undefined
+    ? lines
+    : [`${indent}- ${likeText(like, shared)}${isLeftOut ? '; some can be left out' : ''}`, ...lines];
+}
+
+/** What is said of a member, and the lines of those inside of it. */
+function wordsOn(
+  name: string,
+  member: JsonShape,
+  { isRequired, at, indent }: { isRequired: boolean; at: string; indent: string },
+): { words: string; inside: string[] } {
+  const meaning = meaningOf(member);
+  const words = `${typeOf(name, member, isRequired)}${meaning === '' ? '' : `: ${meaning}`}`;
+  const line = `${name}${words}`;
+  const before = lineMax < line.length ? listedAt.get(line) : undefined;
+  if (before !== undefined) return { words: `: as in ${before}`, inside: [] };
+  listedAt.set(line, at);
+  const inside = membersOf(member, `\`${name}\` of ${at}`, `${indent}  `);
+  const [first = ''] = inside;
+  const isAll = inside.length === 1 && first.includes('- all as in');
+  return isAll ? { words: `${words}; ${first.replace(/^ *- /, '')}`, inside: [] } : { words, inside };
 }
 
 /** A longer line that was there before only says where. */
-const lineMax = 100;
+const lineMax = 60;
 const listedAt = new Map<string, string>();
 
 /** A few members are listed again: that is shorter than to look them up. */
@@ -184,8 +203,18 @@ function insideOf({ items, anyOf, properties = {}, required = [] }: JsonShape): 
   );
 }
 
-/** The type in brackets: a text that is neither null nor left out has none, nor has an object that is listed below. */
+/** What a name says of its type, as the introduction explains. */
+const namedKinds: readonly (readonly [RegExp, string])[] = [
+  [/(Id|No|Ms|Count)$/, 'integer'],
+  [/(At|Since)$/, 'time'],
+  [/^is[A-Z]/, 'boolean'],
+];
+
+/**
+ * The type in brackets: a text that is neither null nor left out has none, nor has an object that is listed below, nor what the name says.
+ */
 function typeOf(
+  name: string,
   { type, enum: words, description, properties, items }: JsonShape,
   isRequired: boolean,
 ): string {
@@ -194,9 +223,10 @@ function typeOf(
     ?.filter(word => word !== null)
     .map(word => `\`${word}\``)
     .join(', ');
-  const text = description?.endsWith(timeEnd) ? 'time' : hexEnd.test(description ?? '') ? 'hex' : 'text';
+  const text = timeEnd.test(description ?? '') ? 'time' : hexEnd.test(description ?? '') ? 'hex' : 'text';
   const kind = items !== undefined ? 'list' : types.includes('string') ? (named ?? text) : types[0];
-  const isPlain = kind === 'text' || (kind === 'object' && properties !== undefined);
+  const [, namedKind = 'text'] = namedKinds.find(([pattern]) => pattern.test(name)) ?? [];
+  const isPlain = kind === namedKind || (kind === 'object' && properties !== undefined);
   const all = [
     ...(isPlain ? [] : [kind]),
     ...(types.includes('null') ? ['or null'] : []),
@@ -205,7 +235,7 @@ function typeOf(
   return all.length === 0 ? '' : ` (${all.join(' ').replace(' optional', ', optional')})`;
 }
 
-const timeEnd = ', in UTC (ISO 8601)';
+const timeEnd = /(^|, )in UTC \(ISO 8601\)$/;
 const hexEnd = / \(\d+ hexadecimal digits\)$/;
 
 function meaningOf({ description = '' }: JsonShape): string {
@@ -217,20 +247,13 @@ function capital(words: string): string {
 }
 
 function settingSection(): string {
-  const rows = Object.values(settings).map(
+  const lines = Object.values(settings).map(
     ({ variable, flag, default: value, help: meaning }) =>
-      `| \`${variable}\` | \`${flag}\` | ${value ? `\`${value}\`` : 'none'} | ${cell(meaning)} |`,
+      `- \`${variable}\`, \`${flag}\`${value ? ` (\`${value}\`)` : ''}: ${meaning}`,
   );
   const about =
-    'A flag wins over the file that `--env-file` names, which wins over the environment, which wins over the default. The three token\nsettings are one group: if the file gives a token in any form, no token of the environment is used. The password of ClickHouse and its\nfile are one group, too. An empty variable says nothing. Relative paths in the file go by its folder.\n';
-  return [
-    '## Settings\n',
-    about,
-    '| variable | flag | default | meaning |',
-    '|---|---|---|---|',
-    ...rows,
-    '',
-  ].join('\n');
+    'A flag wins over the file that `--env-file` names, which wins over the environment, which wins over the default (in brackets). The three\ntoken settings are one group: if the file gives a token in any form, no token of the environment is used. The password of ClickHouse and\nits file are one group, too. An empty variable says nothing. Relative paths in the file go by its folder.\n';
+  return ['## Settings\n', about, ...lines, ''].join('\n');
 }
 
 function exitSection(): string {
@@ -243,15 +266,10 @@ function exitSection(): string {
 
 /** What to do about each error, as `docmirror help CODE` says it. */
 function errorSection(): string {
-  const rows = Object.entries(advice).map(([code, words]) => {
-    const inline = words.replace(/\n +(docmirror .*)/g, ' `$1`');
-    return `| \`${code}\` | ${cell(inline)} |`;
-  });
-  return ['## Errors\n', '| code | what to do |', '|---|---|', ...rows, ''].join('\n');
-}
-
-function cell(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+  const lines = Object.entries(advice).map(
+    ([code, words]) => `- \`${code}\`: ${words.replace(/\n +(docmirror .*)/g, ' `$1`')}`,
+  );
+  return ['## Errors\n', ...lines, ''].join('\n');
 }
 
 if (import.meta.main) writeFileSync(referencePath, await referenceText());

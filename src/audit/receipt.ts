@@ -16,11 +16,11 @@ import {
   whole,
 } from '../contract/shapes.ts';
 
-const mirrorId = text('which mirror it is: a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
-const count = (description: string) => whole(description, 0);
+const mirrorId = text('a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
+const count = (description = '') => whole(description, 0);
 const statuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'] as const;
-const at = time('when');
-const actor = text('the person or program that did it; empty if none is named');
+const at = time();
+const actor = text('who did it; empty if nobody is named');
 
 const state = {
   recordCount: count('its rows'),
@@ -33,23 +33,18 @@ const work = {
 const resource = oneOf(keptResources, 'the list, or `connections`');
 const listSum = object({ resource, ...state });
 const listReceipt = object({
-  resource: oneOf(
-    resourceNames,
-    'the list, or `connections` if the run changed some; they have no more fields than these',
-  ),
+  resource: oneOf(resourceNames, '`connections` if the run changed some, with the next four members only'),
   ...state,
   ...work,
-  status: oneOf(statuses, 'how the list ended'),
-  completeness: orNull(
-    oneOf(['proven', 'incremental', 'unproven'], 'how sure the run is; null if it reached no verdict'),
-  ),
-  inserted: count('records that were new'),
-  updated: count('records that had changed'),
-  removed: count('records that were removed'),
-  rejected: count('records that could not be read'),
-  removalsWithheld: count('records that were gone but were kept'),
-  readSince: optional(time('the moment of the oldest answer in use; only if one came')),
-  ignoredFields: optional(list(text(), 'fields that its contents leave out; only if there are any')),
+  status: oneOf(statuses),
+  completeness: orNull(oneOf(['proven', 'incremental', 'unproven'], 'null if nothing was written')),
+  inserted: count(),
+  updated: count(),
+  removed: count(),
+  rejected: count(),
+  removalsWithheld: count(),
+  readSince: optional(time('only if an answer came')),
+  ignoredFields: optional(list(text(), 'only if there are any')),
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
 const keptSum = object({
@@ -67,16 +62,16 @@ const sums = list(listSum, 'its lists and the connections after it');
 
 const run = object(
   {
-    kind: oneOf(['run'], 'its kind'),
+    kind: oneOf(['run']),
     mirrorId,
-    runId: whole('the number of the run', 1),
-    status: oneOf(statuses, 'how it ended; `interrupted` if its process died'),
-    trigger: text('what started it'),
-    startedAt: time('when it began'),
-    completedAt: orNull(time('when it ended; null if it died')),
+    runId: whole('', 1),
+    status: oneOf(statuses, '`interrupted` if its process died'),
+    trigger: text(),
+    startedAt: time(),
+    completedAt: orNull(time('null if its process died')),
     actor,
-    baseUrl: text('the address of the service'),
-    docmirrorVersion: text('the version that made it', '.'),
+    baseUrl: text(),
+    docmirrorVersion: text('', '.'),
     books: hex(64, "the SHA-256 over the run's own rows"),
     lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
   },
@@ -84,7 +79,7 @@ const run = object(
 );
 const prune = object(
   {
-    kind: oneOf(['prune'], 'its kind'),
+    kind: oneOf(['prune']),
     mirrorId,
     at,
     before: time('they had ended before this'),
@@ -102,7 +97,7 @@ const prune = object(
 );
 const upgrade = object(
   {
-    kind: oneOf(['upgrade'], 'its kind'),
+    kind: oneOf(['upgrade']),
     mirrorId,
     at,
     fromVersion: text('the version before', '.'),
@@ -113,12 +108,12 @@ const upgrade = object(
   'the file got another shape',
 );
 const rebuild = object(
-  { kind: oneOf(['rebuild'], 'its kind'), mirrorId, at, actor, lists: sums, kept },
+  { kind: oneOf(['rebuild']), mirrorId, at, actor, lists: sums, kept },
   'rows that another program altered were dropped',
 );
 const erase = object(
   {
-    kind: oneOf(['erase'], 'its kind'),
+    kind: oneOf(['erase']),
     mirrorId,
     at,
     actor,

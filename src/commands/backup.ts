@@ -45,7 +45,7 @@ export const backup = command({
     'docmirror backup --restore copy.sqlite': 'replace the mirror by it',
   },
   notes: [
-    'A sync can run meanwhile. The backup is one state of the mirror, in a single file that only its owner can read. Beside it is its manifest, COPY.json: mirror, run, root hash, counts, size and SHA-256. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror.',
+    'A sync can run meanwhile. The backup is one state of the mirror, in a single file that only its owner can read. Beside it is its manifest, COPY.json. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror.',
   ],
   exitCodes:
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",

@@ -18,7 +18,7 @@ import { deliver, outFlag, Tally } from './stream-out.ts';
 const flags = {
   sinceRun: conflicting(run('changes of later runs than this one', 0), '--since'),
   since: moment(
-    'changes of runs that ended after this date or time (UTC if it has no zone; a date without a time means midnight UTC), or in the last 24h, 7d and so on',
+    'changes of runs that ended after this date or time (UTC unless it has a zone; a date is its midnight), or in the last 24h, 7d and so on',
   ),
   untilRun: run('no changes of later runs than this one'),
   cursor: conflicting(

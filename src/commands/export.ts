@@ -25,7 +25,7 @@ export const exportMirror = command({
     resource: resourceFlag,
     asOfRun: conflicting(run('the lists as they were after this run'), '--as-of'),
     asOf: moment(
-      'the lists as the last run until then had left them; UTC if it has no zone; a date without a time means midnight UTC',
+      'the lists as the last run until then had left them; UTC unless it has a zone; a date is its midnight',
     ),
   },
   examples: {

@@ -33,7 +33,7 @@ export const share = command({
     'docmirror share public.sqlite --without sourceDocumentTitle --without-history': 'with less in it',
   },
   notes: [
-    "Read permission is enough to open it, also in a folder or on a mount that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. A field for --without can also be a further field, which has no column. A share is never replaced by another mirror's.",
+    "Read permission is enough to open it, also in a folder that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. --without also takes a further field, which has no column. A share is never replaced by another mirror's.",
     'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
   ],
   exitCodes:

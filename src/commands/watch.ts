@@ -39,7 +39,7 @@ export const watch = command({
     'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h': 'one of many, looked after',
   },
   notes: [
-    'Runs never overlap: a tick during a run is skipped and logged. A failed run does not end the watch. It is tried again after 5 minutes, or at the next tick if that is earlier. SIGTERM, SIGINT and SIGHUP end the watch cleanly, and a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
+    'A tick during a run is skipped and logged. A failed run is tried again after 5 minutes, or at the next tick if that is earlier. If the watch ends, a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
   ],
   exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   notifies: () => true,

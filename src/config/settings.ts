@@ -39,13 +39,13 @@ export const settings = {
     'false',
   ]),
   token: setting('TOKEN TOKEN', parse.token, [
-    'the bearer token; better in the environment or in a file, because others can see flags',
+    'the bearer token; others can see flags, so use the environment or a file',
   ]),
   tokenFile: setting('TOKEN_FILE FILE', path, [
     'a file that contains the bearer token, read again for each run; it overrides DOCMIRROR_TOKEN',
   ]),
   tokenCommand: setting('TOKEN_COMMAND COMMAND', commandText, [
-    'a command that prints the bearer token, for tokens that expire; it runs for each run, and when the token has expired; it overrides the other two',
+    'a command that prints the bearer token; it runs for each run, and when the token has expired; it overrides the other two',
   ]),
   database: setting('DATABASE FILE', path, ["the mirror's file", 'docmirror.sqlite']),
   pageSize: setting('PAGE_SIZE N', parse.pageSize, [
@@ -75,14 +75,14 @@ export const settings = {
     '0',
   ]),
   trigger: setting('TRIGGER NAME', parse.name, [
-    'what started the run, for its record; a cron job or a timer sets it (default: manual, in watch schedule)',
+    'what started the run, for its record (default: manual, in watch schedule)',
   ]),
   maxPages: setting('MAX_PAGES N', text => parse.integer(text, 1, 1_000_000_000), [
     'most pages of one list; a service that states or sends more fails that list',
     '1000000',
   ]),
   fullEveryMs: setting('FULL_EVERY TIME', parse.time, [
-    'the longest time between full syncs of a list; runs in between can be incremental; 0 makes every sync full',
+    'the longest time between full syncs of a list; 0 makes every sync full',
     '24h',
   ]),
   saveEveryMs: setting('SAVE_EVERY TIME', parse.timer, [
@@ -98,11 +98,11 @@ export const settings = {
     'forever',
   ]),
   ignoreFields: setting('IGNORE_FIELDS FIELDS', parse.ignoreFields, [
-    'fields beside the contract whose changes do not count, for example webhooks.etag, with commas between several; a version keeps the value that it came with',
+    'fields beside the contract whose changes do not count, for example webhooks.etag,webhooks.url; a version keeps the value that it came with',
     '',
   ]),
   actor: setting('ACTOR NAME', parse.actor, [
-    "who runs it, for the receipts; default: the operating system's user name",
+    "who runs it, for the receipts (default: the operating system's user)",
   ]),
   signingKeyFile: setting('SIGNING_KEY_FILE FILE', path, [
     'the Ed25519 private key (PKCS #8, PEM) that signs checkpoints',
@@ -137,7 +137,7 @@ export const settings = {
   ]),
   clickhouseUser: setting('CLICKHOUSE_USER USER', parse.text, ['publish: the user of ClickHouse', 'default']),
   clickhousePassword: setting('CLICKHOUSE_PASSWORD PASSWORD', secret, [
-    'publish: its password; better in the environment or in a file, because others can see flags',
+    'publish: its password; others can see flags, so use the environment or a file',
   ]),
   clickhousePasswordFile: setting('CLICKHOUSE_PASSWORD_FILE FILE', path, [
     'publish: a file that contains the password; it overrides DOCMIRROR_CLICKHOUSE_PASSWORD',

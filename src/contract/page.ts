@@ -52,9 +52,9 @@ export interface PageRequest {
 /** What requests have cost so far. */
 export const traffic = {
   requests: whole(),
-  retries: whole('how many of them were further tries'),
-  bytes: whole('those that were received'),
-  waitedMs: whole('because the service asked for it, or failed'),
+  retries: whole('further tries among them'),
+  bytes: whole('received'),
+  waitedMs: whole(),
 };
 
 /** The service, as a run sees it. `service/` implements it. */

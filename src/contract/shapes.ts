@@ -18,7 +18,8 @@ type Frozen<T> = T extends object ? { readonly [Name in keyof T]: Frozen<T[Name]
 export const text = (description = '', pattern?: string) =>
   Type.String({ description, ...(pattern !== undefined && { pattern }) });
 /** A time as docmirror writes it. */
-export const time = (description: string) => text(`${description}, in UTC (ISO 8601)`);
+export const time = (description = '') =>
+  text([...(description === '' ? [] : [description]), 'in UTC (ISO 8601)'].join(', '));
 /** A text of so many hexadecimal digits. */
 export const hex = (digits: number, description: string) =>
   text(`${description} (${digits} hexadecimal digits)`, `^[0-9a-f]{${digits}}$`);

@@ -81,17 +81,17 @@ const manyMirrors = object({ mirrors: list(mirror, 'the worst first') }, 'for fi
 
 const version = object({
   fromRunId: whole(),
-  fromAt: orNull(time('when it began')),
+  fromAt: orNull(time()),
   toRunId: orNull(whole('null if it is current')),
-  toAt: orNull(time('when it ended')),
+  toAt: orNull(time()),
   endedBy: orNull(oneOf<string>(['update', 'removal'])),
-  isFirst: yesOrNo('whether the record was new, or had come back'),
+  isFirst: yesOrNo('the record was new, or had come back'),
   record: recordThen('in this version'),
   isErased,
 });
 const shownRecord = object({
   recordId,
-  stands: yesOrNo('whether it is in the mirror now'),
+  stands: yesOrNo('in the mirror now'),
   versionCount: whole('not all have to be listed'),
   record: orNull(anyObject('what it says now; null if it is gone')),
   versions: list(version, 'the newest first'),
@@ -112,7 +112,7 @@ const rejectionCount = object({
   count: whole(),
   firstRunId: whole(),
   lastRunId: whole(),
-  isCurrent: yesOrNo('whether the newest run of the list still rejected them'),
+  isCurrent: yesOrNo('the newest run of the list rejected them, too'),
 });
 const rejectedRecord = object({
   id: whole('its number in `rejected_records`'),
@@ -161,10 +161,7 @@ const difference = object({
 const checkpoint = object({
   file: path,
   size: whole('receipts that it covers'),
-  signature: oneOf(
-    ['verified', 'forged', 'absent', 'unchecked'],
-    'whether the key signed it; `unchecked` without a key',
-  ),
+  signature: oneOf(['verified', 'forged', 'absent', 'unchecked'], 'by the key; `unchecked` without one'),
   notes,
 });
 const liveDifference = object({
@@ -176,7 +173,7 @@ const liveDifference = object({
 });
 const live = { isProven: yesOrNo(), notes, differenceCount, differences: list(liveDifference) };
 const verify = object({
-  ok: yesOrNo('no difference and, with `--live`, all could be compared'),
+  ok: yesOrNo('no difference; with `--live`, all could be compared, too'),
   path,
   lists: list(verifiedList),
   connectionCount: whole(),
@@ -202,17 +199,17 @@ const manifest = {
   runId: newestRunId,
   bytes,
   labels,
-  rootHash: text('that of all receipts, in hexadecimal digits'),
+  rootHash: text('of all receipts, in hexadecimal digits'),
   recordCounts: anyObject<Record<string, number>>('by the name of the list'),
   sha256: hex(64, 'of the file'),
   docmirrorVersion,
-  at: time('when it was made'),
+  at: time(),
 };
 const listedBackup = object({
   ...partial(manifest),
   path,
   isNewest: yesOrNo('of its mirror'),
-  isSound: orNull(yesOrNo('whether it has its SHA-256; null if not checked')),
+  isSound: orNull(yesOrNo('it has its SHA-256; null if not checked')),
   ageMs: orNull(whole('time since it was made')),
   state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
 });
@@ -223,7 +220,7 @@ const restoredBackup = {
   bytes,
   mirrorId: orNull(mirrorId),
   baseUrl: orNull(baseUrl),
-  isVerified: yesOrNo('whether it was audited; an older shape can only be looked at'),
+  isVerified: yesOrNo('it was audited; an older shape can only be looked at'),
 };
 const backup = anyOf([
   object(madeBackup, 'for a backup that was made'),
@@ -237,17 +234,17 @@ const receipt = orNull(
     leafIndex: whole('its place in the log, from 0'),
     leafHash: hex(64, 'its own'),
     treeSize: whole('receipts in the log'),
-    rootHash: hex(64, 'that of all receipts'),
+    rootHash: hex(64, 'of all receipts'),
   }),
 );
 const sync = {
   ...run,
   runId: orNull(whole('null in a dry run')),
-  rowsDropped: orNull(whole('altered rows that `--rebuild` dropped; null without it')),
-  completedAt: time('when it ended'),
+  rowsDropped: orNull(whole('by `--rebuild`; null without it')),
+  completedAt: time(),
   durationMs: whole(),
   resources: list(object({ ...listOutcome, ...news })),
-  versionsPruned: whole('old versions that were deleted (`DOCMIRROR_KEEP_HISTORY`)'),
+  versionsPruned: whole('old versions that were deleted'),
   receipt,
   share: orNull(object({ path, error: orNull(error) })),
 };
@@ -262,10 +259,10 @@ const erase = {
   recordId,
   versions: whole('ended versions that lost their text'),
   rejectedRecords: whole('rejected records that lost theirs'),
-  isListed: yesOrNo('whether the service still lists the record, so its current version stays'),
+  isListed: yesOrNo('the service still lists the record, so its current version stays'),
   receipt,
 };
-const sent = whole('those that were sent');
+const sent = whole('sent now');
 const publication = {
   tenant: text(),
   mirrorId,

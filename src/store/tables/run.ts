@@ -21,7 +21,7 @@ export const resource = oneOf(resourceNames);
 
 /** An error: no secret is in it. */
 export const error = object({
-  code: text('one of those under Errors in docs/reference.md'),
+  code: text('one of the errors in docs/reference.md'),
   message: text(),
 });
 /** Why a run or a list failed. */
@@ -42,10 +42,7 @@ export const modes = ['full', 'incremental'] as const;
 /** How sure a run can be of a list. */
 export const completenesses = ['proven', 'incremental', 'unproven'] as const;
 
-const status = oneOf(
-  runStatuses,
-  'how it ended; `died` if its process is gone, `interrupted` once that is recorded',
-);
+const status = oneOf(runStatuses, '`died` if its process is gone, `interrupted` once that is recorded');
 /** The status of a run, or of a list in it. */
 export type RunStatus = ValueOf<typeof status>;
 
@@ -54,41 +51,38 @@ const counts = {
   updated: whole(),
   removed: whole(),
   unchanged: whole(),
-  rejected: whole('records that could not be read'),
-  removalsWithheld: whole('records that were gone but were kept (removals withheld)'),
-  undecided: whole('known records whose presence the run could not decide'),
-  checksum: orNull(hex(32, "the sum of the contents of the list's rows")),
+  rejected: whole(),
+  removalsWithheld: whole('records that are gone and were kept'),
+  undecided: whole('records that might be gone'),
+  checksum: orNull(hex(32, 'the sum of the contents of its rows')),
 };
 
 /** How a list of a run ended. */
 export const listOutcome = {
   resource,
   status,
-  startedAt: time('when it was begun'),
-  completedAt: orNull(time('when it ended')),
-  mode: orNull(oneOf(modes, 'how it was read')),
-  completeness: orNull(oneOf(completenesses, 'how sure the run is')),
-  firstPageNo: orNull(whole('the number of the first page')),
+  startedAt: time(),
+  completedAt: orNull(time()),
+  mode: orNull(oneOf(modes)),
+  completeness: orNull(oneOf(completenesses)),
+  firstPageNo: orNull(whole()),
   pageSize: orNull(whole()),
-  pageCount: orNull(whole('pages, by the word of the service')),
-  totalRecordCount: orNull(whole('records, as the service stated')),
-  recordsSeen: whole('records that the run saw, each once'),
+  pageCount: orNull(whole('as the service stated')),
+  totalRecordCount: orNull(whole('as the service stated')),
+  recordsSeen: whole('each once'),
   ...counts,
-  readSince: orNull(time('the moment of the oldest answer in use: what is proven is so as of then')),
+  readSince: orNull(time('the moment of the oldest answer in use, as of which it is proven')),
   walks: whole('readings that were begun'),
   ...traffic,
   error: orNull(error),
   reason: orNull(text('why it is not proven, or why removals were withheld')),
-  ignoredFields: list(text(), 'those that do not count (`DOCMIRROR_IGNORE_FIELDS`)'),
+  ignoredFields: list(text(), 'those of `DOCMIRROR_IGNORE_FIELDS`'),
 };
 
 /** What is reported of a list and not recorded. */
 export const news = {
-  newFields: list(object(unknownField), 'fields without a column that are new'),
-  restlessFields: list(
-    text(),
-    'those that differ in most records between two answers, or since the last run',
-  ),
+  newFields: list(object(unknownField), 'new ones without a column'),
+  restlessFields: list(text(), 'those that differ in most records from what they were before'),
 };
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
@@ -108,8 +102,8 @@ export const run = {
   runId: whole(),
   status,
   trigger: text('what started it: `manual`, `schedule` in `watch`, or the value of `DOCMIRROR_TRIGGER`'),
-  startedAt: time('when it began'),
-  completedAt: orNull(time('when it ended')),
+  startedAt: time(),
+  completedAt: orNull(time()),
   error: orNull(error),
 };
 
@@ -117,8 +111,8 @@ export const run = {
 export const recordedRun = {
   ...run,
   docmirrorVersion: text(),
-  baseUrl: text('the address of the service'),
-  actor: orNull(text('the person or program that ran it')),
+  baseUrl: text(),
+  actor: orNull(text('who ran it')),
   labels,
   resources: list(object(recordedList)),
 };
