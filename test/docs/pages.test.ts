@@ -91,11 +91,13 @@ function anchorsOf(text: string): string[] {
 
 const promises = [...read('docs/promises.md').matchAll(/^- (.+)\n {2}`(test\/.+\.test\.ts)`: (.+)$/gm)];
 
-test('every promise has a test that there is', () => {
+test('every promise has a test that there is, by its name or the one beginning of it', () => {
   expect(promises.length).toBeGreaterThan(30);
   const missing = promises.filter(([, , file = '', name = '']) => {
     const text = existsSync(join(root, file)) ? read(file) : '';
-    return !["'", '"', '`'].some(quote => text.includes(`${quote}${name}${quote}`));
+    const begin = name.replace(/…$/, '');
+    const found = ["'", '"', '`'].map(quote => text.split(quote + begin + (begin === name ? quote : '')));
+    return found.reduce((sum, parts) => sum + parts.length - 1, 0) !== 1;
   });
   expect(missing.map(([row]) => row)).toEqual([]);
 });
