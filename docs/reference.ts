@@ -26,8 +26,8 @@ error.
 
 With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line,
 and \`runs\` prints an array. The members are listed with each command. A member is a text if nothing else is said. The end of a name also says
-the type: \`Id\`, \`No\` and \`Count\` are integers, \`Ms\` milliseconds, \`At\` and \`Since\` times; \`is…\` is true or false. A \`time\` is in UTC (ISO 8601),
-\`hex\` is lower-case hexadecimal digits. An object also has \`labels\` if some are set. Within 0.x, members are added and never renamed or
+the type: \`Id\`, \`No\` and \`Count\` are integers, \`Ms\` milliseconds, \`At\` and \`Since\` times; \`is…\` is true or false. A \`mirrorId\` is a UUID.
+A \`time\` is in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits. An object also has \`labels\` if some are set. Within 0.x, members are added and never renamed or
 removed, so ignore those that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
 
@@ -126,7 +126,9 @@ const listed: { readonly at: string; readonly members: Members }[] = [];
  */
 function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
   const { members, required } = insideOf(shape);
-  const like = listed.find(other => sharedBy(other.members, members).length >= sharedMin(members));
+  const likest = listed.toSorted((a, b) => likeness(b.members, members) - likeness(a.members, members))[0];
+  const isLike = likest !== undefined && sharedBy(likest.members, members).length >= sharedMin(members);
+  const like = isLike ? likest : undefined;
   const shared = like === undefined ? [] : sharedBy(like.members, members);
   if (Object.keys(members).length > 0) listed.push({ at, members });
   const isLeftOut = shared.some(name => !required.includes(name));
@@ -175,6 +177,12 @@ const listedAt = new Map<string, string>();
 /** A few members are listed again: that is shorter than to look them up. */
 const sharedMin = (members: Members) => Math.max(2, Object.keys(members).length / 2);
 
+/** What two objects share counts most, and then what need not be left out. */
+function likeness(one: Members, other: Members): number {
+  const shared = sharedBy(one, other).length;
+  return shared - (Object.keys(one).length - shared) / 100;
+}
+
 function sharedBy(one: Members, other: Members): string[] {
   const isShared = (name: string) => JSON.stringify(one[name]) === JSON.stringify(other[name]);
   return Object.keys(other).filter(name => one[name] !== undefined && isShared(name));
@@ -205,6 +213,7 @@ function insideOf({ items, anyOf, properties = {}, required = [] }: JsonShape): 
 
 /** What a name says of its type, as the introduction explains. */
 const namedKinds: readonly (readonly [RegExp, string])[] = [
+  [/^mirrorId$/, 'text'],
   [/(Id|No|Ms|Count)$/, 'integer'],
   [/(At|Since)$/, 'time'],
   [/^is[A-Z]/, 'boolean'],
@@ -229,10 +238,10 @@ function typeOf(
   const isPlain = kind === namedKind || (kind === 'object' && properties !== undefined);
   const all = [
     ...(isPlain ? [] : [kind]),
-    ...(types.includes('null') ? ['or null'] : []),
+    ...(types.includes('null') ? ['nullable'] : []),
     ...(isRequired ? [] : ['optional']),
   ];
-  return all.length === 0 ? '' : ` (${all.join(' ').replace(' optional', ', optional')})`;
+  return all.length === 0 ? '' : ` (${all.join(', ')})`;
 }
 
 const timeEnd = /(^|, )in UTC \(ISO 8601\)$/;

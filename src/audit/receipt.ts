@@ -16,7 +16,7 @@ import {
   whole,
 } from '../contract/shapes.ts';
 
-const mirrorId = text('a UUID', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
+const mirrorId = text('', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
 const count = (description = '') => whole(description, 0);
 const statuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'] as const;
 const at = time();

@@ -29,9 +29,7 @@ export const doctor = command({
   examples: {
     'docmirror doctor': 'a line a check: what was tried, what was found, what to do',
   },
-  notes: [
-    'Nothing is changed, and no secret is shown: what it prints can be pasted into a ticket. It tries what a run does, with one request a list.',
-  ],
+  notes: ['Nothing is changed, and no secret is shown. It tries what a run does, with one request a list.'],
   exitCodes: '0, or what "docmirror sync" would end with.',
   async run({ json }, context) {
     const checks: Finding[] = [];

@@ -22,8 +22,8 @@ export const query = command({
       'with a parameter, for a program',
   },
   notes: [
-    'The SQLite that is built into docmirror runs the statement, on the mirror or on a share, and nothing is written to it. Whole numbers are exact, BLOBs are lower-case hexadecimal, and in JSON an infinite number is the text "Infinity" or "-Infinity". --format parquet runs the statement twice, because a column has one type there.',
-    'docs/tables.md lists the tables and columns, and docs/querying.md has statements to begin with.',
+    'The SQLite of docmirror runs the statement, on the mirror or on a share, and writes nothing to it. Whole numbers are exact, BLOBs are lower-case hexadecimal, and in JSON an infinite number is the text "Infinity" or "-Infinity". --format parquet runs the statement twice, because a column has one type there.',
+    'Tables and columns: docs/tables.md. Statements to begin with: docs/querying.md.',
   ],
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, context) {

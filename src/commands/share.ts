@@ -34,7 +34,7 @@ export const share = command({
   },
   notes: [
     "Read permission is enough to open it, also in a folder that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. --without also takes a further field, which has no column. A share is never replaced by another mirror's.",
-    'With DOCMIRROR_SHARE, "sync" and "watch" make it again after each run that changed something. Commands that only read take it as --database.',
+    'Commands that only read take it as --database.',
   ],
   exitCodes:
     '0 done, 1 failed, 2 usage, or a file that a share never replaces, 11 a run is using the mirror.',

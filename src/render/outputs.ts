@@ -26,7 +26,7 @@ const path = text();
 const bytes = whole();
 const runId = whole();
 const newestRunId = whole('the newest one in it; 0 if there is none');
-const mirrorId = text('a UUID');
+const mirrorId = text();
 const keptResource = oneOf<string>(keptResources);
 const recordId = whole();
 const recordCount = whole();
@@ -86,7 +86,7 @@ const version = object({
   toAt: orNull(time()),
   endedBy: orNull(oneOf<string>(['update', 'removal'])),
   isFirst: yesOrNo('the record was new, or had come back'),
-  record: recordThen('in this version'),
+  record: recordThen('then'),
   isErased,
 });
 const shownRecord = object({
