@@ -44,8 +44,8 @@ function change(service: StandIn, random: () => number, round: number): void {
 }
 
 /** Starts a sync and kills it so long after its nth request, if there are as many. */
-async function syncAndKill(scene: Scene, request: number, afterMs: number): Promise<void> {
-  await using cli = spawnCli(['sync', '--full'], { env: scene.env });
+async function syncAndKill(scene: Scene, request: number, afterMs: number, flag = '--full'): Promise<void> {
+  await using cli = spawnCli(['sync', flag], { env: scene.env });
   const exit = once(cli.child, 'exit');
   let requests = 0;
   const reached = new Promise<void>(resolve => {
@@ -108,6 +108,36 @@ describe.concurrent('a run that is killed', { timeout: 120_000 }, () => {
       const again = await syncScene(scene);
       for (const name of resources)
         expect(again.of(name)).toMatchObject({ inserted: 0, updated: 0, removed: 0, rejected: 0 });
+    },
+  );
+
+  test.each([11, 12, 13])(
+    'at random moments of a rebuild leaves a mirror without anything forged, and a rebuild makes it exact (seed %i)',
+    async seed => {
+      const chance = new Random(seed);
+      await using scene = await setScene(
+        { maxPageSize: 15, latencyMs: 4 },
+        { exports: 150, collections: 40 },
+      );
+      expect(await syncScene(scene)).toMatchObject({ code: 0 });
+      const killed: unknown[] = [];
+      for (let round = 0; round < 5; round++) {
+        new Database(scene.database)
+          .exec(
+            `UPDATE document_exports SET source_document_title = 'forged in round ${round}' WHERE id % 3 = 0`,
+          )
+          .close();
+        await syncAndKill(scene, chance.integer(1, 30), chance.fraction() * 25, '--rebuild');
+        killed.push(...runsOf(scene).filter(({ status }) => status === 'running'));
+        expectSound(scene.database);
+        const forged = "SELECT id FROM document_exports WHERE source_document_title LIKE 'forged%'";
+        expect(sqlite(scene.database, forged)).toEqual([]);
+        const rebuilt = await scene.run('sync', '--rebuild');
+        expect(rebuilt.code, rebuilt.stderr).toBe(0);
+        expectSound(scene.database);
+        expectExactMirror(scene.database, scene.service);
+      }
+      expect(killed.length, 'the kills came too late to show anything').toBeGreaterThan(1);
     },
   );
 
