@@ -1,4 +1,4 @@
-import { fieldsOf } from '../contract/lists.ts';
+import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { stateText } from '../store/read/list-state.ts';
@@ -26,6 +26,10 @@ export function summaryText(
     const reasons = rejections.filter(each => each.resource === resource);
     return notesOn(list, reasons, summary.runId === null).map(note => ({ ...note, resource }));
   });
+  const causes = [...Map.groupBy(ofLists, ({ text }) => causeOf(text))].map(([cause, of]) => {
+    const names = of.map(({ resource }) => resource).join(', ');
+    return `${names}: ${of.length === 1 ? of[0]?.text : cause}`;
+  });
   const notes = [
     headlineOf(summary),
     rowsDropped !== null &&
@@ -33,13 +37,13 @@ export function summaryText(
     versionsPruned > 0 &&
       `Deleted ${counted(versionsPruned, 'old version')} from the history (DOCMIRROR_KEEP_HISTORY).`,
     share?.error && `The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`,
-    ...ofLists.map(({ resource, text }) => `${resource}: ${text}`),
+    ...causes,
     ...resources.flatMap(fieldNotes),
   ];
   // Each piece of advice once, its commands with all lists that need it.
   const todo = [...Map.groupBy(ofLists, ({ advice }) => advice)].flatMap(([advice, of]) => {
-    const flags = of.map(({ resource }) => `--resource ${resource}`).join(' ');
-    return advice === null ? [] : [wrapped(`- ${advice.replaceAll('{list}', flags)}`, width)];
+    const flags = of.length === lists.length ? [] : of.map(({ resource }) => ` --resource ${resource}`);
+    return advice === null ? [] : [wrapped(`- ${advice.replaceAll(' {list}', flags.join(''))}`, width)];
   });
   return [
     renderTable(['List', 'Seen', 'New', 'Changed', 'Removed', 'Result'], cells, width),
@@ -50,6 +54,13 @@ export function summaryText(
   ]
     .filter(Boolean)
     .join('\n');
+}
+
+/** What a note says of several lists: without the path of one, and without the tries that only the first of them got. */
+export function causeOf(text: string): string {
+  return text
+    .replace(/(?<=GET \S+\/v2\/)\S+/, '…')
+    .replace('; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over', '');
 }
 
 function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary): string {

@@ -141,6 +141,28 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
     expect(text.match(/The next run tries again/g)).toHaveLength(1);
     const flags = '--resource document-exports --resource webhooks --full';
     expect(text).toContain(`    docmirror sync ${flags}\n`);
+    const all = summaryText(
+      summaryOf([unproven, { ...unproven, resource: 'collections' }, lists[2] as ListOutcome]),
+    );
+    expect(all).toContain('    docmirror sync --full\n');
+  });
+
+  test('tells a cause once, with all lists that have it', () => {
+    const { message } = failed.error as { message: string };
+    const error = {
+      code: 'network',
+      message: `${message.replace('webhooks', 'collections?pageSize=1000')}`,
+    } as const;
+    const tried = {
+      ...error,
+      message: `${error.message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`,
+    };
+    const same = { ...failed, resource: 'collections', error: tried } as const;
+    const text = summaryText(summaryOf([same, failed, { ...unproven, resource: 'document-exports' }]));
+    expect(text).toContain(
+      'collections, webhooks: GET https://exports.example.com/v2/… failed: connection refused [network]\n',
+    );
+    expect(text.match(/connection refused/g)).toHaveLength(1);
   });
 
   test.each([76, 60])('fits a terminal of %i columns, and keeps commands whole', width => {
