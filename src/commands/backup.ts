@@ -58,6 +58,7 @@ export const backup = command({
         'Name the file to write: docmirror backup DEST. Or give one of --check, --restore and --list, without DEST and --keep.',
       );
     const named = check ?? copy;
+    context.line.work(destination === null ? 'checking the copy' : 'copying the mirror');
     if (named !== null && !existsSync(fileBehind(named)))
       throw new MirrorFileError(`There is no backup at ${named}.`);
     if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');

@@ -5,6 +5,7 @@ import { Secrets } from '../service/secrets.ts';
 import { type FlagHelp, type Flags, mirrorSettings, type ValuesOf } from './flags.ts';
 import type { Io, Settings } from './io.ts';
 import type { Notifier } from './notifier.ts';
+import { statusLineOn } from './terminal.ts';
 
 /** A command: all that its help, the completions, the man page and the argument parser need, and what it does. */
 export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data = unknown> {
@@ -57,6 +58,8 @@ export function contextOf(io: Io, settings: Settings) {
     settings,
     stdout: io.stdout,
     stderr: io.stderr,
+    /** Says on a terminal what the command is doing, until it ends. */
+    line: statusLineOn(io.stderr, environment),
     /** Reports how the command goes on; null if nobody is to be told. */
     notifier: null as Notifier | null,
     /** What the process exits with when the command is done. */

@@ -17,6 +17,7 @@ import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
+import { paintVerdicts } from './terminal.ts';
 
 const database = 'docmirror-demo.sqlite';
 const share = 'docmirror-demo-share.sqlite';
@@ -86,12 +87,13 @@ export const demo = command({
           config: { ...config, share: isLast ? share : null },
           service,
           logger,
-          progressOn: context.stderr,
           clock: () => new Date(Date.now() + aheadMs),
         };
         const summary = await runOnce(order, context);
         context.exitCode = isLast || signal.aborted ? exitCodeAfter(summary, signal) : exitCodes.done;
-        stdout.write(isLast ? ending(summary, width, context) : lineOf(summary, width));
+        stdout.write(
+          paintVerdicts(isLast ? ending(summary, width, context) : lineOf(summary, width), stdout),
+        );
       }
     } finally {
       server.close();

@@ -6,6 +6,7 @@ import { readRecords } from '../contract/record.ts';
 import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
+import { causeOf } from '../render/run-summary.ts';
 import { assertShareOf, shareTarget } from '../store/copies/share.ts';
 import { tryLocks } from '../store/file/lock-trial.ts';
 import { mirrorToWrite } from '../store/file/open.ts';
@@ -20,6 +21,7 @@ import { failureOf, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
 import { assertShareFits } from './share.ts';
+import { paintVerdicts } from './terminal.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror doctor` */
@@ -47,7 +49,9 @@ export const doctor = command({
       const usual = { check: name, status: 'ok', todo: null, code: null } as const;
       const finding = { ...usual, ...rest, found: context.secrets.redact(found) };
       checks.push(finding);
-      if (!json) context.stdout.write(findingText(finding, widthOf(context.stdout)));
+      await context.line.clear();
+      const text = findingText(finding, widthOf(context.stdout));
+      if (!json) context.stdout.write(paintVerdicts(text, context.stdout));
       context.exitCode ||= exitCode;
       return finding;
     };
@@ -80,6 +84,7 @@ async function examine(context: Context, check: Check): Promise<void> {
   const mirror = await check('mirror', async () => {
     const path = mirrorToWrite(database);
     assertIsMirrorOf(database, service.baseUrl);
+    context.line.work(`checking ${path}`);
     try {
       if (!(await checkMirror(path, signal))) return `there is none at ${path} yet; the first run makes it`;
     } catch (error) {
@@ -146,6 +151,7 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
   const source = openService(service, { ...config, giveUpAfterMs }, context, signal, logger);
   const pages = new Map<ListDefinition, FirstPage>();
   await check('access', async () => {
+    context.line.work('asking for the first page of each list');
     const errors: DocmirrorError[] = [];
     for (const list of lists)
       try {
@@ -163,7 +169,8 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     const isToken = errors.every(({ exitCode }) => exitCode === exitCodes.unauthorized);
     const whole = isToken ? exitCodes.unauthorized : exitCodes.failed;
     const exitCode = pages.size > 0 ? exitCodes.partial : whole;
-    throw new DocmirrorError(first.code, errors.map(({ message }) => message).join('; '), { exitCode });
+    const causes = new Set(errors.map(({ message }) => (errors.length === 1 ? message : causeOf(message))));
+    throw new DocmirrorError(first.code, [...causes].join('; '), { exitCode });
   }).finally(() => source.close());
   for (const [list, { page, firstPageNo, pageSize: size }] of pages)
     await check(list.resource, () => {

@@ -3,29 +3,46 @@ import type { Config } from '../config/resolve.ts';
 import { printableJson } from '../printable.ts';
 import { logLineForPeople } from '../render/log-line.ts';
 import type { Secrets } from '../service/secrets.ts';
-import { failureOf, type Output } from './io.ts';
+import { failureOf, type Output, type Settings } from './io.ts';
+import type { StatusLine } from './terminal.ts';
 
 /** A logger whose lines tell of which run they are. */
 export type Logger = PinoLogger & {
   /** `runId` is null while there is no run. */
   readonly current: { runId: number | null };
+  /** Whether it logs how lists and shares end. On a terminal the command says it, and logs it only if it also logs what is no warning. */
+  readonly logsEnds: boolean;
 };
+
+/** What of a command's context a logger needs. */
+export interface LoggerContext {
+  readonly stderr: Output;
+  readonly secrets: Secrets;
+  readonly settings: Settings;
+  readonly line?: StatusLine;
+}
 
 /** Bytes that wait until the log can be written again; what is more is lost. */
 const unwrittenMax = 1024 * 1024;
 
 /**
- * Makes the logger: JSON lines on standard error, or lines for people where that is a terminal. No line shows a secret, and what a
+ * Makes the logger: JSON lines on standard error, or sentences for people where that is a terminal. No line shows a secret, and what a
  * person sees can't steer the terminal.
+ *
+ * @param onTerminal the level on a terminal if the user chose none.
  */
 export function createLogger(
-  { logLevel: level, labels }: Pick<Config, 'logLevel' | 'labels'>,
-  { stderr, secrets }: { readonly stderr: Output; readonly secrets: Secrets },
+  { logLevel, labels }: Pick<Config, 'logLevel' | 'labels'>,
+  { stderr, secrets, settings, line }: LoggerContext,
+  onTerminal: Config['logLevel'] = 'warn',
 ): Logger {
+  const isChosen = settings.flags.logLevel || settings.environment.DOCMIRROR_LOG_LEVEL || logLevel !== 'info';
+  const level = stderr.isTTY && !isChosen ? onTerminal : logLevel;
   const current: Logger['current'] = { runId: null };
-  const streamWrite = (line: string) => {
-    const redacted = secrets.redact(line);
-    return stderr.isTTY ? logLineForPeople(redacted) : printableJson(redacted);
+  const streamWrite = (json: string) => {
+    const redacted = secrets.redact(json);
+    if (!stderr.isTTY) return printableJson(redacted);
+    return `${line?.erase() ?? ''}${logLineForPeople(redacted)}`;
   };
   const options = {
     level,
@@ -35,7 +52,8 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
-  return Object.assign(pino(options, destinationOf(stderr)), { current });
+  const logger = pino(options, destinationOf(stderr));
+  return Object.assign(logger, { current, logsEnds: !stderr.isTTY || logger.isLevelEnabled('info') });
 }
 
 /** The stream itself. If it is a file of the process, a writer that goes on when the disk is full: the lines follow when there is room. */

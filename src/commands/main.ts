@@ -9,6 +9,7 @@ import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor } from './help.ts';
 import { findCommand, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, widthOf } from './io.ts';
+import { paintVerdicts } from './terminal.ts';
 
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
 export async function main(given: readonly string[], io: Io): Promise<number> {
@@ -31,7 +32,8 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     const values = valuesOf(command, typed);
     notifies = command.notifies?.(values) ?? false;
     if (notifies) context.notifier = await notifierFor(name, context);
-    const data = await command.run(values, context);
+    const run = Promise.try(() => command.run(values, context));
+    const data = await run.finally(() => context.line.clear());
     if (data !== undefined) print(command, data, values.json, context);
     // A watch reports each of its runs itself.
     if (name !== 'watch') await context.notifier?.ended(context.exitCode, textOf(command, data, Infinity));
@@ -163,7 +165,7 @@ function textOf({ text }: Command, data: unknown, width: number): string {
 
 function print(command: Command, data: unknown, isJson: boolean, { stdout, settings: given }: Context): void {
   if (!isJson || command.output === undefined)
-    return void stdout.write(textOf(command, data, widthOf(stdout)));
+    return void stdout.write(paintVerdicts(textOf(command, data, widthOf(stdout)), stdout));
   const output = command.output(data);
   // Labels that can't be read are left out: doctor says so.
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};

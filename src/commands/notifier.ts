@@ -11,26 +11,21 @@ import {
   metricsText,
   type Sample,
 } from '../serve/metrics.ts';
-import type { Secrets } from '../service/secrets.ts';
 import { textBeside } from '../store/file/beside.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
-import type { Output, Settings } from './io.ts';
-import { createLogger, loggedError } from './logging.ts';
+import { createLogger, type LoggerContext, loggedError } from './logging.ts';
 
 /** At the end, the ping of the start is waited for this long, in milliseconds. */
 const startMsMax = 1_000;
-
-/** The parts of a command's context that a notifier needs. */
-type Context = { readonly settings: Settings; readonly secrets: Secrets; readonly stderr: Output };
 
 /** Reports on a command. */
 export type Notifier = ReturnType<typeof notifierOf>;
 
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
-export function notifierOf(command: string, context: Context) {
+export function notifierOf(command: string, context: LoggerContext) {
   const { secrets, settings } = context;
   // If a setting can't be used, the command itself fails because of it, and that failure has to be reported.
   const setting = <Name extends SettingName>(name: Name) =>

@@ -1,85 +1,115 @@
-import { count } from '../render/numbers.ts';
+import type { ServiceError } from '../errors.ts';
+import { count, duration } from '../render/numbers.ts';
 import type { ListObserver } from '../sync/read.ts';
-import type { Output } from './io.ts';
-import type { Logger } from './logging.ts';
+import { type Logger, loggedError } from './logging.ts';
+import { drawEveryMs, type StatusLine } from './terminal.ts';
 
 /** How often the progress of a list is logged, in milliseconds. */
 const logEveryMs = 10_000;
 /** A wait is not logged if it ends less than this after the last logged one, in milliseconds. */
 const sameWaitMs = 1_000;
-const widthUnknown = 80;
-
-/** One line on a terminal that says how far some work is, each text over the one before. Without a terminal it shows nothing. */
-export function statusLineOn(stream: Output) {
-  const show = (text: string) => {
-    const { isTTY, columns = widthUnknown } = stream;
-    // The last column stays free: some terminals break the line there.
-    if (isTTY) stream.write(`\r${text.slice(0, columns - 1)}\x1b[K`);
-  };
-  return { show, clear: () => show('') };
-}
 
 /** Shows the progress of a run. */
 export type Progress = ReturnType<typeof progressOn>;
 
-/** Shows the progress of a run: on a line if there is a terminal and it logs that much, otherwise in the log every ten seconds. */
-export function progressOn(logger: Logger, stream: Output | null = null) {
-  const line = stream?.isTTY && logger.isLevelEnabled('info') ? statusLineOn(stream) : null;
+/** A list before its first page. `isWhole` is false while only its growing end is read; `from` is where the rate is counted from. */
+const unread = {
+  ...{ reading: 1, pages: 0, pageCount: 0, isWhole: false, done: 0, total: 0 },
+  from: null as null | { readonly atMs: number; readonly done: number },
+  /** Why a request is sent again; null if none is. */
+  retry: null as null | string,
+};
+
+/** Shows the progress of a run: on the line of a terminal, otherwise in the log every ten seconds. */
+export function progressOn(logger: Logger, line: StatusLine) {
+  const isOnLine = line.isShown && logger.isLevelEnabled('fatal');
   let timer: NodeJS.Timeout | undefined;
-  let state = { resource: '', reading: 1, pages: 0, pageCount: 0 };
+  let state = { resource: '', ...unread };
   let waitsUntilMs = 0;
 
   const log = () => {
+    const { resource, reading, pages, pageCount } = state;
     const isWaiting = waitsUntilMs > Date.now();
     const waits = isWaiting && { waitsUntil: new Date(waitsUntilMs).toISOString() };
-    logger.info({ ...state, ...waits }, isWaiting ? 'rate limited by the service; still waiting' : 'reading');
-  };
-  const close = () => {
-    clearInterval(timer);
-    line?.clear();
+    const said = isWaiting ? 'rate limited by the service; still waiting' : 'reading';
+    logger.info({ resource, reading, pages, pageCount, ...waits }, said);
   };
 
+  /** What the line says behind the name of the list, the most useful parts first. */
+  const parts = (): string[] => {
+    const { reading, isWhole, done, total, from, retry } = state;
+    const nowMs = Date.now();
+    const until = new Date(waitsUntilMs).toISOString().slice(11, 19);
+    const wait = waitsUntilMs > nowMs ? `rate limited until ${until}Z` : retry;
+    if (from === null) return [wait ?? 'asking for the first page'];
+    const amount = `${count(Math.min(done, total))} records`;
+    if (!isWhole) return [wait ?? 'looking for what is new', amount];
+    const share = total === 0 ? 1 : Math.min(done / total, 1);
+    const columns = Math.max(0, Math.floor((line.width() - 24) / 6));
+    const bar = '#'.repeat(columns * share).padEnd(columns, '.');
+    const shown = `[${bar}] ${String(Math.floor(100 * share)).padStart(3)}%`;
+    if (wait !== null) return [shown, wait];
+    const perMs = (done - from.done) / Math.max(1, nowMs - from.atMs);
+    const left = duration(Math.ceil((total - done) / perMs / 1_000) * 1_000).replace('.0', '');
+    const rate = perMs > 0 ? [`${left} left`, `${count(Math.round(1_000 * perMs))}/s`] : [];
+    const time = share < 1 ? rate : ['comparing and writing'];
+    return [shown, ...time, reading === 1 ? amount : `reading ${reading}, to prove it`];
+  };
+  const draw = () => line.show(state.resource, ...parts());
+
   return {
-    close,
+    async close() {
+      clearInterval(timer);
+      await line.clear();
+    },
 
     listStarted({ resource }) {
       logger.debug({ resource }, 'list started');
-      state = { resource, reading: 1, pages: 0, pageCount: 0 };
-      if (line === null) timer = setInterval(log, logEveryMs).unref();
+      state = { ...unread, resource };
+      if (isOnLine) draw();
+      timer = isOnLine ? setInterval(draw, drawEveryMs) : setInterval(log, logEveryMs);
+      timer.unref();
     },
 
     walkStarted({ resource }, reading, pageCount) {
       logger.debug({ resource, reading, pageCount }, 'reading started');
-      state = { resource, reading, pages: 0, pageCount };
+      state = { ...unread, resource, reading, pageCount, isWhole: true };
     },
 
-    pageDone({ resource }, pageNo, pageCount) {
+    pageDone({ resource }, { pageNo, ...page }) {
       logger.trace({ resource, pageNo }, 'page done');
-      const pages = state.pages + 1;
-      state = { ...state, pages, pageCount };
-      const all = Math.max(pages, pageCount);
-      line?.show(`${resource} ${count(pages)}/${count(all)} pages, reading ${state.reading}`);
+      const { from: before, retry, pages } = state;
+      // After an outage the rate is counted anew, so that the time left is right.
+      const from = retry === null && before !== null ? before : { atMs: Date.now(), done: page.done };
+      state = { ...state, ...page, pages: pages + 1, from, retry: null };
     },
 
     walkAgain({ resource }, reason) {
       logger.info({ resource, reason }, 'not proven yet; reading the list again');
+      const { reading, pageCount } = state;
+      state = { ...unread, resource, reading: reading + 1, pageCount, isWhole: true };
     },
 
     listEnded(_list, { startedAt: _started, completedAt: _completed, ...entry }) {
-      close();
+      clearInterval(timer);
       const { status } = entry;
       const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
-      logger[level](entry, `list ${status}`);
+      if (logger.logsEnds) logger[level](entry, `list ${status}`);
+    },
+
+    /** A request failed, and is sent again. */
+    retrying(error: ServiceError, tryNumber: number) {
+      const why = /answered \d{3}/.exec(error.message)?.[0] ?? error.message.replace(/^GET \S+ /, '');
+      state = { ...state, retry: `retrying (try ${tryNumber + 1}): ${why}` };
+      if (logger.logsEnds) logger.warn({ ...loggedError(error), tryNumber }, 'trying again');
     },
 
     /** The service asked for no requests until then, in milliseconds since 1970. */
     waiting(untilMs: number) {
       const isNews = untilMs > Math.max(waitsUntilMs, Date.now()) + sameWaitMs;
       waitsUntilMs = Math.max(waitsUntilMs, untilMs);
-      if (!isNews) return;
       const until = new Date(untilMs).toISOString();
-      line?.show(`${state.resource} waits until ${until}, as the service asked`);
-      logger.info({ until }, 'rate limited by the service; waiting');
+      if (isNews) logger.info({ until }, 'rate limited by the service; waiting');
     },
-  } satisfies ListObserver & { close(): void; waiting(untilMs: number): void };
+  } satisfies ListObserver & Record<'close' | 'retrying' | 'waiting', unknown>;
 }

@@ -4,7 +4,6 @@ import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { command } from './command.ts';
 import { mirrorSettings, text, yes } from './flags.ts';
-import { statusLineOn } from './progress.ts';
 
 /** `docmirror publish clickhouse` */
 export const publishClickhouse = command({
@@ -40,7 +39,7 @@ export const publishClickhouse = command({
     "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
   async run({ again, replaceTenant, printDdl, cluster, json }, context) {
-    const { settings, config, stdout, stderr, signal, secrets, notifier } = context;
+    const { settings, config, stdout, line, signal, secrets, notifier } = context;
     if (replaceTenant && !again) throw new UsageError('--replace-tenant goes with --again.');
     if (cluster !== null && !printDdl) throw new UsageError('--cluster goes with --print-ddl.');
     if (printDdl && json) throw new UsageError('--print-ddl prints no JSON.');
@@ -57,10 +56,9 @@ export const publishClickhouse = command({
     // The password must not be shown, nor what is sent of it in a header.
     if (password !== '') for (const text of [password, btoa(`${user}:${password}`)]) secrets.add(text);
     if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
-    const line = statusLineOn(stderr);
-    const onWait = (why: string) => line.show(`waiting for ClickHouse: ${why}`);
+    const onWait = (why: string) => line.work(`waiting for ClickHouse: ${why}`);
     const onProgress = (done: number, total: number) =>
-      line.show(`publishing ${count(done)}/${count(total)} rows`);
+      line.work(`publishing  ${Math.floor((100 * done) / total)}%  ${count(done)} of ${count(total)} rows`);
     // The client of ClickHouse is loaded only for this.
     const { ClickHouse } = await import('../publish/clickhouse.ts');
     const { publish } = await import('../publish/publish.ts');
@@ -72,7 +70,6 @@ export const publishClickhouse = command({
       const published = await publish(() => openPublishSource(database), target, options);
       return { url, ...published, durationMs: Math.round(performance.now() - startedAtMs) };
     } finally {
-      line.clear();
       await target.close();
     }
   },

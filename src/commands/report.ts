@@ -33,7 +33,8 @@ export const report = command({
     'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
     "The file contains names and titles of the service's records, so share it only with people who are allowed to see these.",
   ],
-  async run({ since, until, title, out, maxAge }, { config }) {
+  async run({ since, until, title, out, maxAge }, { config, line }) {
+    line.work('making the report');
     const { reportPeriod, Zone } = await import('../render/web/period.ts');
     const { readReport } = await import('../store/read/report-data.ts');
     const { page } = await import('../render/web/page.ts');

@@ -8,8 +8,7 @@ import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
-import type { Output } from './io.ts';
-import { type Logger, loggedError } from './logging.ts';
+import type { Logger } from './logging.ts';
 import { type Progress, progressOn } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
@@ -31,8 +30,6 @@ interface RunRequest {
   readonly rebuild?: boolean;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: (change: RecordChange) => void;
-  /** A terminal that shows the progress; without one it is logged. */
-  readonly progressOn?: Output | null;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
   /** Called when the run is recorded. */
@@ -43,10 +40,11 @@ interface RunRequest {
 export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
   const { config, service, logger, onPlannedChange, rebuild: mayRebuild = false } = request;
   const { database, deadlineMs } = config;
-  const observer = progressOn(logger, request.progressOn);
+  const observer = progressOn(logger, context.line);
   const late = new AbortController();
   const timer = deadlineMs && setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
+  context.line.show('opening the mirror');
   try {
     if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
     const mirror = await whenFree(config.waitMs, signal, () =>
@@ -78,6 +76,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       );
       const { versionsPruned } = summary;
       if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
+      if (config.share !== null) context.line.work('making the share');
       // A run that took too long can have changed a list, and the next one can be as slow.
       return {
         ...summary,
@@ -91,7 +90,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
     }
   } finally {
     clearTimeout(timer ?? undefined);
-    observer.close();
+    await observer.close();
   }
 }
 
@@ -136,7 +135,7 @@ export function openService(
       return readToken(token, signal);
     },
     userAgent: `docmirror/${version}`,
-    onRetry: (error, tryNumber) => logger.warn({ ...loggedError(error), tryNumber }, 'trying again'),
+    onRetry: (error, tryNumber) => observer?.retrying(error, tryNumber),
     onWait: untilMs => observer?.waiting(untilMs),
   });
 }

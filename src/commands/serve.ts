@@ -42,7 +42,7 @@ export const serve = command({
     const typed = given.token;
     const chosen = typed === null ? fromFile() : named('--token', () => token(typed));
     const bearer = chosen ?? randomBytes(tokenBytes).toString('base64url');
-    const logger = createLogger(context.config, context);
+    const logger = createLogger(context.config, context, 'info');
     try {
       readMirror(database, () => undefined);
     } catch (error) {

@@ -38,13 +38,14 @@ export const share = command({
   ],
   exitCodes:
     '0 done, 1 failed, 2 usage, or a file that a share never replaces, 11 a run is using the mirror.',
-  async run({ without, withoutHistory, ...given }, { config, signal }) {
+  async run({ without, withoutHistory, ...given }, { config, signal, line }) {
     const { database, waitMs } = config;
     const target = given.target ?? config.share;
     if (target === null)
       throw new UsageError('Name the file to write, or set DOCMIRROR_SHARE: docmirror share FILE');
     const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
     const path = shareTarget(target, 'FILE');
+    line.work('making the share');
     // Opened to be written, it would be made or brought up to date.
     openMirrorForReading(database).close();
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
@@ -113,7 +114,8 @@ export async function shareAfterRun(
     return { path: target, error: null };
   } catch (error) {
     const why = runErrorOf(error);
-    if (!signal.aborted) logger.error({ path: target, error: why }, 'the share could not be made');
+    if (!signal.aborted && logger.logsEnds)
+      logger.error({ path: target, error: why }, 'the share could not be made');
     return { path: target, error: why };
   }
 }

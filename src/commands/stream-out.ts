@@ -1,14 +1,17 @@
+import { basename } from 'node:path';
 import { UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { isStandardOutput } from '../store/file/links.ts';
 import { AtomicFile } from '../store/file/whole-file.ts';
 import { TimeSlice } from '../time-slice.ts';
+import type { Context } from './command.ts';
 import { text } from './flags.ts';
-import type { Io } from './io.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
+
+type Outside = Pick<Context, 'stdout' | 'signal' | 'line'>;
 
 type Pieces = Iterable<string | Uint8Array>;
 
@@ -42,13 +45,17 @@ export class Tally {
 }
 
 /** Writes pieces into a file. From the first one on a signal ends this with an error, so that the unfinished file is removed. */
-export async function fill(file: AtomicFile, pieces: Pieces, io: Pick<Io, 'signal'>): Promise<void> {
+export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, 'stdout'>): Promise<void> {
   let slice: TimeSlice | null = null;
+  const said = () => io.line.work(`writing ${basename(file.path)}, ${bytesText(file.bytes)}`);
+  said();
   for (const chunk of chunksOf(pieces)) {
     // The process is told of signals from here on, and not before: until the first row, only the signal itself can end a statement.
     slice ??= new TimeSlice(io.signal);
     file.write(chunk);
-    if (slice.isOver) await slice.next();
+    if (!slice.isOver) continue;
+    said();
+    await slice.next();
   }
   await slice?.next();
 }
@@ -66,7 +73,7 @@ export async function deliver(
   pieces: Pieces,
   rows: Tally,
   { format, out }: { readonly format: string; readonly out: string | null },
-  io: Pick<Io, 'stdout' | 'signal'>,
+  io: Outside,
 ): Promise<boolean> {
   const { stdout } = io;
   if (out !== null && !isStandardOutput(out)) {
@@ -78,7 +85,9 @@ export async function deliver(
   }
   if ((format === 'parquet' || format === 'xlsx') && stdout.isTTY)
     throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
+  io.line.work('asking the mirror');
   for (const chunk of chunksOf(pieces)) {
+    await io.line.clear();
     const error = await new Promise(resolve => stdout.write(chunk, resolve));
     if (error instanceof Error) return false;
   }

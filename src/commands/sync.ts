@@ -54,7 +54,6 @@ export const sync = command({
       lists: lists.filter(({ resource }) => given.resource.includes(resource)),
       ...(given.dryRun && { onPlannedChange }),
       logger,
-      progressOn: context.stderr,
     };
     const summary = await runOnce(order, context);
     context.exitCode = exitCodeAfter(summary, context.signal);

@@ -61,6 +61,7 @@ export const verify = command({
     if (isLive) void context.service;
     const { signingKeyFile } = config;
     notifier?.begun();
+    context.line.work(`checking ${config.database}`);
     const options = { limit, signal, checkpoints, publicKey, signingKeyFile };
     const verification = await verifyWithCheckpoints(fileBehind(config.database), options);
     // A damaged file can't be compared with the service.
@@ -89,7 +90,6 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
       if (differenceCount <= limit) differences.push(differenceOf(change));
     },
     logger,
-    progressOn: context.stderr,
   };
   const summary = await runOnce(order, context);
   signal.throwIfAborted();

@@ -53,7 +53,7 @@ export const watch = command({
     assertIsMirrorOf(database, service.baseUrl);
     assertShareFits(config);
     if ('file' in service.token) readTokenFile('DOCMIRROR_TOKEN_FILE', service.token.file);
-    const logger = createLogger(config, context);
+    const logger = createLogger(config, context, 'info');
     let skippedCount = 0;
     let nextAtMs = 0;
     let inProgress: Promise<void> | null = null;

@@ -1,12 +1,19 @@
 import { printable, printableLines } from '../printable.ts';
 
-/** A logged line, which is JSON, for people: time, level, words, the other fields as JSON, and the stack of a fault below. */
+/**
+ * A logged line, which is JSON, as a sentence for people: time, level, list, words, the error with its code, and other fields in
+ * brackets. The stack of a fault is below.
+ */
 export function logLineForPeople(json: string): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(json, (key, value: unknown) => {
+  const entry = JSON.parse(json, (key, value: unknown) => {
     if (typeof value !== 'string') return value;
     return key === 'stack' ? printableLines(value) : printable(value);
   });
-  const said = Object.entries(fields).map(([name, value]) => `${printable(name)}=${JSON.stringify(value)}`);
-  const line = [String(time).slice(11, 19), String(level).toUpperCase().padEnd(5), msg, ...said].join(' ');
-  return err?.stack === undefined ? `${line}\n` : `${line}\n${err.stack}\n`;
+  const { time, level, msg, runId: _, resource, error, err, ...fields } = entry;
+  const said = [resource, msg, error && `${error.message} [${error.code}]`].filter(Boolean).join(': ');
+  const more = Object.entries(fields).map(([name, value]) => {
+    return `${printable(name)} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  const brackets = more.length === 0 ? '' : ` (${more.join(', ')})`;
+  return `${time.slice(11, 19)} ${level.padEnd(5)} ${said}${brackets}\n${err?.stack ? `${err.stack}\n` : ''}`;
 }

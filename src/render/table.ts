@@ -42,7 +42,7 @@ export function renderTable(
 }
 
 /** The most columns of a terminal that a text takes: East Asian characters and emoji take two, most others one, and accents none. */
-function columnsOf(text: string): number {
+export function columnsOf(text: string): number {
   // Most texts are of this kind, and the segmenter is slow.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;

@@ -14,7 +14,8 @@ import { type Fetched, type Paging, pageGetter, wrongSize } from './pages.ts';
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
   walkStarted(list: ListDefinition, walk: number, pageCount: number): void;
-  pageDone(list: ListDefinition, pageNo: number, pageCount: number): void;
+  /** `done` are the records of this reading so far. They can be more than the total, because pages overlap. */
+  pageDone(list: ListDefinition, page: Record<'pageNo' | 'pageCount' | 'done' | 'total', number>): void;
   walkAgain(list: ListDefinition, reason: string): void;
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
@@ -102,7 +103,7 @@ export async function drive<Result>(
   const stage = progress.stage as Stage;
   const { firstPageNo, pageSize } = paging;
   const failed: PageAddress[] = [];
-  let [unused, tick] = [first, 0];
+  let [unused, tick, done] = [first, 0, 0];
   // For a few pages it takes longer to read what is remembered.
   const isKnown = (digest: string) => progress.mode === 'full' && stage.recall(digest);
   const getPage = pageGetter(source, list, paging, isKnown);
@@ -132,6 +133,7 @@ export async function drive<Result>(
   async function answersTo({ pages, stop, again, mayRecall }: Batch, answers: Answer[]): Promise<void> {
     if (again !== null) {
       progress.walks++;
+      done = 0;
       observer.walkAgain(list, again);
     }
     const reading = new AbortController();
@@ -145,6 +147,7 @@ export async function drive<Result>(
         const older = mayRecall ? stage.acceptOlder(ask) : null;
         if (older !== null) {
           answers.push(older);
+          done += older.page.count;
           isOver ||= stop(older);
           continue;
         }
@@ -165,9 +168,11 @@ export async function drive<Result>(
         await nextTurn();
         const answer = enter(ask, fetched);
         answers.push(answer);
+        done += answer.page.count;
         isOver ||= stop(answer);
-        const stated = Math.ceil((progress.total ?? 0) / pageSize);
-        observer.pageDone(list, firstPageNo + answer.index, Math.max(1, stated));
+        const total = progress.total ?? 0;
+        const pageCount = Math.max(1, Math.ceil(total / pageSize));
+        observer.pageDone(list, { pageNo: firstPageNo + answer.index, pageCount, done, total });
         if (mayRecall && !isOver && left.length > 0 && isPauseDue(answers)) throw new Pause();
       }
     } catch (error) {

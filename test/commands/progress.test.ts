@@ -2,25 +2,38 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { progressOn } from '../../src/commands/progress.ts';
+import { statusLineOn } from '../../src/commands/terminal.ts';
 import { listOf } from '../../src/contract/lists.ts';
 import { setScene } from '../support/scene.ts';
 
 const list = listOf('document-exports');
 
-test('is one line on a terminal, no wider than that, which is gone in the end', () => {
+/** A terminal, and what is written to it. */
+function terminalOf(columns: number) {
   const written: string[] = [];
   const write = (chunk: unknown, _encoding: string, done: () => void) => {
     written.push(String(chunk));
     done();
   };
-  const stderr = Object.assign(new Writable({ write }), { isTTY: true, columns: 24 });
-  const logger = Object.assign(pino({}, new Writable({ write })), { current: { runId: null } });
-  const observer = progressOn(logger, stderr);
+  return { written, stream: Object.assign(new Writable({ write }), { isTTY: true, columns }) };
+}
+
+test('is one line on a terminal, no wider than that, which is gone in the end', async () => {
+  const { written, stream } = terminalOf(24);
+  const logger = Object.assign(pino({ level: 'warn' }), { current: { runId: null }, logsEnds: false });
+  const observer = progressOn(logger, statusLineOn(stream, {}));
   observer.listStarted(list);
-  observer.walkStarted(list, 1, 5_000);
-  observer.pageDone(list, 1, 5_000);
-  observer.close();
-  expect(written).toEqual(['\rdocument-exports 1/5,00\u001b[K', '\r\u001b[K']);
+  await observer.close();
+  expect(written).toEqual(['\rdocument-exports  aski…\u001b[K', '\r\u001b[K']);
+});
+
+test('a line is as wide as the terminal is now, by the columns that characters take', () => {
+  const { written, stream } = terminalOf(11);
+  const line = statusLineOn(stream, {});
+  line.show('見積書見積書', '見積書');
+  stream.columns = 80;
+  line.show('見積書見積書', '\u001b[2J');
+  expect(written).toEqual(['\r見積書見…\u001b[K', '\r見積書見積書  \\u001b[2J\u001b[K']);
 });
 
 test('a run says until when it waits if the service asks for a pause', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deliver, Tally } from '../../src/commands/stream-out.ts';
+import { statusLineOn } from '../../src/commands/terminal.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { shareOf } from '../support/share.ts';
@@ -201,7 +202,7 @@ test.each(['xlsx', 'parquet', 'csv'])('a terminal is sent no bytes that are not 
     done();
   };
   const stdout = Object.assign(new Writable({ write }), { isTTY: true });
-  const io = { stdout, signal: AbortSignal.timeout(60_000) };
+  const io = { stdout, signal: AbortSignal.timeout(60_000), line: statusLineOn(stdout, {}) };
   const done = deliver(['a piece'], new Tally(), { format, out: null }, io).catch(({ message }) => message);
   if (format === 'csv') expect(await done).toBe(true);
   else expect(await done).toBe(`--format ${format} is not for a terminal. Name a file with --out.`);

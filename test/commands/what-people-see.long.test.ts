@@ -103,18 +103,21 @@ test('the log shows no secret, and steers no terminal', () => {
     const { createLogger } = await import(${source('commands/logging.ts')});
     const { Secrets } = await import(${source('service/secrets.ts')});
     const secrets = new Secrets();
-    const logger = createLogger({ logLevel: 'info', labels: {} }, { stderr: { isTTY: ${isTerminal}, fd: 2 }, secrets });
+    const logger = createLogger({ logLevel: 'info', labels: {} }, { stderr: { isTTY: ${isTerminal}, fd: 2 }, secrets, settings: { flags: {}, environment: {} } });
     secrets.add('secret-token');
-    logger.warn({ error: ${JSON.stringify(hostile)}, err: new Error('secret-token') }, 'said secret-token\\n${'\\u001b'}[2J');`;
+    logger.warn({ error: { code: 'internal', message: ${JSON.stringify(hostile)} }, err: new Error('secret-token') }, 'said secret-token\\n${'\\u001b'}[2J');`;
   const log = (isTerminal: boolean) =>
     spawnSync(process.execPath, ['--input-type=module', '-e', script(isTerminal)], {
       encoding: 'utf8',
       env: { ...process.env, NODE_EXTRA_CA_CERTS: '' },
     }).stderr;
-  expect(JSON.parse(log(false))).toMatchObject({ error: hostile, msg: 'said [secret]\n\u001b[2J' });
+  expect(JSON.parse(log(false))).toMatchObject({
+    error: { message: hostile },
+    msg: 'said [secret]\n\u001b[2J',
+  });
   const pretty = log(true);
   expect(pretty).toContain('said [secret]\\n\\u001b[2J');
-  expect(pretty).toContain(visible.replaceAll('\\', '\\\\'));
+  expect(pretty).toContain(`${visible} [internal]`);
   expect(pretty).toMatch(/Error: \[secret\]\n +at /);
   expect(pretty).not.toMatch(steering);
 });
