@@ -29,6 +29,7 @@ export function statusLineOn(stream: Output, { TERM }: Environment) {
     /** Shows parts side by side. Behind the third one, those that do not fit are left out. */
     show(...parts: string[]): void {
       if (!isShown) return;
+      clock?.postMessage('');
       while (parts.length > 3 && columnsOf(parts.join('  ')) > width()) parts.pop();
       stream.write(`\r${cut(printable(parts.join('  ')), width())}\x1b[K`);
       hasText = true;
@@ -69,7 +70,7 @@ function drawClock(): void {
   setInterval(() => {
     const seconds = Math.floor((performance.now() - begunAtMs) / 1_000);
     const clock = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
-    if (seconds >= 2) writeSync(workerData, `\r${text}  ${clock}\x1b[K`);
+    if (text !== '' && seconds >= 2) writeSync(workerData, `\r${text}  ${clock}\x1b[K`);
   }, 200);
 }
 
