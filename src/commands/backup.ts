@@ -112,7 +112,9 @@ async function restoreMirror(copy: string, context: Context): Promise<Shown> {
 
 /** What is said of a copy that is not sound. */
 function refused(found: Verification, consequence: string, context: Context): Shown {
-  context.stderr.write(`docmirror: the copy is not sound, ${consequence} [mirror_file]\n`);
+  context.stderr.write(
+    `${context.line.erase()}docmirror: the copy is not sound, ${consequence} [mirror_file]\n`,
+  );
   return audited(found, context);
 }
 

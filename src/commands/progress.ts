@@ -78,10 +78,9 @@ export function progressOn(logger: Logger, line: StatusLine) {
 
     pageDone({ resource }, { pageNo, ...page }) {
       logger.trace({ resource, pageNo }, 'page done');
-      const { from: before, retry, pages } = state;
-      // After an outage the rate is counted anew, so that the time left is right.
-      const from = retry === null && before !== null ? before : { atMs: Date.now(), done: page.done };
-      state = { ...state, ...page, pages: pages + 1, from, retry: null };
+      // After an outage the rate is counted from its end.
+      const from = (state.retry === null && state.from) || { atMs: Date.now(), done: page.done };
+      state = { ...state, ...page, pages: state.pages + 1, from, retry: null };
     },
 
     walkAgain({ resource }, reason) {

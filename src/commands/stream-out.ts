@@ -80,6 +80,7 @@ export async function deliver(
     using file = new AtomicFile(out);
     await fill(file, pieces, io);
     file.putInPlace();
+    await io.line.clear();
     stdout.write(`${printable(out)}: ${counted(rows.count, 'row')}, ${bytesText(file.bytes)}.\n`);
     return true;
   }

@@ -75,9 +75,9 @@ function drawClock(): void {
 }
 
 const verdicts = [
-  ['green', /(?<= {2}|: )complete: (?:proven|incremental)$|^ok(?= )|is sound(?=: )/gm],
-  ['yellow', /(?<= {2}|: )(?:unproven|cancelled|never synced)$|^warn(?= )/gm],
-  ['red', /(?<= {2}|: )failed(?:: \w+)?$|^FAIL(?= )|is NOT as docmirror wrote it(?=: )/gm],
+  ['green', /(?<= {2}|: )complete: (?:proven|incremental)(?= {2}|$)|^ok(?= )|is sound(?=: )/gm],
+  ['yellow', /(?<= {2}|: )(?:unproven|cancelled|never synced)(?= {2}|$)|^warn(?= )/gm],
+  ['red', /(?<= {2}|: )failed(?:: \w+)?(?= {2}|$)|^FAIL(?= )|is NOT as docmirror wrote it(?=: )/gm],
 ] as const;
 
 /** A text for people with its verdicts in colours, if it is for a terminal that has them. */

@@ -202,7 +202,7 @@ test.each(['xlsx', 'parquet', 'csv'])('a terminal is sent no bytes that are not 
     done();
   };
   const stdout = Object.assign(new Writable({ write }), { isTTY: true });
-  const io = { stdout, signal: AbortSignal.timeout(60_000), line: statusLineOn(stdout, {}) };
+  const io = { stdout, signal: AbortSignal.timeout(60_000), line: statusLineOn(new Writable(), {}) };
   const done = deliver(['a piece'], new Tally(), { format, out: null }, io).catch(({ message }) => message);
   if (format === 'csv') expect(await done).toBe(true);
   else expect(await done).toBe(`--format ${format} is not for a terminal. Name a file with --out.`);

@@ -100,3 +100,10 @@ describe.concurrent('a sync on a terminal', () => {
     expect(logged.filter(line => /info {2}\S+: list completed \(/.test(line))).toHaveLength(3);
   });
 });
+
+test('status colours each verdict, also in the middle of a line', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const { raw } = await onTerminal(['status'], scene.env, { columns: 100 });
+  expect(raw.split('\u001b[32mcomplete: proven\u001b[39m  ')).toHaveLength(4);
+});
