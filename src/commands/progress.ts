@@ -49,11 +49,12 @@ export function progressOn(logger: Logger, line: StatusLine) {
     const bar = '#'.repeat(columns * share).padEnd(columns, '.');
     const shown = `[${bar}] ${String(Math.floor(100 * share)).padStart(3)}%`;
     if (wait !== null) return [shown, wait];
-    const perMs = (done - from.done) / Math.max(1, nowMs - from.atMs);
-    const left = duration(Math.ceil((total - done) / perMs / 1_000) * 1_000).replace('.0', '');
-    const rate = perMs > 0 ? [`${left} left`, `${count(Math.round(1_000 * perMs))}/s`] : [];
-    const time = share < 1 ? rate : ['comparing and writing'];
-    return [shown, ...time, reading === 1 ? amount : `reading ${reading}, to prove it`];
+    const what = reading === 1 ? amount : `reading ${reading}, to prove it`;
+    if (share === 1) return [shown, 'comparing and writing', what];
+    const perSecond = (1_000 * (done - from.done)) / Math.max(1, nowMs - from.atMs);
+    if (perSecond === 0) return [shown, what];
+    const left = duration(1_000 * Math.ceil((total - done) / perSecond)).replace('.0', '');
+    return [shown, `${left} left`, what, `${count(Math.round(perSecond))}/s`];
   };
   const draw = () => line.show(state.resource, ...parts());
 

@@ -32,7 +32,7 @@ describe.concurrent('a sync on a terminal', () => {
     const moving = shown.texts.filter(text => text.startsWith('document-exports  ['));
     expect(moving).toContainEqual(
       expect.stringMatching(
-        /^document-exports {2}\[#+\.+\] +\d+% {2}\d+ s left {2}[\d,]+\/s {2}[\d,]+ records$/,
+        /^document-exports {2}\[#+\.+\] +\d+% {2}\d+ s left {2}[\d,]+ records {2}[\d,]+\/s$/,
       ),
     );
     expect(shown.lines[0]).toMatch(/^List +Seen +New/);
