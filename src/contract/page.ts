@@ -68,8 +68,7 @@ export interface PageSource {
 }
 
 /**
- * Bytes of items that are parsed at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as
- * long as parsing it.
+ * Bytes of items that are parsed at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as long as parsing it.
  */
 const partBytes = 32 * 1024;
 

@@ -8,9 +8,8 @@ const firstMs = Date.parse('0000-01-01T00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * The point in time that a text gives in ISO 8601 or RFC 3339, in milliseconds since 1970. The text is a date with or
- * without a time, in UTC if it gives no zone. Null for every other text, and if the year in UTC does not have four
- * digits.
+ * The point in time that a text gives in ISO 8601 or RFC 3339, in milliseconds since 1970. The text is a date with or without a time, in
+ * UTC if it gives no zone. Null for every other text, and if the year in UTC does not have four digits.
  */
 export function instantMs(text: string): number | null {
   const quick = usual.test(text) ? Date.parse(text) : Number.NaN;

@@ -1,5 +1,4 @@
-// What the answers say of a record
-// =================================
+// What the answers say of a record =================================
 //
 // A record is its identity, and a list can have several of one identity. Its text can change while the list is read: somebody edits it, two
 // nodes of the service write it in two ways, or a field has another value in each answer. An answer is one moment. So of a record there are

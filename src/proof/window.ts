@@ -1,5 +1,4 @@
-// Proof by windows
-// ================
+// Proof by windows ================
 //
 // The service serves pages, and records are added and removed between two of them. But one answer is one moment: it shows a
 // contiguous piece of the list. If the list is in the order of a key that is visible and can't change (an id, or a time that is part

@@ -24,20 +24,14 @@ export interface ServiceOptions extends HttpOptions {
   readonly onWait?: (untilMs: number) => void;
 }
 
-/**
- * The first wait after a failed try, in milliseconds. Each further wait is twice as long, and up to as much again is
- * added at random.
- */
+/** The first wait after a failed try, in milliseconds. Each further wait is twice as long, and up to as much again is added at random. */
 const retryDelayMs = 250;
 const retryDelayMsMax = 30_000;
 
 /** The time for the one try of a list after the others were given up, in milliseconds. */
 const lastTryMsMax = 5_000;
 
-/**
- * The service as a source of pages: one request for each page, repeated if that can help, at a pace that the service
- * can handle.
- */
+/** The service as a source of pages: one request for each page, repeated if that can help, at a pace that the service can handle. */
 export class Service implements PageSource {
   readonly baseUrl: string;
   readonly #client: HttpClient;

@@ -74,8 +74,7 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
 }
 
 /**
- * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the
- * filters.
+ * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the filters.
  */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
   const { q, ...others } = filter;
