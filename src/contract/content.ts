@@ -24,11 +24,7 @@ export interface Connection {
 /** No field: what most runs leave out of contents. */
 export const nothingIgnored: ReadonlySet<string> = new Set();
 
-/**
- * A record's content as 32 hexadecimal digits.
- *
- * @param ignored the fields that the run left out which wrote the record.
- */
+/** A record's content as 32 hexadecimal digits, without the `ignored` fields: those that the run left out which wrote the record. */
 export function contentOf(list: ListDefinition, record: RecordValues, ignored = nothingIgnored): string {
   return hash16Hex(shapeOf(list).canonical(record, ignored));
 }
@@ -74,13 +70,8 @@ function newShape(list: ListDefinition) {
     canonical,
   };
 
-  /**
-   * The text whose hash is a record's content: canonical JSON in the service's shape. Fields that are null or absent are left out, and a
-   * reference to a connection is `{"id":N}` alone. docs/audit.md describes it. It is made for every record that is read: only `extra`
-   * needs a general writer.
-   *
-   * @param ignored fields that are left out. A later version can have a column for one of them.
-   */
+  // The text whose hash is a record's content: canonical JSON in the service's shape (docs/audit.md). It is made for every record, so
+  // only `extra` goes through a general writer. A later version can have a column for a field that is ignored.
   function canonical(record: RecordValues, ignored: ReadonlySet<string>): string {
     const values = valuesOf(record);
     const object: Record<string, unknown> = {};

@@ -1,10 +1,7 @@
 const unseen = /[\p{Cc}\p{White_Space}]/u;
 const plainHost = /^[a-z0-9._-]+$|^\[[0-9a-f:.]+\]$/i;
 
-/**
- * A webhook's endpoint cut to scheme and host, for example `https://hooks.example.com`; null if it is no complete address. User name,
- * password, path, query and fragment can each be secret.
- */
+/** A webhook's endpoint cut to scheme and host; null if it is no complete address. All that is beside these can be secret. */
 export function cutEndpoint(endpoint: string): string | null {
   // Text after a space is not part of the host, but the parser would take it for one.
   const isOneWord = endpoint.isWellFormed() && !unseen.test(endpoint.trim());

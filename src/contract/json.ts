@@ -15,11 +15,7 @@ export function isObject(value: unknown): value is { readonly [name: string]: un
 // A number after a structural character, with an exponent or at least 16 digits: `JSON.parse` might change it.
 const longNumber = /[:[,]\s*-?(?:\d[\d.]*[eE]|[\d.]{16})/;
 
-/**
- * Parses JSON; a number that a double can't represent becomes one that `JSON.stringify` writes by its digits.
- *
- * @throws SyntaxError, or RangeError if it is nested some thousand levels deep.
- */
+/** Parses JSON; a number that a double can't represent keeps its digits. Throws a SyntaxError, or a RangeError for thousands of levels. */
 export function parseExact(text: string): unknown {
   if (!longNumber.test(text)) return JSON.parse(text);
   const exactly = (_key: string, value: unknown, { source = '' }: { readonly source?: string }) =>
@@ -38,10 +34,7 @@ function digitsOf(text: string): string {
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`;
 }
 
-/**
- * Canonical JSON (RFC 8785) of a parsed value. Beyond the RFC, a number that a double can't represent keeps its digits
- * as received, and a lone surrogate is written as its `\uXXXX`.
- */
+/** Canonical JSON (RFC 8785), but a number that a double can't represent keeps its digits, and a lone surrogate is written as `\uXXXX`. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (JSON.isRawJSON(value)) return canonicalNumber(value.rawJSON);

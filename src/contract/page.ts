@@ -63,13 +63,11 @@ export interface PageSource {
   readonly traffic: FieldsOf<typeof traffic>;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;
-  /** Gets one page, with all its retries. Throws a ServiceError if all failed or another try can't help, with `isOfSize` if a smaller page might come. */
+  /** Gets one page, with all its retries. Throws a ServiceError at last, with `isOfSize` if a smaller page might come. */
   getPage(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Page>;
 }
 
-/**
- * Bytes of items that are parsed at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as long as parsing it.
- */
+/** Bytes of items that are parsed at a time. For a text beyond some 100 KiB the engine maps memory, which takes twice as long. */
 const partBytes = 32 * 1024;
 
 /** Parses a page's items from the bytes of the array. Throws a SyntaxError if they are not JSON. */

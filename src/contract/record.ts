@@ -42,10 +42,8 @@ const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 class Unreadable extends Error {}
 
 /**
- * Reads the items of a page of a list: unknown in, typed records out.
- *
- * @param ignored fields beside the contract that are left out of the contents. The records have them in `extra`.
- * @returns besides, in `contents`, 16 bytes for each item: the content of a record, anything for a rejected one.
+ * Reads the items of a page of a list. The `ignored` fields are left out of the contents, but are in the records' `extra`. The result's
+ * `contents` has 16 bytes for each item: the content of a record, anything for a rejected one.
  */
 export function readRecords(list: ListDefinition, items: readonly unknown[], ignored = nothingIgnored) {
   const shape = shapeOf(list);
@@ -184,7 +182,7 @@ function membersBeside(
   return JSON.stringify(members);
 }
 
-/** A record of a list from its JSON in the service's own shape; undefined if no record of the list is so. Throws a SyntaxError if it is no JSON. */
+/** A record of a list from its JSON in the service's own shape; undefined if it is none. Throws a SyntaxError if it is no JSON. */
 export function readOne(
   list: ListDefinition,
   json: string,
@@ -198,10 +196,7 @@ export function identifying(list: ListDefinition, { scalars }: Pick<RecordValues
   return shapeOf(list).identifyingAt.map(at => scalars[at] ?? null);
 }
 
-/**
- * Two contents with the same identity are versions of one record: its id, or as JSON the values of the fields that
- * identify it. Two texts of one instant are one time.
- */
+/** An id, or as JSON the fields that identify a record: contents with one identity are versions of it. Two texts of an instant are one. */
 export function identityOf(
   list: ListDefinition,
   { id, scalars, key }: RecordValues & Partial<Pick<MirrorRecord, 'key'>>,
@@ -214,12 +209,7 @@ export function identityOf(
   return JSON.stringify(identifyingAt.map(at => (at === timeAt ? time : scalars[at])));
 }
 
-/**
- * Reads a record from its JSON in the service's own shape, or a connection, whose name is its only scalar.
- *
- * @param ignored the fields that the run left out which wrote the record, if its content counts.
- * @throws SyntaxError, TypeError if the text is not a record of that resource.
- */
+/** A record, or a connection whose name is its only scalar, from its JSON in the service's shape. Throws a SyntaxError or TypeError. */
 export function recordOfJson(
   resource: string,
   json: string,
@@ -235,12 +225,7 @@ export function recordOfJson(
   return record;
 }
 
-/**
- * Whether a record's further fields are as docmirror writes them: in compact JSON, and none that fits its column, so that
- * queries of the columns find it. The order of the fields does not count.
- *
- * @throws SyntaxError if `extra` is no JSON.
- */
+/** Whether `extra` is compact JSON with no field that fits its column, so that queries find it. Throws a SyntaxError if it is no JSON. */
 export function isNormalRecord(list: ListDefinition, { id, scalars, arrays, extra }: RecordValues): boolean {
   if (extra === null) return true;
   const read = readOne(list, wireWriter(list, () => undefined)({ id, scalars, arrays, extra }));

@@ -30,14 +30,11 @@ const laneBits = 32;
 /** A lane is a double: after this many additions of 32 bits it must be carried over, long before 2^53. */
 const additionsMax = 2 ** 20;
 
-/**
- * The sum of a multiset of records: their number, and the sum of their contents as big-endian integers modulo 2^128.
- * The order does not matter, parts can be added and subtracted, and equal sums mean equal multisets.
- */
+/** The sum of a multiset of records: their number, and their contents added as integers modulo 2^128. Equal sums mean equal multisets. */
 export class Sum {
   count = 0;
   #total = 0n;
-  /** What is not yet in the total: 32 bits of each content, the most significant first. It is several times as fast as a BigInt for each. */
+  /** What is not yet in the total: 32 bits of each content, the most significant first. That is several times as fast as a BigInt. */
   readonly #lanes = new Float64Array((8 * contentBytes) / laneBits);
   #additions = 0;
 

@@ -7,10 +7,7 @@ const usual = /^[1-9]\d{3}-\d\d-(?:[01]\d|2[0-8])T\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
 const firstMs = Date.parse('0000-01-01T00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
-/**
- * The point in time that a text gives in ISO 8601 or RFC 3339, in milliseconds since 1970. The text is a date with or without a time, in
- * UTC if it gives no zone. Null for every other text, and if the year in UTC does not have four digits.
- */
+/** An ISO 8601 or RFC 3339 text in milliseconds since 1970, in UTC if it gives no zone; null for others, and a year beyond four digits. */
 export function instantMs(text: string): number | null {
   const quick = usual.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(quick)) return quick;
