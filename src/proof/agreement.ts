@@ -20,12 +20,7 @@ const wholeMin = 3;
 const unstableReason =
   'the order is not stable: pages repeat some records and skip others; the service should sort by a second, unique key, too';
 
-/**
- * Plain readings of the whole list, by some page sizes if the service serves them. If two in a row agree, the list is proven; or if three
- * do not agree, but show one stable order.
- *
- * @param reason why windows do not prove it.
- */
+/** Plain readings of the whole list, by several sizes: rules 3 and 4 of docs/proof.md. `reason` says why windows do not prove it. */
 export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict> {
   const { largest, totalBefore } = run.list;
   const sizes = [largest, ...run.otherSizes].slice(0, wholeMin);
@@ -79,10 +74,7 @@ const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
   page: repeated,
 });
 
-/**
- * Whether the last two readings agree. If a record is on two pages, an unstable order might show it twice and hide another one. Then
- * three have to agree, all cut in other ways.
- */
+/** Whether the last two readings agree; or three, if a record is on two pages, because an unstable order might then hide another one. */
 function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boolean {
   const now = readings.at(-1) as PlainReading;
   const isSame = (before: PlainReading | undefined) =>
@@ -91,19 +83,13 @@ function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boole
   return isSame(readings.at(-2));
 }
 
-/**
- * Whether a total was less than the one before it. Then a record that went can have come back with another text, which looks like an edit,
- * and readings that show the same records need not be of one list.
- */
+/** Whether a total fell: then a record that went can have come back with another text, which looks like an edit. */
 function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
   const answers = readings.flatMap(reading => reading.answers).sort((a, b) => a.asked - b.asked);
   return answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
 }
 
-/**
- * Whether the last reading shows a record less often than the one before, in a list of the same total: pages repeat some records and skip
- * others.
- */
+/** Whether pages repeat some records and skip others: the last of two readings with one total shows a record less often. */
 function isOrderUnstable(readings: readonly PlainReading[]): boolean {
   const [before, now] = readings.slice(-2);
   if (before === undefined || now === undefined || before.problem !== null || now.problem !== null)
@@ -134,11 +120,7 @@ function keyOrderOf({ heard, list }: Reading) {
   return order === null || order.slack > 0 || order.strays > 0 ? null : order;
 }
 
-/**
- * Whether the last two readings agree in a list that grows where its newest keys are: each shows as many records as were listed when its
- * page at that end came, and both show the same up to the newest key of the first one. So nothing that the first one showed has gone since;
- * and a record is hidden between two pages only if one before it goes, or if one comes and a record is missing in the count.
- */
+/** Whether the last two readings agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */
 function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boolean {
   const order = keyOrderOf(run);
   const [before, now] = readings.slice(-2);
@@ -156,10 +138,7 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
   return areSame && !areTwins;
 }
 
-/**
- * The records of a reading with keys up to the newest, and those that are on two of its pages; null if they are not in the order of their
- * keys, or not as many as were listed when the page at the growing end came.
- */
+/** The records with keys up to the newest, and those on two pages; null if keys are out of order, or fewer or more than the total. */
 function inOneOrder({ pages }: PlainReading, direction: Direction, newest: number) {
   const shownOn = new Map<number, Answer>();
   const shifted = new Set<number>();
@@ -184,12 +163,7 @@ function inOneOrder({ pages }: PlainReading, direction: Direction, newest: numbe
   return { records: upTo.sort((a, b) => a.record - b.record || a.version - b.version), shifted };
 }
 
-/**
- * Whether whole readings show a list in a stable order that nobody sees. Each page then covers all places between its first and its
- * last record, as a window does, and pages that share records leave none out. A record on two pages of one reading links none. New records
- * can have shifted it to the next page, by as many places as the total says that records came. If not, it was moved, and another one can be
- * hidden; or it is two that are the same, as if it is on two pages of two readings. No page need show both.
- */
+/** Whether whole readings show one stable order: rule 4 of docs/proof.md. A record that is on two pages of one reading links none. */
 function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Reading): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];

@@ -2,10 +2,7 @@ import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } f
 
 // A total can refute a claim. It never proves one.
 
-/**
- * Compares an answer with its own total. A full page is contradicted if the total does not reach its end; a page that is not full, if
- * the total is not its first place plus its items. An answer at or beyond its own total says nothing, unless it is the first page.
- */
+/** Compares an answer with its own total. At or beyond its own total it says nothing, unless it is the first page. */
 export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' {
   const { total, size, page, index } = answer;
   if (isOfEmptyList(answer)) return 'agrees';
@@ -21,10 +18,7 @@ export function isOfEmptyList({ index, total, page }: Answer): boolean {
 
 const isContradicted = (answer: Answer): boolean => checkTotal(answer) === 'contradicts';
 
-/**
- * The answers that count. If an answer contradicts its own total and a later one has the same address, only the later one counts:
- * count and items can come from two queries, and a change between them is not an error.
- */
+/** The answers that count: a later one replaces one of the same address that contradicts its total: these can be two queries. */
 export function countedAnswers(answers: readonly Answer[]): Answer[] {
   if (!answers.some(isContradicted)) return [...answers];
   const newest = new Map<string, Answer>();
@@ -35,10 +29,7 @@ export function countedAnswers(answers: readonly Answer[]): Answer[] {
   return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
 }
 
-/**
- * The answers that end the list: pages that are not full and agree with their total, if no answer contradicts its own. A total alone
- * proves no end: a page that is not full can be in the middle of a list, and a full one can be cut off.
- */
+/** The answers that end the list: pages that are not full and agree with their total. See *The end of a list* in docs/proof.md. */
 export function endingAnswers(counted: readonly Answer[]): ReadonlySet<Answer> {
   if (counted.some(isContradicted)) return endsWithoutTotals(counted); // guard: contradicted totals
   return new Set(counted.filter(answer => !isFull(answer) && checkTotal(answer) === 'agrees'));
@@ -49,12 +40,7 @@ const isFull = ({ page, size }: Answer): boolean => page.count >= size; // guard
 /** A limit of records that a service lists or counts is a multiple of one of these. */
 const limitUnits = [1_000, 1_024];
 
-/**
- * The ends of a list that has more records than its totals say: these are of an earlier moment, or estimates. Two pages that begin at
- * different places are not full and end at the same record and place, by sizes that the service serves in full elsewhere; behind each is
- * an empty page, and so is the one that begins at that place: there is no room for a record that did not fit into the others. A total that
- * is greater still says that the list goes on.
- */
+/** The ends of a list that has more records than its totals say: two pages end alike. See *The end of a list* in docs/proof.md. */
 function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const sizes = sizesServed(counted);
   const isShort = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
@@ -89,11 +75,7 @@ export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
   return new Set(answers.filter(isFull).map(({ size }) => size));
 }
 
-/**
- * The pages that can show an end without a total, by sizes that are served: one that has many records before it and one that has few, and
- * those behind them. If pages leave a record out, they end at different places; or it did not fit into either, and is the first one of a
- * page that begins there.
- */
+/** The pages that can show an end without a total: two that begin far apart, those behind them, and one that begins at the end. */
 export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const counted = countedAnswers(answers);
   const end = endShown(answers);
@@ -132,10 +114,7 @@ const copyStepMin = 3;
 const copyReturnsMin = 4;
 const copyShare = 1 / 10;
 
-/**
- * Two totals that come in turn, each again and again, as if answers came from copies of the list that differ; null if there are none. The
- * total of one list can come back to a number that it had, but not time and again to the same one.
- */
+/** Two totals that come by turns time and again, because answers are from copies of the list that differ; null if there are none. */
 export function copiesIn(answers: readonly Answer[]): readonly [number, number] | null {
   const returns = new Map<number, number>();
   const least = Math.max(copyReturnsMin, answers.length * copyShare);
@@ -157,11 +136,7 @@ export function isOnePageWhole(heard: readonly Answer[]): boolean {
   return counted.some(({ index, size, page }) => index === 0 && page.count < size && !page.isIdTwice);
 }
 
-/**
- * Why a list that was read has fewer records than its totals state; null if it has not. While it changes, a record that came can be at a
- * place that was read before. The totals show by how much they moved. Too many are no fault: each was listed at some moment of the reading.
- * Totals of an earlier run say nothing of now.
- */
+/** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */
 export function miscount(answers: readonly Answer[], records: number): string | null {
   const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);

@@ -24,10 +24,7 @@ export type Growth =
 /** An incremental sync that needs more pages than this becomes a full sync. */
 const growthPagesMax = 200;
 
-/**
- * The same proof for the keys from the newest known one on, or from a slack before it, of a list that grows at one end. A new record below
- * these keys, or a total that shows another change, makes it a full sync. Records that arrive meanwhile are simply included.
- */
+/** The same proof for the keys at the growing end: see *Incremental syncs* in docs/proof.md. Records that arrive meanwhile are included. */
 export function* proveGrowth(list: KnownList): Asking<Growth> {
   const { identity, order, largest, newestKey, count } = list;
   const { direction, slack, stretch, strays } = order;

@@ -23,10 +23,7 @@ const strayShare = 0.02;
 /** The most strays of a page. */
 export const straysMax = 4;
 
-/**
- * The order of all answers; null if there is none, or their slack is too long. So one answer ends the proof by key, and so does the
- * last full sync. No more strays are supposed than it takes.
- */
+/** The order of all answers, with no more strays than it takes; null if an answer or the last full sync has none, or slack is too long. */
 export function orderOf(
   answers: readonly Answer[],
   learnt: LearntOrder,

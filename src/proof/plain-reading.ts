@@ -35,7 +35,6 @@ export interface PlainReading {
   readonly isSizeRefused: boolean;
 }
 
-/** How a reading is made. */
 interface ReadingOptions {
   readonly isSecondLook?: boolean;
   readonly again?: string | null;
@@ -47,10 +46,7 @@ interface ReadingOptions {
   readonly known?: readonly Answer[];
 }
 
-/**
- * Reads the list from its first page to its last one. It goes on if the list grows meanwhile, so that every page is seen; but not if an
- * answer is wrong. A page that does not fit its own total is asked for once more.
- */
+/** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
 export function* readPlainly(run: Reading, size: number, options: ReadingOptions): Asking<PlainReading> {
   const { isSecondLook = false, isOtherwise = false, isCut = false, known = [] } = options;
   const isIgnored = isOtherwise && run.hasOneSize && run.ignoresSizes;
@@ -129,10 +125,7 @@ function hasOneRecord({ page: { records } }: Answer): boolean {
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
-/**
- * The totals of a reading, if they are not all the same. A page that is beyond the end only since the first page came counts, too: the
- * list got shorter meanwhile, so a record can have moved to a page that was read before.
- */
+/** The totals of a reading, if they differ. A page that fell beyond the end counts: a record can have moved to one that was read before. */
 function totalsOf(answers: readonly Answer[]): string | null {
   const first = answers[0]?.total ?? 0;
   const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer) || beginOf(answer) < first; // guard: a list that got shorter

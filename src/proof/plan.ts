@@ -27,10 +27,7 @@ export function overlapOf(largest: number, identity: Identity): number {
 /** Tells whether an address must be left out. */
 type IsUsed = (page: PageAddress) => boolean;
 
-/**
- * Plans pages so that each begins before the one before it ends. Many pages begin `overlap` records before the end of those so far:
- * it takes the one that reaches furthest. The plan depends on its arguments alone, so a later run asks for the same pages.
- */
+/** Pages that each begin `overlap` records before the end of those so far, and reach as far as they can. Each run plans the same ones. */
 export class Plan {
   readonly #largest: number;
   readonly #overlap: number;
@@ -76,10 +73,7 @@ export class Plan {
 /** At most so many page sizes are tried. */
 export const sizesMax = 40;
 
-/**
- * Page sizes for more readings, in the order in which a run tries them; the next run begins with the next one. Their pages are cut at other
- * places than those of the largest size, and are hardly more, but for the last of two sizes. None has one record.
- */
+/** Page sizes for more readings; the next run begins with the next one. Their pages are cut at other places, and are hardly more. */
 export function otherSizes(largest: number, run: number): number[] {
   const smaller = sizesBetween(2, largest - 1);
   const others = smaller.filter(size => divisor(size, largest) === 1);
@@ -124,10 +118,7 @@ export interface PlaceRange {
 const marginMax = 10;
 const marginShare = 1 / 4;
 
-/**
- * A page that has a range of places inside: the first size with enough records on both sides or, if none has them, the one with the
- * most. Null if none has the range inside at an unused address.
- */
+/** A page with a range of places inside: the first size with enough records on both sides, or the one with the most; null if none has. */
 function pageAround({ from, to }: PlaceRange, sizes: readonly number[], isUsed: IsUsed): PageAddress | null {
   let best: PageAddress | null = null;
   let bestSlack = 0;
@@ -187,10 +178,7 @@ export function repairsOf(windows: KeyWindows, total: number, largest: number, i
   return pagesFor(openPlaces(windows, total, largest / 2), sizesBetween(least, largest), total, isUsed);
 }
 
-/**
- * The pages of a second look around rows that would be removed, by sizes that rotate with the run's number. If they were more than half
- * of the list, or if records can be anywhere, the whole list is read by a plan of its own.
- */
+/** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
 export function pagesToConfirm(
   { windows, ...order }: KeyWindows,
   keys: readonly number[],

@@ -32,10 +32,7 @@ const furtherReadingsMax = 3;
 /** A total that stands at a multiple of this can be a limit. */
 const roundTotal = 1_000;
 
-/**
- * Reads a whole list until its records are proven, and then looks a second time for rows that would go. Four rules can prove it, in this
- * order: one page shows all; windows on keys; two complete readings in a row that agree; three that show one stable order.
- */
+/** Reads a whole list until one of the four rules of docs/proof.md proves it, and then looks a second time for rows that would go. */
 export function* prove(list: ListFacts): Asking<Proof> {
   const run = new Reading(list);
   try {
@@ -55,10 +52,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
   }
 }
 
-/**
- * A record that gets a new time moves to the front of a list of the newest first, from a page that was not read yet to one that was. So the
- * front is looked at again, by another page size, until a page reaches what the first answer has shown.
- */
+/** A record that gets a new time moves to the front. So the front is read again, by another size, to what the first answer has shown. */
 function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
   const [first] = run.heard;
   const [size] = run.otherSizes;
@@ -71,15 +65,12 @@ function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
   return yield* weigh(run);
 }
 
-/**
- * Whether plain readings can prove more than windows: if all answers state the same total, because more records might have one key than are
- * on a page; or if keys can be behind, because a page can be denser than its slack. They prove nothing if totals do not fit pages of a size
- * that is served. A page of another size can be one of a service that ignores sizes in silence.
- */
+/** Whether plain readings can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
 function mayReadPlainly({ heard, failed, hasOneSize }: Reading, { windows }: Verdict): boolean {
   const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = heard.every(({ total }) => total === heard[0]?.total);
   const sizes = sizesServed(heard);
+  // A page of another size can be one of a service that ignores sizes in silence.
   const isWrong = (answer: Answer) => checkTotal(answer) === 'contradicts' && sizes.has(answer.size);
   const isTotalWrong = countedAnswers(heard).some(isWrong);
   return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
@@ -123,7 +114,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   }
 }
 
-/** The size of one more reading: one that shows the whole list on its page, or one by addresses that the run has not used, if there is any. */
+/** The size of one more reading: one that shows the whole list on its page, or one by addresses that the run has not used. */
 function sizeFor(run: Reading, at: number): number {
   const isUnused = (size: number) =>
     !pagesAcross({ from: 0, to: run.total }, size, run.total).some(run.isUsed);
@@ -171,11 +162,7 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
   }
 }
 
-/**
- * The answers that a proof rests on: it is as old as the oldest one. Readings that agree, or show one order, are of this run alone. But a
- * record keeps its rows if an answer of an earlier run shows it, though it can have gone since. So that answer counts, too, unless others
- * show as many of each of its records.
- */
+/** The answers that a proof rests on. If readings prove it, one of an earlier run counts if it alone shows as many of some record. */
 export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verdict'>): readonly Answer[] {
   if (verdict.rule === 'key' || !answers.some(({ isRecalled }) => isRecalled)) return answers;
   const most = new Map<number, number>();
@@ -206,8 +193,7 @@ function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict): Eviden
   const ofLook = (isSecondLook: boolean) =>
     openIn(windows.windows.filter(({ answer }) => answer.isSecondLook === isSecondLook));
   const unconfirmed = [true, false].flatMap(ofLook); // guard: a second look
-  // A slack that no run before has seen can still be too small, and a stray can be anywhere: then only a list that is proven as a whole
-  // loses rows.
+  // A slack that no run before has seen can be too small, and a stray can be anywhere: then only a list that is proven loses rows.
   const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
   const mayGo = isSlackKnown || isProven; // guard: removals by a new slack
   return { open: mayGo ? openIn(windows.windows) : [allKeys], unconfirmed };

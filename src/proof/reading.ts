@@ -44,11 +44,7 @@ export interface ListFacts {
   readonly run: number;
   /** The total that the run before found; null if there was none. */
   readonly totalBefore: number | null;
-  /**
-   * The mirror's rows that no answer so far leaves room for.
-   *
-   * @param joined records of several pages that count as one answer.
-   */
+  /** The mirror's rows that no answer leaves room for; each of `joined` are records of several pages that count as one answer. */
   unshown(joined: readonly Shown[]): readonly UnshownRow[];
 }
 
@@ -76,10 +72,7 @@ const requestsMin = 100;
 /** The most pages beyond the end that totals state, while each is full. */
 export const pagesBeyondMax = 20;
 
-/**
- * A reading ends before its proof does: something keeps it from going on, and it is thrown into the proof with the answers that had come;
- * or it took too many requests.
- */
+/** A reading ends before its proof does: it took too many requests, or something keeps it from going on, with the answers that had come. */
 export class EndedEarly extends Error {
   readonly answers: readonly Answer[];
 
@@ -92,10 +85,7 @@ export class EndedEarly extends Error {
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
 
-/** How pages are asked for. */
-export type AskOptions = Partial<
-  Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall'>
->;
+type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall'>>;
 
 /** The answers of a run, and how it asks for more. */
 export class Reading {
@@ -174,11 +164,7 @@ export class Reading {
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
 
-/**
- * Asks once more for the pages that contradict their totals, unless they are too many: the service then does something else.
- *
- * @param share the largest share of the answers; count and items of few come from two moments.
- */
+/** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
 export function* askedAgain(
   run: Reading,
   answers: readonly Answer[],

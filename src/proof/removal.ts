@@ -11,18 +11,14 @@ export interface Evidence {
   readonly oldestListed: number;
   /** Whether one more complete reading by other pages has not shown these rows either. */
   readonly isReadAgain: boolean;
-  /** Keys that no window covers, and keys that no second window covers that was asked for later, by another address; null if the proof is not by key. */
+  /** Keys that no window covers, and that no window of a later look at other addresses covers; null if the proof is not by key. */
   readonly byKey: { readonly open: readonly KeyRange[]; readonly unconfirmed: readonly KeyRange[] } | null;
 }
 
 /** The fate of a row that no answer has shown: removed, to be looked for once more, or left as it is. */
 export type Fate = 'gone' | 'unconfirmed' | 'undecided';
 
-/**
- * The fate of an unshown row. It goes only if two answers of this run, by different addresses, say so.
- *
- * @param key its id or its time; NaN if it has none. Such a row is in no window.
- */
+/** The fate of an unshown row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
 export function fateOf(key: number, evidence: Evidence): Fate {
   const { isProven, isReadAgain, byKey } = evidence;
   if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty

@@ -1,16 +1,11 @@
 // What the answers say of a record =================================
 //
-// A record is its identity, and a list can have several of one identity. Its text can change while the list is read: somebody edits it, two
-// nodes of the service write it in two ways, or a field has another value in each answer. An answer is one moment. So of a record there are
-// as many as one answer has shown at once, in the versions of the newest answer that shows that many:
+// A record is its identity, and a list can have several of one, in several texts: see *Two texts of one record* in docs/proof.md.
 //
 //     09:00   a  b  b'       two of b in two versions
 //     09:01         b' c     the page begins between them: it says nothing of b
 //     09:02   a  b" b'       one of them was edited
 //                            a, b" and b' are in the list, and b is an older version of a row
-//
-// More were never there at once. Fewer would leave one out that can have been there all the time. An answer that shows fewer is one whose
-// edge cuts them, or one of them has gone meanwhile: the next run sees that.
 
 /** The version of a record that has one row, if it is shown as that row is. Other versions have numbers from 1. */
 export const asItsRow = 0;
@@ -51,13 +46,7 @@ interface Seen {
   readonly shown: Set<number>;
 }
 
-/**
- * Settles some records of a run.
- *
- * @param answers the oldest first.
- * @param records the numbers of the records; others are left out.
- * @param isOneEach whether an identity has one record at most, as an id has. If a list has it twice, the row keeps its version.
- */
+/** Settles the records of these numbers by answers, the oldest first; `isOneEach` if an identity has one record at most, as an id has. */
 export function settle(
   answers: Iterable<ShownRecords>,
   records: ReadonlySet<number>,

@@ -1,25 +1,15 @@
 // Proof by windows ================
 //
-// The service serves pages, and records are added and removed between two of them. But one answer is one moment: it shows a
-// contiguous piece of the list. If the list is in the order of a key that is visible and can't change (an id, or a time that is part
-// of the record), an answer is a window on the keys: for every key between its first and its last one, it says which records have it.
+// One answer is one moment: it shows a contiguous piece of the list. If the list is in the order of a key that can't change, an answer is a
+// window on the keys: for every key between its first and its last one, it says which records have it.
 //
 //     Keys      1   2   3   4   5   6   7   8   9  10  11  12
 //     Monday    |---a---b-------c---d--|                             first page: it also covers all keys before.
 //     At 09:00                   [--c---d-------e---f--]
 //     At 09:01                                   [--e---f---g-----|  not full, and its total says so: all keys after.
 //
-// Together they cover every key, and each shares a record with the next: the order is one order, and no piece is between two windows.
-// So a record that was listed all the time is on one of them, and a record on none of them was not listed all the time.
-//
-// Almost in order is in order. A list by an id that nobody sees is almost by time, because jobs that run side by side end in another
-// order than they began. Its slack is how far a key can be behind the key of a record before it. An answer then says: every record
-// before it has at most its least key plus the slack, every record after it at least its greatest key less the slack. So its window is
-// what is between these two, without the edges, and neighbours share as many records as it takes for their windows to meet.
-//
-// A few records of a page can be anywhere: a job that was stuck, a clock that is wrong, a record without a time. If each page has at
-// most so many of these strays, the least key that is surely of no stray is the next one after them. A stray itself is in no window;
-// but pages that share records leave no place out, so a list that is proven as a whole has shown it.
+// Together they cover every key, and each shares a record with the next, so that no piece is between two windows. A record on none of them
+// was not listed all the time. docs/proof.md has the rule, and what slack and strays do to a window (*Almost in order*).
 
 import type { ShownRecords } from './settle.ts';
 
@@ -84,7 +74,7 @@ export class PageItems implements ShownRecords {
     return this.keys.length;
   }
 
-  /** How far a key is behind the key of a record before it, without so many strays. Infinite if an id is there twice, or if too many have no key. */
+  /** How far a key is behind the key of a record before it, without so many strays; infinite if that can't be said. */
   slack(direction: Direction, strays: number): number {
     const left = strays - this.keyless;
     if (left < 0) return never; // guard: records without a key are strays

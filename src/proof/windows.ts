@@ -151,12 +151,7 @@ function isCostly(run: Reading): boolean {
   return pages.length - 1 + 2 * Math.max(inBatches.length, toReadAcross) > repairsShare * heard.length;
 }
 
-/**
- * Reads records that share a key and that no page has inside, with those before and after them, as a plain reading does: by the pages
- * of one size, and once more by those of another one. If both agree, they are one window. A second look needs one more reading.
- *
- * @returns how many pages were asked for.
- */
+/** Reads records that share a key across pages (*If exports share a time* in docs/proof.md). Returns how many pages were asked for. */
 export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLook: boolean): Asking<number> {
   const { direction, slack, strays } = order;
   const { largest, identity } = run.list;
@@ -197,7 +192,7 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
   return count;
 }
 
-/** Whether two pages show a record at places that are further apart than that: then no page need show all of its identity. */
+/** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
 function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
   const first = new Map<number, readonly [answer: Answer, place: number]>();
   for (const answer of answers)
