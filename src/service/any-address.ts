@@ -7,12 +7,7 @@ import { codeOf } from '../errors.ts';
 /** The next address is tried that long after the one before, in milliseconds (RFC 8305 §5). */
 const nextAddressMs = 250;
 
-/**
- * Makes connections to whichever address of a host answers first. Each has all of the time: Node's own way ends the try of an address
- * after 250 ms.
- *
- * @param secure makes TLS of a connection.
- */
+/** Makes connections to whichever address of a host answers first. Each try has all of the time; Node itself would end it after 250 ms. */
 export function toAnyAddress(secure: buildConnector.connector, timeoutMs: number): buildConnector.connector {
   return (options, done) => {
     const { hostname, protocol, port } = options;

@@ -2,10 +2,7 @@
 const tickMs = 250;
 const gapMsMax = 1_000;
 
-/**
- * A clock that counts only time in which this process ran. After a stop (SIGSTOP, a frozen container) or long work it goes on where it
- * was: nobody could ask the service meanwhile.
- */
+/** A clock that counts only time in which this process ran: after a stop (SIGSTOP, a frozen container) it goes on where it was. */
 export class AwakeClock {
   readonly #ticking = setInterval(() => this.nowMs, tickMs).unref();
   #lookedAtMs = performance.now();

@@ -21,7 +21,7 @@ export interface HttpOptions {
   /** The most requests at once. */
   readonly concurrency: number;
   readonly userAgent: string;
-  /** The variable that names a proxy, its address, and the same without its secrets. If left out or null, the service is reached directly. */
+  /** The variable that names a proxy, its address, and that without secrets. If left out or null, the service is reached directly. */
   readonly proxy?: { readonly variable: string; readonly url: string; readonly shown: string } | null;
   /** Certificates (PEM) of authorities to trust besides Node's own; left out or null: none. */
   readonly extraCa?: string | null;
@@ -36,10 +36,7 @@ const responseBytesMax = 64 * 1024 * 1024;
 
 const unzip = promisify(gunzip);
 
-/**
- * An answer's body, decompressed. For how long a cache had kept it by its own word (`Age`), and the service wants to be left alone (null:
- * it does not say so), in milliseconds.
- */
+/** An answer's body, decompressed; how long a cache had kept it (`Age`), and how long the service wants to be left alone, if it says so. */
 export interface Body {
   readonly bytes: Buffer;
   readonly ageMs: number;
@@ -61,11 +58,7 @@ export class HttpClient {
     this.#clock = clock;
   }
 
-  /**
-   * Gets a path, with its query, below the base address.
-   *
-   * @throws ServiceError for anything but a complete answer with status 200; its message shows no secret.
-   */
+  /** Gets a path below the base address. Throws a ServiceError, without secrets, for all but a complete answer with status 200. */
   async get(path: string, token: string, signal: AbortSignal, timeoutMs: number): Promise<Body> {
     const url = new URL(`${this.#options.baseUrl}${path}`);
     signal.throwIfAborted();

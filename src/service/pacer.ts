@@ -3,10 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Good answers in a row, for each request in flight, before one more request is allowed. */
 const answersPerRise = 8;
 
-/**
- * Decides how many requests can be in flight for one service, and when the next can start. Overload halves the number,
- * and good answers raise it again by one. A wait that the service asks for delays all requests.
- */
+/** Decides how many requests can be in flight, and when the next can start. Overload halves their number, good answers raise it by one. */
 export class Pacer {
   /** Between the starts of two requests. */
   readonly #spacingMs: number;
@@ -51,7 +48,6 @@ export class Pacer {
     this.concurrency = Math.min(this.concurrency + 1, this.#concurrencyMax);
   }
 
-  /** Notes that the service refused a request because of too much load. */
   noteOverload(): void {
     this.#goodAnswers = 0;
     this.concurrency = Math.max(1, Math.floor(this.concurrency / 2));

@@ -7,10 +7,7 @@ import { ServiceError, tryToRead } from '../errors.ts';
 /** How often a page is asked for whose answer says of itself that it failed or is partial. Other forms are wrong for longer. */
 const faultTriesMax = 6;
 
-/**
- * Whether a member beside the items says that the answer failed or is partial. Its items are then not those of the list, even if there
- * are some.
- */
+/** Whether a member beside the items says that the answer failed or is partial: then its items are not those of the list. */
 function isFault(name: string, value: unknown): boolean {
   if (/^(success|ok|isSuccess)$/.test(name)) return value === false;
   if (/^status(Code)?$/.test(name))
@@ -23,13 +20,7 @@ function isFault(name: string, value: unknown): boolean {
   return value === true && isPartial.test(name);
 }
 
-/**
- * Reads an answer's envelope, `{items, pagination}`.
- *
- * @param asked what was asked for, for messages.
- * @param isKnown tells whether items with that digest need no parsing. Items that are known were JSON when they were parsed.
- * @throws ServiceError if the bytes are not UTF-8, not JSON, not this envelope, or say that the answer failed or is partial.
- */
+/** Reads an answer's envelope, `{items, pagination}`. Items of a known digest are not parsed. Throws a ServiceError for another answer. */
 export function readPage(
   received: Buffer,
   asked: string,
@@ -77,10 +68,7 @@ export function readPage(
     return length > 0 && length >= pageSize && pageNo < pageCount;
   }
 
-  /**
-   * Takes an answer apart without parsing its items; null if its form is unusual. The digest is of the items alone,
-   * because a new record changes `totalRecordCount` on every page, and a request id changes with every answer.
-   */
+  /** Takes an answer apart without parsing its items; null if its form is unusual. The digest is of them alone: the rest changes. */
   function split() {
     const match = itemsName.exec(body.toString('latin1', 0, headBytesMax));
     if (match === null) return null;

@@ -5,10 +5,7 @@ import { type ErrorCode, ServiceError } from '../errors.ts';
 /** How often a page is asked for: once, a few times, or for as long as an outage is (`DOCMIRROR_GIVE_UP_AFTER`). */
 type Tries = 'once' | 'few' | 'outage';
 
-/**
- * How patient a run is with each failure: before and after it has seen the list working (for a refused token: any list), and whether a
- * smaller page might come. What was seen working is tried again for as long as an outage is; what never worked is told at once.
- */
+/** How patient a run is before and after it has seen the list working (for a token: any list), and whether a smaller page might come. */
 const patience: Readonly<
   Partial<Record<ErrorCode, readonly [before: Tries, after: Tries, isOfSize?: 'size']>>
 > = {
@@ -37,15 +34,10 @@ export interface Seen {
   readonly leftMs: number;
 }
 
-/** What follows a failed try: another one, smaller pages, the end, or the end because the service was given up or wants to be left alone. */
+/** What follows a failed try: another one, smaller pages, or the end, also because the service was given up or wants to be left alone. */
 export type Verdict = 'again' | 'smaller' | 'end' | 'given up' | 'left alone';
 
-/**
- * Decides what follows a failed try.
- *
- * @param waitMs how long the service asked to be left alone, in milliseconds; null if it did not. It is believed, with any status.
- * @param tryNumber counted from 1.
- */
+/** Decides what follows a failed try, counted from 1; `waitMs` is how long the service asked to be left alone, null if it did not. */
 export function verdictOn(
   error: ServiceError,
   waitMs: number | null,

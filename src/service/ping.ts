@@ -11,11 +11,7 @@ export interface Ping extends Pick<HttpOptions, 'userAgent' | 'proxy'> {
   readonly body: string;
 }
 
-/**
- * Sends a ping, at most twice and within 10 s in all.
- *
- * @returns null if it was accepted, otherwise the reason, without the address, which is secret.
- */
+/** Sends a ping, at most twice and within 10 s. It returns null, or why it was not accepted, without the address, which is secret. */
 export async function sendPing(ping: Ping): Promise<string | null> {
   const why = await tryOnce(ping);
   return why === null ? null : tryOnce(ping);

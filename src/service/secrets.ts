@@ -1,10 +1,7 @@
 /** A shorter secret is only looked for in the form of the header: alone it would be found in ordinary words. */
 const lengthMin = 8;
 
-/**
- * The secrets of a process, for example the token, in the forms in which a service might echo them: plain, as JSON
- * writes them, percent-encoded, and in base64 or base64url, alone or inside other text like `Bearer …`.
- */
+/** The secrets of a process, in the forms in which a service might echo them: plain, in JSON, percent-encoded, in base64 and base64url. */
 export class Secrets {
   /** The longest first, so that no part of one is left. */
   #forms: readonly string[] = [];

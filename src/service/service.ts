@@ -186,10 +186,7 @@ function toQuery({ pageNo, pageSize }: PageRequest): string {
   return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
 }
 
-/**
- * Measures, over all lists of a run, how long the service has given no useful answer. When that is too long, requests
- * that are under way end, and no request is tried twice until the service answers again.
- */
+/** Measures how long no list of a run got a useful answer. If that is too long, requests end, and none is tried twice until one comes. */
 class Outage {
   readonly #giveUpAfterMs: number;
   readonly #clock: AwakeClock;
