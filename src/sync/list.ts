@@ -14,12 +14,7 @@ import { Stage } from '../store/write/stage.ts';
 import { getFirstPage, pageSizeAtFirst, pagesStated } from './pages.ts';
 import { assertPagesMax, drive, type ListProgress, type ListTask, Pause } from './read.ts';
 
-/**
- * Mirrors one list: reads it until the answers prove its records, and writes them in one transaction. It returns how the list ended,
- * after recording it.
- *
- * @param onFault called with a fault of docmirror itself, which ends the list like any other error.
- */
+/** Reads a list until it is proven, and writes it in one transaction. `onFault` gets a fault of docmirror, which ends the list, too. */
 export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<SyncedList> {
   const { list, mirror, clock, observer, source } = task;
   const begun = clock();

@@ -31,9 +31,8 @@ const smallerSizes = [250, 50];
 const triesOfSize = 2;
 
 /**
- * Asks for a list's first page without `pageNo`, and finds the page size: the size of the answer counts, not the size
- * that was asked for. If the service refuses a size, or fails to make such a page, smaller ones are asked for, at last its default. The
- * default, and a size that was cut silently, is then asked for by its real value, so that the service counts its pages by it.
+ * Asks for a list's first page, by smaller sizes if one is refused or fails, at last by the service's default. A default, or a size that
+ * was cut silently, is then asked for by its real value, so that the service counts its pages by it.
  */
 export async function getFirstPage(
   source: PageSource,
@@ -124,12 +123,7 @@ export const wrongSize: Wrong = {
 const noPage: Fetched = { page: null, wrong: null };
 const noSize: Fetched = { page: null, wrong: wrongSize };
 
-/**
- * Returns a function that gets a page of a list, or finds out what it means if there is none. That throws a ServiceError if the service
- * does not answer, or refuses more than this page.
- *
- * @param isKnown tells whether items with that digest need no parsing.
- */
+/** Makes a function that gets a page, or finds out why there is none. It throws a ServiceError if more than this page is refused. */
 export function pageGetter(
   source: PageSource,
   list: ListDefinition,

@@ -85,13 +85,8 @@ const noItems = joinPages([], 'id');
 type Asked = Ask & Pick<Answer, 'asked' | 'at' | 'isRecalled'>;
 
 /**
- * Drives a proof: asks for the pages that it wants, a few requests in flight, stages what comes, and tells it the answers.
- *
- * @param first the list's first page, which is then the first answer; null if only the growing end is read.
- * If a page can't be read, the run is cancelled, or the list has more pages than are allowed, a full reading ends early: the proof says what
- * the answers so far show.
- *
- * @throws ServiceError, CancelledError if that happens to an incremental reading.
+ * Drives a proof: asks for its pages, a few at a time, stages what comes, and tells it the answers, of which `first` came before. If the
+ * run is cancelled or no page comes, a full reading concludes from what came, and an incremental one throws.
  */
 export async function drive<Result>(
   asking: Asking<Result>,

@@ -20,10 +20,8 @@ export interface RunOptions extends ListOptions {
 }
 
 /**
- * Syncs lists. If the reading of a list takes too long, it pauses, so that what it has read is written; then the next run begins at once
- * with the lists that are not done. The summary is that of the last run.
- *
- * @throws an error of the mirror as a whole, and a fault of docmirror itself; a fault in a list is thrown when its run has ended.
+ * Syncs lists. If a reading takes too long, it pauses, and the next run begins at once with what is not done. The summary is that
+ * of the last one. A fault of docmirror in a list is thrown when its run has ended.
  */
 export async function runSync(options: RunOptions, world: RunWorld): Promise<RunSummary> {
   let next = options;
@@ -40,11 +38,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   }
 }
 
-/**
- * One run: each list is read, proven and applied by itself, so that a list that fails does not affect the others.
- *
- * The lists whose connection names have the highest rank go first, so that a dry run reports the final names.
- */
+/** One run, each list by itself. Those whose connection names rank highest go first, so that a dry run reports the final names. */
 async function runOnce(options: RunOptions, world: RunWorld) {
   const { source, mirror, clock, signal } = world;
   // The clock might be set during the run.
