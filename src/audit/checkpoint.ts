@@ -102,10 +102,7 @@ export function readNote(written: string): Note {
   return { text: written.slice(0, end), signatures };
 }
 
-/**
- * The result of checking a note's signatures for one key: `verified`; `forged` if a line that names the key is not by it; `absent`
- * if no line names the key. Lines of other keys are ignored.
- */
+/** Checks the signatures of a note by one key: `forged` if a line names the key and is not by it, `absent` if no line names it. */
 export function signatureVerdict(
   { text, signatures }: Note,
   { name, publicKey }: { readonly name: string; readonly publicKey: KeyObject },

@@ -4,10 +4,7 @@ import canonicalize from 'canonicalize';
 /** A value of a column, as SQLite returns it. */
 export type ColumnValue = string | number | null | Uint8Array;
 
-/**
- * A row of a table as canonical JSON (RFC 8785), by the names of its columns. Null columns are left out. A BLOB is written in
- * lower-case hexadecimal digits. Source: docs/audit.md.
- */
+/** A row as canonical JSON (RFC 8785) by its columns, without nulls; a BLOB in lower-case hexadecimal digits. Source: docs/audit.md. */
 export function canonicalRow(row: Readonly<Record<string, ColumnValue>>): string {
   const members = Object.entries(row)
     .filter(([, value]) => value !== null)
@@ -51,11 +48,7 @@ function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
   return hash('sha256', Buffer.concat([nodePrefix, left, right]), 'buffer');
 }
 
-/**
- * A Merkle tree of RFC 6962 to which leaves are appended. It keeps only the roots of its perfect subtrees, the largest first: one
- * for each 1 in its size as a binary number. So a leaf costs at most log2(size) hashes, and one on average. For the root at a
- * smaller size, ask when the tree has that size.
- */
+/** A Merkle tree of RFC 6962. It keeps only the roots of its perfect subtrees, the largest first: one for each 1 of its size in binary. */
 export class MerkleTree {
   /** How many leaves there are. */
   size = 0;
@@ -71,7 +64,7 @@ export class MerkleTree {
     this.size++;
   }
 
-  /** The root of the leaves so far. Without leaves it is the SHA-256 of nothing. */
+  /** The root of the leaves so far; there is none of a smaller size any more. Without leaves it is the SHA-256 of nothing. */
   root(): Buffer {
     const last = this.#perfect.at(-1);
     if (last === undefined) return hash('sha256', '', 'buffer');

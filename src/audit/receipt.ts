@@ -150,21 +150,14 @@ export class MalformedError extends Error {
   override readonly name = 'MalformedError';
 }
 
-/**
- * A receipt as it is stored: canonical JSON (RFC 8785). Its UTF-8 bytes are the leaf of the log.
- *
- * @throws if it contains something that JSON can't have: half a surrogate pair, or a number that is not finite.
- */
+/** A receipt as it is stored: canonical JSON (RFC 8785), whose UTF-8 bytes are the leaf of the log. It throws for what JSON can't have. */
 export function receiptText(receipt: Receipt): string {
   return canonicalize(receipt) as string;
 }
 
 const exactShapes = new Map(Object.entries(receiptShapes).map(([kind, shape]) => [kind, exact(shape)]));
 
-/**
- * Reads a stored receipt; null if somebody altered it. It must have exactly the fields of its kind, and every byte as `receiptText`
- * writes it. This refuses everything that a parser would ignore: spaces, another order, a repeated name, `1.0`.
- */
+/** A stored receipt; null if it is not byte for byte as `receiptText` writes it: other spaces, another order, a repeated name, `1.0`. */
 export function receiptOrNull(text: string): Receipt | null {
   try {
     const receipt: Receipt = JSON.parse(text);
