@@ -142,12 +142,7 @@ const passing = new Set(['159', '202', '209', '210', '242', '252', '425', '439',
 const certificateFault = /CERT|ISSUER|SIGNATURE|ALTNAME/;
 const wordsMax = 300;
 
-/**
- * Makes an error with a message for the user of the failure of a request. The message quotes nothing of an answer that is not
- * ClickHouse's, because it can contain what was sent, including the password.
- *
- * @param sentRows true if the server's message might contain rows, and the secret part of a webhook's address with them.
- */
+/** A failure in words for the user. They quote nothing that can have secrets: no answer of another program, and none about rows. */
 function faultOf(
   error: Error,
   { url, proxy, user, database }: ClickHouseOptions,

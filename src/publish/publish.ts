@@ -24,13 +24,9 @@ export interface PublishOptions {
 const overtakenMax = 5;
 
 /**
- * Brings a mirror into ClickHouse: sends the runs that are not there yet, in their order, and compares the result with the mirror.
- * Then it records which runs are complete. The version of every row follows from its run, so sending one twice changes nothing. A
- * publication can be interrupted anywhere, or run twice at once.
- *
- * @param open opens the mirror in its present state. It is called again if another publisher, with later runs, might be ahead.
- * @throws UsageError if the server lacks the tables or refuses the password, or the tenant is not this mirror's.
- * @throws DocmirrorError if ClickHouse does not have what the mirror has.
+ * Sends the runs that ClickHouse does not have yet, in order, compares it with the mirror, and records which runs are complete. The version
+ * of a row follows from its run, so this can be interrupted anywhere, or run twice at once. `open` opens the mirror in its present state,
+ * again if another publisher, with later runs, might be ahead. Throws a UsageError, or a DocmirrorError if ClickHouse differs.
  */
 export async function publish(
   open: () => PublishSource,
@@ -109,12 +105,7 @@ const batchRows = 20_000;
 /** Rows that are read before the batch that is being sent gets its turn. */
 const turnRows = 1_000;
 
-/**
- * Inserts rows as they are read. Only one batch is sent while the next one is gathered, so memory does not grow with the rows.
- *
- * @param onSent called with the number of rows of each batch that has arrived.
- * @returns how many rows there were.
- */
+/** Inserts rows as they are read, and counts them. One batch is sent while the next is gathered, so memory does not grow with the rows. */
 async function insertAll(
   target: ClickHouse,
   table: TargetTable,
@@ -152,12 +143,7 @@ const comparison = [
   `SELECT '${changesTable.name}', toString(count()), '0' FROM ${changesTable.name} FINAL WHERE tenant = {tenant:String} AND run_id > {after:Int64} AND run_id <= {through:Int64}`,
 ].join('\nUNION ALL\n');
 
-/**
- * Compares the rows of a tenant in ClickHouse with the mirror after a run: for each list the number of rows and the sum of their
- * contents. There must be at least as many changes as were sent. There can be more, because a mirror forgets old versions.
- *
- * @returns a sentence for each difference.
- */
+/** Says how the rows and sums of a tenant differ from the mirror after a run. There can be more changes than were sent: mirrors forget. */
 async function compare(
   target: ClickHouse,
   source: PublishSource,
@@ -182,11 +168,7 @@ const newestRuns = `
   SELECT mirror_id, toString(max(run_id)), toString(toUnixTimestamp64Milli(argMax(run_started_at, run_id)))
   FROM published_runs WHERE tenant = {tenant:String} GROUP BY mirror_id`;
 
-/**
- * The last run of this mirror that is complete in ClickHouse; 0 if there is none.
- *
- * @throws UsageError if the tenant's rows are from another mirror, or from runs that this mirror no longer knows.
- */
+/** The last run of this mirror that is complete in ClickHouse, or 0. Throws a UsageError if rows are of another mirror, or of lost runs. */
 async function lastPublishedRun(target: ClickHouse, tenant: string, source: PublishSource): Promise<number> {
   const refusal = (why: string) =>
     new UsageError(

@@ -82,10 +82,8 @@ export const publishedRunsTable: TargetTable = {
 export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
 
 /**
- * The statements that make database, tables and views, in order, without semicolons. They can be run again: then they add the columns of a
- * later docmirror, and change nothing else.
- *
- * @param cluster servers that share the tables, replicated and distributed by tenant; null for one server.
+ * The statements that make database, tables and views, in order, without semicolons. Run again, they add the columns of a later docmirror.
+ * `cluster` names servers that share the tables, replicated and distributed by tenant; null is one server.
  */
 export function ddlStatements(database: string, cluster: string | null = null): string[] {
   const onCluster = cluster === null ? '' : ` ON CLUSTER ${quoted(cluster)}`;
