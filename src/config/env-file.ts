@@ -15,9 +15,8 @@ const endsHalfQuoted = /^[^#=]*=[^"'`]*["'`]\s*$/;
 const isQuoted = /^[^#=]*=\s*(["'`])(?:(?!\1).)*\1\s*(#.*)?$/;
 
 /**
- * The environment, overridden by the lines `NAME=value` of a file. An empty variable counts as not set, in the file and in the
- * environment. If the file sets one variable of a group, the environment's others are ignored. Quotes work as in Node's own
- * `--env-file`, and relative paths go by the file's folder.
+ * The environment, overridden by the lines `NAME=value` of a file, each of which also hides the other variables of its group. Empty ones
+ * count as not set. Quotes work as in Node's own `--env-file`, and relative paths go by the file's folder.
  */
 export function withEnvFile(path: string, environment: Environment) {
   const text = readSmallFile('--env-file: ', path).replace(/^\uFEFF/, '');

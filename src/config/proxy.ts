@@ -7,9 +7,8 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export type ProxySetting = NonNullable<ReturnType<typeof proxyFor>>;
 
 /**
- * The proxy for an address: from `HTTPS_PROXY` for https, from `HTTP_PROXY` for http, in lower or upper case. It is null if there is
- * none, or if `NO_PROXY` excepts the host. `url` has user name and password, which are secret; `shown` and errors have not. undici's
- * `EnvHttpProxyAgent` does not say which proxy it uses, but that decides whether a token can go over plain http.
+ * The proxy for an address, by `HTTPS_PROXY` or `HTTP_PROXY`; null if there is none, or `NO_PROXY` excepts the host. `url` has the login;
+ * `shown` and errors have not. undici's `EnvHttpProxyAgent` does not say which one it uses, and that decides if http is safe.
  */
 export function proxyFor(address: URL, variables: Variables) {
   const name = address.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';

@@ -1,9 +1,6 @@
 import * as parse from './parse.ts';
 
-/**
- * What a text means beside its form: a `path` goes by the folder of the file that it is in; a path, a `command` and a `secret` are taken
- * exactly as they are typed, because a file's name can end with a space; around a `word` spaces do not count.
- */
+/** How a text is taken: a `path` goes by its file's folder, and around a `word` spaces do not count. A file's name can end with one. */
 type Kind = 'path' | 'command' | 'secret' | 'word';
 
 /** The parser of a kind that any text fits. */
@@ -11,10 +8,8 @@ const anyText = (kind: Kind) => Object.assign((text: string) => parse.text(text)
 const [path, commandText, secret] = [anyText('path'), anyText('command'), anyText('secret')];
 
 /**
- * One setting. `usage` is its variable without `DOCMIRROR_`, and the name of its value, which a flag without one lacks. The flag is
- * the variable in lower case: `--page-size` of `DOCMIRROR_PAGE_SIZE`.
- *
- * @param parse throws an Error whose message completes "NAME: …".
+ * One setting. `usage` is its variable without `DOCMIRROR_`, by which its flag is named, too, and the name of its value, which a flag
+ * without one lacks. `parse` throws an Error whose message completes "NAME: …".
  */
 function setting<T, D extends string | null = null>(
   usage: string,
