@@ -4,10 +4,7 @@ import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
 /** More than any note, manifest or file of metrics has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
 
-/**
- * The text of a file that docmirror left beside a mirror or a backup. Anything can be at its path by now, so it is null if that is no
- * regular file, is too large, or can't be read. It never waits, as it would for a pipe.
- */
+/** The text of a file that docmirror left beside a mirror or a backup; null, without waiting, if anything else is there by now. */
 export function textBeside(path: string): string | null {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

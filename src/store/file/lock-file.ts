@@ -26,11 +26,7 @@ export function isHeld(file: string): boolean {
   }
 }
 
-/**
- * Makes sure that a run could take the lock now. It changes nothing, and a run that begins meanwhile waits for it.
- *
- * @throws what the lock itself would throw.
- */
+/** Makes sure that a run could take the lock now, or throws what the lock itself would. A run that begins meanwhile waits for it. */
 export function assertFree(file: string): void {
   const path = lockPath(file);
   if (!existsSync(path)) return;
@@ -42,7 +38,6 @@ export function assertFree(file: string): void {
   }
 }
 
-/** The error of a lock that could not be taken. */
 function lockError(error: unknown, path: string): unknown {
   // The lock of a file system that has none looks as if another run had it.
   if (canBeNoLocks(error)) tryLocks(dirname(path));
@@ -53,10 +48,7 @@ function lockError(error: unknown, path: string): unknown {
   );
 }
 
-/**
- * A mirror's lock: a file beside it that is open under an exclusive lock of SQLite. The system drops that lock if the process dies.
- * The file records how the last run left the mirror. It is never removed, because another process might be waiting to lock it.
- */
+/** A mirror's lock: a file under an exclusive lock of SQLite, which ends with the process. It stays, because others might wait for it. */
 export class MirrorLock implements Disposable {
   readonly #sqlite;
 

@@ -14,11 +14,7 @@ export function canBeNoLocks(error: unknown): boolean {
   return refusedLock.test(codeOf(error) ?? '');
 }
 
-/**
- * Tries a lock on a fresh file in a folder, which nobody else can have locked, and removes the file.
- *
- * @throws RefusedFileError if the file system has no working locks. It does not throw if no file can be made there.
- */
+/** Tries a lock on a fresh file in a folder. Throws a RefusedFileError if locks do not work there, but not if no file can be made. */
 export function tryLocks(folder: string): void {
   const path = join(folder, `${randomBytes(4).toString('hex')}${ending}`);
   try {
@@ -43,10 +39,7 @@ export function tryLocks(folder: string): void {
   }
 }
 
-/**
- * @throws RefusedFileError if a mirror's file is a mount point by itself, as with `-v ./mirror.sqlite:/data/mirror.sqlite`: its log and
- * its lock would be in another folder than those of other containers.
- */
+/** @throws RefusedFileError if a mirror's file is a mount point by itself: others would have its log and its lock in another folder. */
 export function assertNoMount(file: string): void {
   let path: string;
   let mounts: string;

@@ -26,10 +26,8 @@ import { makePrivateFile, privateFileMode } from './rights.ts';
 import { assertWhole, explaining } from './sqlite-errors.ts';
 
 /**
- * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's lock.
- *
- * @throws UsageError, RefusedFileError if the file can be no mirror, or a newer docmirror made it; it is left as it is.
- * @throws MirrorFileError if it is damaged, or can't be written.
+ * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's lock. Throws
+ * a MirrorFileError, or a RefusedFileError or UsageError for a file that is no mirror or of a newer docmirror, which is left as it is.
  */
 export function openForWriting(path: string): MirrorFile {
   const file = mirrorToWrite(path);
@@ -66,11 +64,8 @@ export function openInMemory(): MirrorFile {
 }
 
 /**
- * Brings a mirror to the shape that this docmirror writes. An older one is copied beside itself first. Drizzle's migrator has a
- * transaction of its own, and everything else is a second one. If the process is killed between them, `user_version` is still the old
- * one, and the next call does the second again.
- *
- * @returns the path of the copy; null if there was no older mirror.
+ * Brings a mirror to the shape that this docmirror writes, and returns the path of the copy of an older one; null if there was none. If
+ * the process is killed between Drizzle's transaction and the second one, `user_version` is still the old one, and the next call ends it.
  */
 function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   assertNotLater(sqlite, path);

@@ -48,11 +48,7 @@ const firstShape = 6;
 /** How long a statement waits for the lock of another program before it fails, in milliseconds. */
 export const busyTimeoutMs: number = 1_000;
 
-/**
- * The file behind a path. SQLite's log and docmirror's lock are beside that file, so one mirror has one lock under all its names.
- *
- * @throws UsageError if no file can be at the path; it names the flag or setting that gave it.
- */
+/** The file behind a path: log and lock are beside it under all its names. Throws a UsageError, with `name`, if none can be there. */
 export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
   const refuse = (why: string) => new UsageError(`${name}: ${why}. Name another file.`);
   // SQLite's binding drops spaces around a name, and takes the other two for a database in memory.
@@ -71,11 +67,7 @@ export function fileBehind(path: string, name = 'DOCMIRROR_DATABASE'): string {
   }
 }
 
-/**
- * The file behind the path of a mirror that will be written; it need not exist yet.
- *
- * @throws UsageError, RefusedFileError if no file can be there, something else is, or the mirror has a second hard link.
- */
+/** The file of a mirror that will be written; it need not exist. Throws a UsageError or RefusedFileError, also for a second hard link. */
 export function mirrorToWrite(path: string): string {
   const file = fileBehind(path);
   const kind = kindOf(file);
@@ -97,11 +89,7 @@ function assertOneName(file: string): void {
   );
 }
 
-/**
- * Finds out what is at a path. It opens the file as any SQLite program does.
- *
- * @throws MirrorFileError if it can't be read.
- */
+/** Finds out what is at a path. It opens the file as any SQLite program does. Throws a MirrorFileError if it can't be read. */
 export function kindOf(path: string): FileKind {
   return explainingLocks(path, () => kindWithin(busyTimeoutMs, path));
 }
@@ -165,12 +153,7 @@ export interface MirrorFile extends Disposable {
 /** The page cache of a connection to a mirror, in KiB: with SQLite's default of 2 MiB, work takes a third longer. */
 export const cacheKib = 16 * 1024;
 
-/**
- * Opens a mirror or a share to read. It makes no file and changes none.
- *
- * @throws UsageError, RefusedFileError if no file can be at the path, or it is no mirror, or of another shape; it says what to do.
- * @throws MirrorFileError if there is no file, or it is damaged or can't be opened.
- */
+/** Opens a mirror or share to read, and changes no file. Throws a UsageError, RefusedFileError or MirrorFileError that says what to do. */
 export function openForReading(path: string): MirrorFile {
   return openOfAnyShape(path, ['mirror', 'share'], assertCurrent);
 }

@@ -18,12 +18,7 @@ export function shareOwner(path: string, other: string): void {
   }
 }
 
-/**
- * Gives a file that will replace another one its owner, group and mode, as far as this user can. Without the group, its members keep no
- * more rights than everybody has.
- *
- * @param newMode its mode if there is no other one.
- */
+/** Gives a file the owner, group and mode of the one that it will replace, as far as this user can; or `newMode` if there is none. */
 export function takeRights(path: string, other: string, newMode: number): void {
   const old = statSync(other, { throwIfNoEntry: false });
   if (old === undefined) {
@@ -38,6 +33,7 @@ export function takeRights(path: string, other: string, newMode: number): void {
       // Only root can give files away, and others only to a group that they are in.
     }
   }
+  // Without the group, its members keep no more rights than everybody has.
   const mode = old.mode & 0o777;
   const ofAll = (mode & 0o7) << 3;
   chmodSync(path, statSync(path).gid === old.gid ? mode : mode & (0o707 | ofAll));

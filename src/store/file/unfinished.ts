@@ -22,10 +22,7 @@ const leftoverAgeMs = 24 * 60 * 60 * 1000;
 /** The endings of the files that SQLite leaves beside a database. */
 export const besides = ['-journal', '-wal', '-shm'];
 
-/**
- * A file that appears under its name only when it is complete. Until then it is beside that name, for its owner alone. If it replaces
- * another one, it gets its owner, group and mode.
- */
+/** A file that is beside its name, for its owner alone, until it is complete. If it replaces another one, it gets that one's rights. */
 export class Unfinished implements Disposable {
   readonly path: string;
   readonly unfinished: string;

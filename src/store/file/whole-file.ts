@@ -12,11 +12,8 @@ export class AtomicFile extends Unfinished {
   #isBegun = false;
 
   /**
-   * Prepares the file, in a folder that exists and can be written. A symbolic link is followed. Nothing is beside the path until the
-   * first piece is written: the data can take long until then, and a signal ends a program that does not ask for it at once.
-   *
-   * @param newMode its mode if there is no file yet.
-   * @throws RefusedFileError if a mirror, a lock or a folder is at the path, or it can't be written.
+   * Prepares the file. Nothing is beside its path until the first piece is written: until then a signal can end the program at once. Throws
+   * a RefusedFileError if a mirror, a lock or a folder is at the path, or it can't be written.
    */
   constructor(path: string, newMode = privateFileMode) {
     super(replaceable(path), newMode);
@@ -44,11 +41,7 @@ export function writeWhole(path: string, content: string | Uint8Array, newMode =
   file.putInPlace();
 }
 
-/**
- * The file that an output replaces: that at the path, or behind a symbolic link.
- *
- * @throws RefusedFileError if it can't be made again: a mirror, its log or its lock, or what is no regular file.
- */
+/** The file that an output replaces, also behind a link. Throws a RefusedFileError if it is a mirror's, or no regular file. */
 export function replaceable(path: string): string {
   const refuse = (what: string) =>
     new RefusedFileError(`${path} is ${what}. It was left as it is; name another file.`);
