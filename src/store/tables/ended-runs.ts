@@ -1,9 +1,6 @@
 import type Database from 'better-sqlite3';
 
-/**
- * A condition in SQL: the run of a record in `sync_run_resources` wrote the list, to its end or as far as it was read. Any other run left
- * the list as it was. A table's alias and a dot can be before it.
- */
+/** A condition in SQL, on its own or behind a table's alias: the run wrote the list, at least as far as it was read. */
 export const wroteListSql = 'completeness IS NOT NULL';
 
 const hasEnded = "status <> 'running'";
@@ -33,7 +30,7 @@ export class EndedRuns {
     return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded} AND ${endOfRun} <= ?`, instant);
   }
 
-  /** The last run up to which all runs had ended by an instant; 0 if there is none. So a run with a wrong clock does not count for others. */
+  /** The last run up to which all runs had ended by an instant; 0 if there is none. So a wrong clock does not count for others. */
   lastOfAllBy(instant: string): number {
     const later = `SELECT min(id) - 1 FROM sync_runs WHERE status = 'running' OR ${endOfRun} > ?`;
     return this.#value(later, instant) ?? this.newest() ?? 0;

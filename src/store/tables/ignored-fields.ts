@@ -13,10 +13,7 @@ export function ignoredNames(text: string | null): readonly string[] {
   return Array.isArray(names) ? names.filter(name => typeof name === 'string') : [];
 }
 
-/**
- * Reads which fields of a list each run left out of contents, once. A version's content is without the fields that the run ignored which
- * wrote it, so this is needed wherever a content is computed again. No run ignores a field of a connection.
- */
+/** Reads which fields each run left out of a list's contents, once: to compute a content again takes those of the run that wrote it. */
 export function ignoredFields(
   sqlite: Database.Database,
   resource: string,
@@ -34,10 +31,7 @@ export function ignoredFields(
   return runId => ofRuns.get(runId) ?? nothingIgnored;
 }
 
-/**
- * The rows of a list that have a field which counts now, but was ignored by the run that wrote them. Their contents do not say whether the
- * service still has it.
- */
+/** The rows with a field that counts now, but that their run ignored: their contents do not say whether the service still has it. */
 export function rowsOfIgnored(
   sqlite: Database.Database,
   { resource, table }: { readonly resource: string; readonly table: string },
