@@ -19,10 +19,8 @@ const versionsOf = (resource: Resource) =>
 const text = "id || ' ' || first || ' ' || changed || ' ' || lower(hex(content))";
 
 /**
- * No changes hash can be computed for runs before a rebuild. The sums `kept` replace it, and are in the receipts of upgrades, too. They
- * cover each version that is left: its content, the runs that first saw it and wrote it, and how it had ended by then. A row that is
- * updated later moves into the history with the same numbers and the same content, so the sums stay the same until a pruning deletes
- * versions.
+ * The sums of versions that upgrades and rebuilds state, because changes hashes do not hold before a rebuild: of each version its content,
+ * its runs and its end by then. A row that is updated later has the same in the history, so they hold until a pruning deletes versions.
  */
 export function keptSums(sqlite: Database.Database, through: number) {
   return keptResources.map(resource => {
@@ -35,10 +33,7 @@ export function keptSums(sqlite: Database.Database, through: number) {
   });
 }
 
-/**
- * What a pruning leaves of the runs up to `through`: for each list and the connections, the number of versions that these runs wrote
- * and none of them ended, and the SHA-256 over a line for each. Rows keep their lines when a later run moves them into the history.
- */
+/** The hashes of versions that a pruning leaves of the runs up to `through`. A row that is moved into the history later keeps its line. */
 export async function keptHashes(sqlite: Database.Database, through: number, slice: TimeSlice) {
   const kept: { resource: Resource; count: number; hash: string }[] = [];
   for (const resource of keptResources) {
@@ -65,10 +60,8 @@ interface Loss {
 }
 
 /**
- * Compares what is left of the runs before the newest pruning, upgrade or rebuild with what the receipt says was kept. The sums of an
- * upgrade and of a rebuild hold until a later pruning, the hashes of a pruning until a later pruning or rebuild.
- *
- * @returns the lists in which it is another, with the receipt.
+ * Finds what the mirror lacks of what the newest pruning, upgrade or rebuild says was kept of earlier runs. The sums of an upgrade and
+ * of a rebuild hold until a later pruning, the hashes of a pruning until a later pruning or rebuild.
  */
 export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice): Promise<Loss[]> {
   const receipts = sqlite

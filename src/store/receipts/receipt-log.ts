@@ -13,11 +13,7 @@ export class ReceiptLog {
     this.#sqlite = sqlite;
   }
 
-  /**
-   * The mirror's own id. In a share, which has no table with it, this is the id in the newest receipt.
-   *
-   * @throws MirrorFileError if the file has lost it.
-   */
+  /** The mirror's own id; in a share, that of the newest receipt. Throws a MirrorFileError if the file has lost it. */
   mirrorId(): string {
     const isMirror = this.#sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get();
     const newest = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
@@ -67,12 +63,7 @@ export class ReceiptLog {
     return { leafIndex: tree.size - 1, leafHash: newest, treeSize: tree.size, rootHash };
   }
 
-  /**
-   * The present state of the log, ready to be signed. It is computed from the receipts themselves, because a signature vouches for
-   * them.
-   *
-   * @throws MirrorFileError if a receipt is missing, or is not what its hash says, or the file has lost its id.
-   */
+  /** The state of the log to be signed, computed from the receipts themselves. Throws a MirrorFileError if one is missing or altered. */
   checkpoint(): Checkpoint {
     const tree = new MerkleTree();
     for (const { leafIndex, hash, leafHash: stored } of this.receipts()) {

@@ -48,10 +48,7 @@ const changesOf = (resource: Resource) =>
      FROM record_history WHERE +resource = '${resource}' AND valid_to_run_id = @runId AND ended_by = 'removal')
    ORDER BY operation, id`;
 
-/**
- * Composes the receipts of runs from the tables: for a run that writes its own, and for an audit that compares. Rows are found by
- * their run, so a run without changes costs a few look-ups. Nothing is kept in memory.
- */
+/** Composes receipts of runs from the tables, to write and to compare them. Rows are found by their run, and not kept in memory. */
 export class RunComposer {
   readonly #sqlite;
   readonly #changes;
@@ -97,11 +94,7 @@ export class RunComposer {
     return { ended: hash.digest(), gone };
   }
 
-  /**
-   * The receipt of a run that has ended; null if that run does not exist.
-   *
-   * @param work the hashes of each list, and all members of the connections if the run changed some.
-   */
+  /** The receipt of an ended run; null if there is none. `work` has the hashes of each list, and all of the connections if changed. */
   compose(runId: number, mirrorId: string, work: Work): RunReceipt | null {
     const run = this.#sqlite
       .prepare<[number], RunRow>(
@@ -183,11 +176,7 @@ export function lastState(sqlite: Database.Database, resource: Resource): Sum {
   return new Sum();
 }
 
-/**
- * The sum of the content hashes beside the rows of a list, or of the connections. It does not read the rows themselves.
- *
- * @param exceptRunId rows that this run wrote are left out; 0 for all rows.
- */
+/** The sum of the content hashes beside the rows of a list, or of the connections, without those that `exceptRunId` wrote; 0 for all. */
 export function sumOfContents(sqlite: Database.Database, resource: Resource, exceptRunId = 0): Sum {
   const sum = new Sum();
   const contents = sqlite
@@ -206,11 +195,7 @@ export function stateOf(resource: Resource, sum: Sum): ListSum {
 export const ofKind = (kind: Receipt['kind']) =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
-/**
- * Reads how far back the history goes: the time up to which ended versions were deleted, null if none ever was, and the last run for
- * which it and all earlier runs had ended by then. The versions that these ended are gone. 0 if there is none. `keptBy` is how the
- * receipt says what was left; null without a pruning.
- */
+/** Up to which time and run ended versions were deleted, null and 0 if none ever were; and how the receipt says what was left. */
 export function readPruned(sqlite: Database.Database) {
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
   const newest = sqlite
@@ -231,17 +216,13 @@ export function readPruned(sqlite: Database.Database) {
   };
 }
 
-/** The last run before the newest rebuild or upgrade; 0 if there is none. The state of the mirror before a rebuild can't be read any more. */
+/** The last run before the newest rebuild or upgrade; 0 if there is none. The state before a rebuild can't be read any more. */
 export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
   const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (SELECT max(leaf_index) FROM ${ofKind(kind)})`;
   return sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
 }
 
-/**
- * What the receipt of an upgrade or a rebuild states of the present lists.
- *
- * @param exceptRunId rows that this run wrote are left out of the lists; 0 for all rows.
- */
+/** What the receipt of an upgrade or a rebuild states of the present lists, without the rows that `exceptRunId` wrote; 0 for all. */
 export function acceptedNow(sqlite: Database.Database, exceptRunId = 0) {
   const last = sqlite.prepare<[], number | null>('SELECT max(run_id) FROM sync_receipts').pluck().get() ?? 0;
   const stated = keptResources.map(each => stateOf(each, sumOfContents(sqlite, each, exceptRunId)));
