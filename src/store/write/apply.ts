@@ -14,7 +14,7 @@ import { restlessFields } from './restless.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
-/** How writing a list ended: with its outcome, and how many answers the next run can go on with; or with a reason to read the list again without what earlier runs remember. */
+/** How writing a list ended: with how many answers the next run can go on with; or with a reason to read it again without memories. */
 export type Written =
   | { readonly kind: 'written'; readonly outcome: ListOutcome; readonly journaled: number }
   | { readonly kind: 'refused'; readonly reason: string };
@@ -22,11 +22,8 @@ export type Written =
 const refused = (reason: string): Written => ({ kind: 'refused', reason });
 
 /**
- * Writes what was read of a list, in one short transaction: versions that end, rows, names of connections, rejected records, notes for
- * the next run and the run's record; all or nothing. The rows must then have the sum of what was read.
- *
- * @param conclude makes the outcome that is recorded; `unproven` says why the list is not proven.
- * @param signal ends it, with nothing written.
+ * Writes what was read of a list in one short transaction, all or nothing: rows, versions, names, rejections, notes, and the outcome that
+ * `conclude` makes. The rows must then have the sum of what was read.
  */
 export async function apply(
   stage: Stage,
@@ -90,20 +87,12 @@ export async function forgetJournal({ context, before }: Stage): Promise<void> {
 /** How long that can wait for another program's lock, in milliseconds. */
 const forgettingMsMax = 5_000;
 
-/**
- * Makes sure that the content hashes beside the rows still have the expected sum. It does not read the rows.
- *
- * @throws MirrorAlteredError if they do not.
- */
+/** Makes sure, without reading the rows, that the content hashes beside them have the expected sum. Throws a MirrorAlteredError. */
 export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): void {
   if (!sumOfContents(sqlite, list.resource).equals(sum)) throw altered(path, list.resource);
 }
 
-/**
- * Writes down what becomes of rows, but for records of one version and one row or none: SQL finds these itself.
- *
- * @returns a function that finds the rows of a page's records; null for one that has none.
- */
+/** Writes down the fates that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
 function writeFates({ context, sql, records }: Stage, { settlement, gone, base }: Plan) {
   const { sqlite, list, sum } = context;
   const isOfIds = list.identity.by === 'id';

@@ -7,13 +7,7 @@ import { assertWhole, explaining } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { assertNothingIntrusive } from './objects.ts';
 
-/**
- * Looks at a mirror as a run does before it begins, without a copy, without its lock, and without bringing it up to date. A run can
- * begin meanwhile.
- *
- * @returns false if there is no mirror at the path yet, and a run would make it.
- * @throws what a run would end with, also `upgrade_needed`, which a run would mend.
- */
+/** Checks a mirror as a run does, without its lock; false if there is none yet. Throws what a run would end with, or `upgrade_needed`. */
 export async function checkMirror(path: string, signal: AbortSignal): Promise<boolean> {
   const place = mirrorToWrite(path);
   assertNoMount(place);

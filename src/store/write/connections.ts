@@ -11,10 +11,7 @@ interface Said {
   readonly time: number;
 }
 
-/**
- * What the records of a list say of connections. The newest name counts. Of equally new ones it is the one that sorts last, so that the
- * outcome does not depend on the order in which pages arrive. Further fields follow the same rule.
- */
+/** What records say of connections. The newest name counts, and of equally new ones the one that sorts last; so do further fields. */
 export class SaidNames {
   /** What records say, each once. Pages have the numbers of entries. */
   readonly entries: Connection[] = [];
@@ -64,7 +61,7 @@ export class SaidNames {
     }
   }
 
-  /** Writes what a list says of connections, and the rows of those that are new. If it is all that the list says, it replaces what is known. */
+  /** Writes what a list says of connections, and the rows of new ones. If it is all that the list says, it replaces what is known. */
   write(sqlite: Database.Database, resource: ResourceName, runId: number, isWhole: boolean): void {
     if (isWhole) sqlite.prepare('DELETE FROM _connection_names WHERE resource = ?').run(resource);
     const write = sqlite.prepare(
@@ -103,7 +100,7 @@ function dateOf(said: Said | null): string | null {
   return said !== null && Number.isFinite(said.time) ? new Date(said.time).toISOString() : null;
 }
 
-/** The name or the further fields of the connection `c`: of the first list that gives any, those first that count most; or as it has them. */
+/** The name or the further fields of the connection `c`: of the list that counts most of those that give any; or as it has them. */
 function givenTo(column: 'name' | '_extra'): string {
   const ranked = lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
   const given = ranked.map(
@@ -152,10 +149,7 @@ export function settleConnections(sqlite: Database.Database, runId: number): voi
   }
 }
 
-/**
- * For a run that reads all lists again: removes the connections that another program altered or that no record refers to, and makes
- * missing ones, without a name. Returns how many these are.
- */
+/** For a rebuild: drops connections that are altered or that no record refers to, makes missing ones, and returns how many these are. */
 export function dropAlteredConnections(sqlite: Database.Database, runId: number): number {
   sqlite.exec('DELETE FROM _connection_names');
   const dropped = new Set(

@@ -21,14 +21,9 @@ export interface EraseOrder {
 }
 
 /**
- * Removes the text of a record's ended versions and of its rejected records permanently, and writes receipts of it. The contents of
- * the versions stay, so that the receipts of the runs remain valid. The file is built again before, because SQLite leaves old text in
- * free pages, and afterwards, because building it again copies text of pages that were read before.
- *
- * @throws `mirror_busy` if a run is using the mirror.
- * @throws MirrorFileError if the mirror never had the record, or if another program reads the mirror, so that old text can't be
- *   removed from its files yet.
- * @throws MirrorAlteredError if a version is not what its receipt says: evidence is not erased.
+ * Removes the text of a record's ended versions and rejected records permanently, with receipts; contents stay, so that the runs' receipts
+ * remain valid. The file is built again before, because SQLite leaves old text in free pages, and afterwards, because building copies text
+ * of pages that were read. Throws `mirror_busy`, a MirrorFileError (no such record, or others read the file) or a MirrorAlteredError.
  */
 export function erase(path: string, order: EraseOrder) {
   const place = mirrorToWrite(path);
@@ -64,11 +59,7 @@ function inFile<T>(place: string, work: (file: MirrorFile) => T): T {
   return work(file);
 }
 
-/**
- * Finds the ids of the ended versions and of the rejected records that have a text to erase, and the runs that ended the versions.
- *
- * @throws MirrorFileError, MirrorAlteredError as `erase` does.
- */
+/** The ids of the versions and rejected records that have a text to erase, and the runs that ended the versions. Throws as `erase` does. */
 function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOrder) {
   const all = <Row>(query: string) =>
     sqlite
@@ -116,10 +107,7 @@ function findTexts({ path, sqlite }: MirrorFile, { resource, recordId }: EraseOr
   return { isListed, versions: versions.map(({ id }) => id), runIds, rejected };
 }
 
-/**
- * A condition: a rejected record is the record, by the id that the service gave it. A rejected document export has no id: it is found
- * by a reference that the record has or had.
- */
+/** A condition: a rejected record is the record, by its id; or if it is an export, by a reference that the record has or had. */
 function isSameRecord(resource: string): string {
   const value = (name: string) => `iif(json_valid(record), record, '{}') ->> '$.${name}'`;
   if (resource !== 'document-exports') return `${value('id')} = @recordId`;

@@ -1,10 +1,7 @@
 import type { UnknownField } from '../../contract/page.ts';
 import type { Stage } from './stage.ts';
 
-/**
- * Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new. A full sync counts all rows,
- * unless none has or had further fields. An incremental sync reads only the rows that it wrote, and leaves the counts as they are.
- */
+/** Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new. Only a full sync counts all. */
 export function newFields({ context, sql, answerMembers }: Stage, isFull: boolean): UnknownField[] {
   const { sqlite, list, runId } = context;
   const { resource, table } = list;

@@ -32,12 +32,7 @@ export function answersIn(
   return journal.answers.filter(isYoung).sort((a, b) => a.at - b.at);
 }
 
-/**
- * The answers with which the next run can go on: full pages by key whose totals fit, and those of an earlier run that were not asked for
- * again. The first page, the end of the list, and what was looked at a second time are always asked for.
- *
- * @param older the answers with which this reading went on.
- */
+/** The answers with which the next run can go on: full pages by key whose totals fit, and those of `older` not asked for again. */
 export function journaled({ verdict, answers }: Proof, older: readonly JournaledAnswer[]): JournaledAnswer[] {
   if (verdict.rule !== 'key') return [];
   const isKept = (answer: Answer) =>

@@ -20,10 +20,7 @@ const isPlain = 'record NOT IN (SELECT record FROM temp.fates)';
 /** The statements of one list. */
 export type ListSql = ReturnType<typeof listSql>;
 
-/**
- * The statements by which a run stages what it reads of a list, compares it with the rows and writes it, made from the list's
- * definition. Joins are pinned by CROSS JOIN and a plus before columns: left alone, SQLite takes the index of a connection.
- */
+/** The statements of a run for a list. Joins are pinned by CROSS JOIN and a plus: left alone, SQLite takes the index of a connection. */
 export function listSql(list: ListDefinition) {
   const { table, identity, resource, ownerColumn } = list;
   const scalars = scalarFields(list);
@@ -50,13 +47,10 @@ export function listSql(list: ListDefinition) {
     `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
      SELECT ${row}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from}`;
   return {
-    /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and, if there are any, the arrays. */
+    /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and the arrays, if any. */
     width: staged.length,
     hasArrays: arrays.length > 0,
-    /**
-     * `incoming` has the versions that the mirror does not have. `fates` says what becomes of rows: `kept` as they are, `edited` to a version,
-     * `added` with a version, or `gone`. A staged record without a fate is one new row.
-     */
+    /** `incoming` has the versions that the mirror lacks, `fates` what becomes of rows. A staged record without a fate is one new row. */
     create: `${drop};
       CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);
@@ -71,7 +65,7 @@ export function listSql(list: ListDefinition) {
 
     /** The first row of an identity: of a key, and the fields of the identity. */
     rowOfIdentity: `SELECT id FROM ${table} WHERE ${key} IS ? ${identifying.map(column => `AND ${isSame(column)}`).join(' ')} ORDER BY id LIMIT 1`,
-    /** Rows that share their identity with others, from one key to another, and at last those without a key: for each identity its rows and their contents. */
+    /** The rows of each identity that has several, and their contents; from one key to another, and at last those without a key. */
     twins:
       identity.by === 'id'
         ? null

@@ -139,11 +139,7 @@ interface SeenPages {
   readonly rowsOf: (page: PageItems) => readonly (number | null)[];
 }
 
-/**
- * What the next run can know of a list that was written.
- *
- * @param isSure whether the run was sure of the list, and withheld and rejected nothing.
- */
+/** What the next run can know of a list. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
 export function stateAfter(
   before: ListState,
   read: ReadList,

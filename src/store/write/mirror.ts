@@ -46,7 +46,6 @@ export interface ListContext {
   readonly signal: AbortSignal;
 }
 
-/** The options of a run. */
 interface RunOptions {
   readonly signal: AbortSignal;
   /** Rebuild the mirror first, even if it was not altered; never in a dry run. */
@@ -68,12 +67,7 @@ export class SqliteMirror {
   /** 0 until a run begins. */
   #runId = 0;
 
-  /**
-   * Opens the mirror for a run, and makes the file if there is none.
-   *
-   * @throws `mirror_busy` if another run is using it.
-   * @throws MirrorFileError if the file can't be used.
-   */
+  /** Opens the mirror for a run, and makes a missing file. Throws `mirror_busy`, or a MirrorFileError if the file can't be used. */
   static open(path: string, options: RunOptions): SqliteMirror {
     const place = mirrorToWrite(path);
     const isDry = options.tell !== undefined;
@@ -119,10 +113,7 @@ export class SqliteMirror {
     if (this.#records.running() !== undefined) await this.#begin(null);
   }
 
-  /**
-   * Records that a run begins, and that earlier ones died. If the file is not as the last run left it, its rows are first compared
-   * with the receipts in the same transaction. If they differ, nothing is written.
-   */
+  /** Records that a run begins, and that earlier ones died; after comparing the rows with the receipts if others wrote to the file. */
   async #begin(start: RunStart | null): Promise<{ id: number; dropped: number | null }> {
     const { signal, mayRebuild = false } = this.#options;
     const file = this.#file;
@@ -193,11 +184,7 @@ export class SqliteMirror {
     return null;
   }
 
-  /**
-   * Folds the write-ahead log back, so that the one file is the whole mirror, and lets the next run in, even if that fails.
-   *
-   * @returns false if another program is using the log: the last program that closes the file then folds it back.
-   */
+  /** Folds the log back and lets the next run in, even if that fails; false if others use the log: the last of them then folds it back. */
   close(): boolean {
     const { path, sqlite } = this.#file;
     const isDry = this.#options.tell !== undefined;
@@ -264,12 +251,7 @@ function holderOf(path: string): string {
   return `Another run is using ${path}. ${advice}`;
 }
 
-/**
- * Makes runs possible again after another program altered the mirror. Rows whose columns do not match their content are dropped
- * without a trace, and the other rows are accepted as they are. A receipt states the result. The run `runId` then reads all lists.
- *
- * @returns how many rows were dropped.
- */
+/** Drops rows that do not match their contents, without a trace, and accepts all others, with a receipt. Returns how many were dropped. */
 function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {
   putObjectsRight(sqlite);
   let dropped = 0;

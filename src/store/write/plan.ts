@@ -58,14 +58,13 @@ export function planOf(
     outdated: stage.hasRecalled ? short : null,
   };
 
-  /** Rows that are gone and can be removed: all, or those that are only older versions, or none if a rejected record might be one of them. */
+  /** Rows that are gone and can be removed: all, or only older versions, or none if a rejected record might be one of them. */
   function goingOf(): number[] {
     if (gone.length === 0) return [];
     if (rejected.hasUnreadableNew(sqlite, context.records.last('sure', list.resource)?.runId ?? 0)) return [];
     const isOlder = (row: number) => records.isOlderVersion(row, settlement);
     const settled = context.records.last('settled', list.resource);
-    // Only rows up to the last settled run count. A run that withheld removals is not settled: otherwise the next run could remove
-    // them all.
+    // Only rows up to the last settled run count: otherwise the next run could remove all that this one withholds.
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const count = gone.filter(row => !isOlder(row) && table.read(row).firstSeenRunId <= settledRunId).length;
     const mayAllGo = short === null && mayRemove(count, settled?.recordCount ?? sum.count, removals);
@@ -73,10 +72,7 @@ export function planOf(
   }
 }
 
-/**
- * The rows that no answer leaves room for. A row with the identity of a rejected record is not among them: nobody knows what is the matter
- * with it.
- */
+/** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
 export function missingRows({ rejected, context, records, settlement }: Stage): UnshownRow[] {
   const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>

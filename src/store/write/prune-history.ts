@@ -21,10 +21,7 @@ interface PruneOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Deletes the versions of records that ended too long before the start of the last run, all together with their receipt or none. It
- * then gives free pages back to the disk. Returns how many versions were deleted.
- */
+/** Deletes versions that ended too long before the last run began, with a receipt, gives free pages back, and returns how many. */
 export async function pruneHistory(file: MirrorFile, options: PruneOptions): Promise<number> {
   const { signal } = options;
   const slice = new TimeSlice(signal);
@@ -47,11 +44,7 @@ export async function pruneHistory(file: MirrorFile, options: PruneOptions): Pro
   return deleted;
 }
 
-/**
- * Writes the receipt if there is anything to delete. Returns the last run whose ended versions are deleted; 0 if there is none.
- *
- * @throws MirrorAlteredError if the versions are not what their receipts say: evidence is not deleted.
- */
+/** Writes the receipt, and returns the last run whose ended versions go, or 0. Throws a MirrorAlteredError: evidence is not deleted. */
 async function beginPruning(
   { sqlite }: MirrorFile,
   { runId: ownId, keepMs, at }: PruneOptions,
@@ -93,11 +86,7 @@ function refusal(what: string): MirrorAlteredError {
   return new MirrorAlteredError(what, 'The lists were synced, but no older version was deleted');
 }
 
-/**
- * Reads the hashes of runs' receipts about lists. If versions of a list were erased, the receipt of the erasure has another `ended`.
- *
- * @returns a function that gives undefined if the receipt does not have the list.
- */
+/** Reads what the receipts of runs state of lists, `ended` by the newest erasure; undefined if a receipt does not have the list. */
 export function statedHashes(sqlite: Database.Database) {
   const hashes = sqlite.prepare<[{ runId: number; resource: string }], { changes: string; ended: string }>(
     `SELECT list.value ->> 'changes' AS changes, coalesce((

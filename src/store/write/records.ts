@@ -30,9 +30,8 @@ export interface Settlement {
 }
 
 /**
- * The records of a list during a run. Each gets a number: its id; or without ids the first row of its identity, and below zero if it has
- * none. Its versions get numbers, too. Those that the mirror does not have are staged in a TEMP table. Nearly all records are shown in one
- * version, and have one row or none: for these it remembers a bit or two. The others are open until they are settled.
+ * The records of a list during a run. A record's number is its id; or without ids the first row of its identity, and below zero if it has
+ * none. For most it remembers a bit or two: those of one version, with one row or none. The others are open until they are settled.
  */
 export class Records {
   readonly #context: ListContext;
@@ -97,13 +96,7 @@ export class Records {
     }
   }
 
-  /**
-   * Numbers the records of a page, and stages the versions that the mirror does not have.
-   *
-   * @param found for each record a row with its content; undefined if there is none.
-   * @param into takes the numbers, at the places of the records.
-   * @returns the keys of records that the mirror does not have like this.
-   */
+  /** Numbers a page's records, of which `found` has rows with their contents, and stages the others. Returns the keys of those. */
   number(all: readonly MirrorRecord[], found: readonly (number | undefined)[], into: ShownRecords): number[] {
     this.#noteTwins(all.map(({ key }) => key));
     const newKeys: number[] = [];
@@ -191,7 +184,6 @@ export class Records {
     for (const record of records) this.#open.add(record);
   }
 
-  /** The rows of a record. */
   rowsOf(record: number): readonly KnownRow[] {
     return (
       this.#rowsOfTwins.get(record) ?? (this.#hasRow(record) ? [{ row: record, version: asItsRow }] : [])

@@ -5,10 +5,7 @@ import type { Stage } from './stage.ts';
 /** So many records are compared, and fewer tell nothing. */
 const [sampleMax, sampleMin] = [100, 5];
 
-/**
- * The fields that differ in most records between two answers of a run, or between the mirror and the list: a signed address, or the time of
- * the answer. Such a field makes every record a new version in every run.
- */
+/** The fields that differ in most records between two answers, or the mirror and the list: each run would make new versions of all. */
 export function restlessFields(stage: Stage): string[] {
   const { context, settlement, records, sql } = stage;
   const { list, sum, sqlite } = context;

@@ -75,11 +75,7 @@ export class Stage {
     return this.#settlement;
   }
 
-  /**
-   * Takes the page of an answer that was accepted, and returns what the proof needs of it.
-   *
-   * @param asked when it was asked for, by the counter of the run.
-   */
+  /** Takes the page of an answer that was accepted, with the tick at which it was asked for, and returns what the proof needs of it. */
   accept(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
@@ -156,10 +152,7 @@ export class Stage {
     return place => comparable(keys[place] as number);
   }
 
-  /**
-   * Whether a page needs no parsing: it came before in this run, or it is remembered and its rows still have its contents. That has no
-   * effect: what it shows is entered if the answer is accepted.
-   */
+  /** Whether a page needs no parsing: it came in this run, or is remembered and its rows have its contents. That has no effect yet. */
   recall(digest: string): boolean {
     if (this.pages.has(digest) || this.#recalled.has(digest)) return true;
     const known = this.before.pages[digest];

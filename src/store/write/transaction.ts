@@ -7,13 +7,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 const lockWaitMsMax = 30_000;
 const lockPollMs = 100;
 
-/**
- * Does some work in a transaction that writes. It waits for other programs' locks without delaying signals. If the work fails, nothing
- * is written.
- *
- * @param work can ask that nothing of what it did is written.
- * @throws MirrorFileError if another program keeps its lock.
- */
+/** Does work in a transaction that writes; nothing is written if it fails. It waits for others' locks, but does not delay signals. */
 export async function transact<T>(
   { path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>,
   signal: AbortSignal,
