@@ -1,10 +1,7 @@
 import { isObject } from '../../contract/json.ts';
 import { type Field, fieldsOf, type Scalar } from '../../contract/lists.ts';
 
-/**
- * The kind of value in a column of a file. An `instant` is a point in time. A `time` is a text that mostly is one, as the service sent
- * it. A `json` value is a text that is JSON.
- */
+/** The kind of value in a file's column. An `instant` is a point in time, a `time` a text that mostly is one, a `json` a text in JSON. */
 export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
 /** A column of a file. If the format has types, the kind chooses the type. */
@@ -61,10 +58,7 @@ export function furtherFields(resource: string, item: Item): string | null {
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }
 
-/**
- * The names of the fields in which two versions of a record differ. Null is the same as missing, and a connection counts by its id: if it
- * is only called otherwise, the record did not change.
- */
+/** The names of the fields in which two versions of a record differ. Null is the same as missing, and a connection counts by its id. */
 export function changedFields(resource: string, before: Item, after: Item): string[] {
   const references = fieldsOf(resource).filter(({ kind }) => kind.startsWith('connection'));
   const idsIn = (value: unknown): unknown => {

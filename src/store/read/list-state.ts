@@ -7,10 +7,7 @@ export interface ListEnd {
   readonly error: { readonly code: string } | null;
 }
 
-/**
- * All reasons why a list that was written is not complete, the most important one first. `unproven` comes first because nothing is
- * certain then. Rejected records come before withheld removals because they can be the reason for them. `count` is of records.
- */
+/** Why a list that was written is not complete, worst first; rejected records can be why removals were withheld. `count` is of records. */
 export function openPointsOf({ completeness, rejected, removalsWithheld }: ListEnd) {
   const points = [
     { state: 'unproven', words: 'unproven', count: completeness === 'unproven' ? null : 0 },

@@ -19,10 +19,7 @@ export class Query implements Disposable {
   readonly #file;
   readonly #prepared: Database.Statement<unknown[], (QueryValue | Buffer)[]>;
 
-  /**
-   * @throws UsageError if the statement can't be prepared, does not only read, or returns no rows.
-   * @throws MirrorFileError if there is no mirror, or it can't be read.
-   */
+  /** Throws a UsageError if the statement can't be prepared, writes or returns no rows; a MirrorFileError if there is no mirror to read. */
   constructor(path: string, { sql, params }: Statement) {
     this.#file = openForReading(path);
     try {
@@ -40,11 +37,7 @@ export class Query implements Disposable {
     }
   }
 
-  /**
-   * Runs the statement from its beginning, a row at a time.
-   *
-   * @throws UsageError if SQLite can't compute a row.
-   */
+  /** Runs the statement from its beginning, a row at a time. Throws a UsageError if SQLite can't compute one. */
   *rows(): Generator<QueryValue[]> {
     try {
       for (const row of this.#prepared.iterate())

@@ -21,11 +21,7 @@ export interface FeedRange {
   readonly next: Position;
 }
 
-/**
- * The changes of ended runs, each once for a reader that keeps its position. Everything has to be read from one state of the mirror.
- *
- * @param filter only changes that match; all if it is left out.
- */
+/** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
 export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const open = (position: Position) => new OpenFeed(sqlite, filter, newest, position);
@@ -33,12 +29,7 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   const since = (runId: number) => open(positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) }));
   return {
     since,
-    /**
-     * Goes on after a position.
-     *
-     * @throws CursorLost if a run that the reader has, wholly or in part, is not the mirror's any more, or if not everything is kept
-     *   that came after it.
-     */
+    /** Goes on after a position. Throws CursorLost if a run that the reader has is not the mirror's, or not all after it is kept. */
     from(position: Position): OpenFeed {
       // A reader that has nothing yet begins now.
       if (position.delivered.runId === 0 && position.amid === null) return since(0);

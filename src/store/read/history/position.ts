@@ -7,7 +7,7 @@ import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts'
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { type ChangeKey, operations } from './changes.ts';
 
-/** A run as a reader of the changes remembers it: by its number, and by the hash of its receipt, because a restored mirror gives numbers again. */
+/** A run as a reader of the changes remembers it: by its number and its receipt's hash, because a restored mirror gives numbers again. */
 export interface RunPin {
   /** 0 for the time before the first run. */
   readonly runId: number;
@@ -111,11 +111,7 @@ const distances = [
 /** How many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
 const hashLength = 16;
 
-/**
- * The position of a reader that has everything up to a run and, of a later one, everything up to a change.
- *
- * @throws MirrorFileError if the mirror has lost its id.
- */
+/** The position of a reader that has everything up to a run and, of a later one, everything up to a change. */
 export function positionAt(
   sqlite: Database.Database,
   runId: number,

@@ -13,11 +13,7 @@ export type EndedRun = ReturnType<PublishSource['runs']>[number];
 /** One version of a record or a connection, with a value for each of the list's own columns. */
 export type SourceRow = ReturnType<typeof rowsOf> extends Generator<infer Row> ? Row : never;
 
-/**
- * Opens a mirror for a publication: its rows and changes run by run, from one state of the file.
- *
- * @throws MirrorFileError if there is no mirror, it can't be read, or none of its runs has ended.
- */
+/** Opens one state of a mirror, to publish it run by run. Throws a MirrorFileError if it can't be read, or none of its runs has ended. */
 export function openPublishSource(path: string) {
   using opening = new DisposableStack();
   const { sqlite } = opening.use(openMirrorForReading(path));

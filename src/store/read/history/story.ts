@@ -24,13 +24,7 @@ interface Row {
   readonly isRecord: number;
 }
 
-/**
- * Everything that the mirror knows about one record; null if it never had it.
- *
- * @param resource a list, or `connections`.
- * @param versionsMax how many versions are returned, the newest ones.
- * @throws MirrorFileError if a version in the history is no JSON.
- */
+/** What the mirror knows of a record, at most its newest versions; null if it never had it. Throws a MirrorFileError if one is no JSON. */
 export function readStory(
   sqlite: Database.Database,
   resource: string,
@@ -88,10 +82,7 @@ export function readStory(
   };
 }
 
-/**
- * The document exports that have, or ever had, a reference, the newest in the mirror first. It reads the whole list, because there is no
- * index for this.
- */
+/** The exports that have, or ever had, a reference, the newest in the mirror first. It reads the whole list: there is no index for this. */
 export function findByReference(sqlite: Database.Database, reference: string, matchesMax: number) {
   // The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
   const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;

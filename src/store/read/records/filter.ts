@@ -24,12 +24,7 @@ export function expressionOf({ kind, name, column }: Field, side: Side): string 
   return `json_extract(h.record, '$.${name}${kind === 'connection' ? '.id' : ''}')`;
 }
 
-/**
- * The condition of a filter for the records of a list.
- *
- * @param values gets the values that the condition binds.
- * @param isByTime true to use no other index than the one by time, which has all columns of the filters.
- */
+/** The condition of a filter; it adds to `values` what it binds. `isByTime` allows only the index by time, which has all columns. */
 export function conditionOf(
   sqlite: Database.Database,
   browsable: Browsable,
@@ -66,7 +61,7 @@ export function conditionOf(
 const lastMs = 8.64e15;
 const dateLength = 'YYYY-MM-DD'.length;
 
-/** The time that a filter means, in milliseconds since 1970, without its end; null if it means all of it. Its date or second counts whole. */
+/** The time that a filter means, in milliseconds since 1970, without its end; null if it means all. Its date or second counts whole. */
 export function spanOf({ from, to }: Pick<RecordFilter, 'from' | 'to'>) {
   if (from === null && to === null) return null;
   const wholeMs = to?.length === dateLength ? 86_400_000 : 1_000;
@@ -114,10 +109,7 @@ function namesInVersion({ kind, name }: Field): string[] {
   return [`(SELECT group_concat(value ->> 'name', char(10)) FROM json_each(h.record, '$.${name}'))`];
 }
 
-/**
- * A text without its case, in any script. It goes through the small letters, because only these make `ẞ` and `ß` equal. Letters and
- * their accents are composed, because files from a Mac have them apart.
- */
+/** A text without its case in any script, through small letters, so that `ẞ` equals `ß`. Accents are composed: a Mac has them apart. */
 export function fold(text: string): string {
   return (mark.test(text) ? text.normalize('NFC') : text).toLowerCase().toUpperCase();
 }
@@ -130,14 +122,7 @@ export function registerFold(sqlite: Database.Database): void {
   sqlite.function('fold', { deterministic: true }, text => (typeof text === 'string' ? fold(text) : null));
 }
 
-/**
- * A condition: one of some texts is equal to another without its case. SQLite itself compares texts that are ASCII, because a call
- * out of it takes longer.
- *
- * @param texts SQL expressions.
- * @param wanted what `fold` returned.
- * @param around `%` if a text can have more before and after.
- */
+/** A condition: one of some SQL expressions is what `fold` returned, or has it inside. SQLite itself compares ASCII: calls take longer. */
 export function alike(
   texts: readonly string[],
   wanted: string,

@@ -51,7 +51,7 @@ export function findRecords(
   return { items: (JSON.parse(ids) as number[]).map(read), count };
 }
 
-/** A record as JSON text with the id of its row under `_id` if it has no id of its own. A field of that name that the service sends stays. */
+/** A record as JSON text with the id of its row under `_id` if it has no id of its own. The service's own field of that name stays. */
 export function withId({ id, ownId, record }: FoundRecord): string {
   const text = String(record);
   if (ownId !== null || (text.includes('"_id"') && '_id' in JSON.parse(text))) return text;
@@ -73,9 +73,7 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
   };
 }
 
-/**
- * How many records match. A single connection is counted by its own index, everything else by the one that has all columns of the filters.
- */
+/** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
   const { q, ...others } = filter;
   const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;

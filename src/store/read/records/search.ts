@@ -9,11 +9,7 @@ export interface SearchHit extends FoundRecord {
   readonly isRemoved: boolean;
 }
 
-/**
- * Records with all words of a text in their texts or connections' names. Records with exactly this reference come first. Then come
- * connections, webhooks, collections and exports, the newest first, and at the end removed records. It reads all rows, because an
- * index of words would slow down each sync.
- */
+/** Records with all words of a text: exact references first, removed records last. It reads all rows: an index would slow syncs down. */
 export function searchRecords(
   sqlite: Database.Database,
   text: string,

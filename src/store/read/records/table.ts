@@ -13,12 +13,7 @@ export interface Table {
   readonly rows: Iterable<readonly CellValue[]>;
 }
 
-/**
- * A list, or the connections, in its present state or in that after a run: its id, its fields, the runs that wrote it, and its further
- * fields.
- *
- * @param withNames whether the names of connections are beside their ids.
- */
+/** A list, or the connections, now or after a run: ids, fields, runs and further fields, and if wanted the names of connections. */
 export function stateTable(state: MirrorState, resource: string, withNames: boolean): Table {
   const cells = cellsReader(state, resource, withNames);
   return {
