@@ -15,10 +15,7 @@ export interface PinnedCheckpoint extends Checkpoint {
   readonly file: string;
 }
 
-/**
- * Checks the receipts by themselves: that places have no gap, that each receipt is canonical and of this mirror, that each hash is
- * right, and that the root is that of each checkpoint at its size. Returns how many there are.
- */
+/** Checks the receipts by themselves: their places, form, mirror and hashes, and the roots of checkpoints. Returns how many there are. */
 export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]): number {
   const { sqlite, report, mirrorIds } = audit;
   if (mirrorIds.length !== 1) report('_mirror', null, `${mirrorIds.length} ids, but a mirror has one`);
@@ -60,10 +57,8 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
 }
 
 /**
- * Compares the present lists with the newest receipts, and composes the receipt of every run again from the tables, the newest first.
- * It takes away what each run added and puts back what it ended, and so has each list as every run left it.
- *
- * @param present the sum of each list and of the connections, recomputed from their rows.
+ * Composes the receipt of every run again from the tables, the newest first. It begins with the sums of the `present` rows, takes away what
+ * each run added and puts back what it ended, and so has each list as every run left it.
  */
 export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Sum>): Promise<void> {
   const { sqlite, report, slice, mirrorIds, knownAfter } = audit;

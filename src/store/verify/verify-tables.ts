@@ -59,10 +59,7 @@ const erasures = `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = 'erase')
 const version = "resource || ' ' || record_id";
 const isLost = "'the text is missing, and no receipt says that it was erased'";
 
-/**
- * A run's hashes do not cover which run first saw a record that a later run updated, only that it was another one. The version that
- * was updated says it, and the hashes cover that.
- */
+/** A run's hashes do not cover which run first saw a record that it updated. The version that was updated says it, and they cover that. */
 const pastOf = (resource: string): Fault => [
   tableOf(resource),
   `SELECT id, 'the version that run ' || _changed_run_id || ' ended is missing from record_history' AS what
@@ -137,10 +134,7 @@ export function verifyTables(audit: Audit): void {
   verifyTexts(audit);
 }
 
-/**
- * Compares texts with their contents: of rejected records, whose contents the receipts cover, and of versions that a rebuild accepted.
- * The hashes of the runs before that do not have to agree any more.
- */
+/** Compares texts with their contents: of rejected records, and of versions before a rebuild, where hashes need not agree any more. */
 function verifyTexts({ sqlite, report, knownAfter }: Audit): void {
   type Text = {
     table: string;

@@ -23,12 +23,7 @@ export interface VerifyOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * Audits a mirror's file, in one state of it: the file itself, its references, every row, the history, and everything against the
- * records of the runs. It takes no lock that a run would wait for, and writes nothing.
- *
- * @throws MirrorFileError if there is no mirror to audit. Damage is a difference and not an error.
- */
+/** Audits one state of a mirror's file. It takes no lock that a run would wait for, and writes nothing. Damage is a difference. */
 export async function verifyMirror(path: string, options: VerifyOptions) {
   const differences: Difference[] = [];
   let differenceCount = 0;
@@ -121,11 +116,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
   };
 }
 
-/**
- * Reports each object of docmirror's that is gone or changed, and each object of others that changes or refuses what runs write.
- *
- * @returns the objects of others that are no difference.
- */
+/** Reports objects that are gone, changed, or change what runs write; returns the objects of others that are no difference. */
 function verifyObjects(sqlite: Database.Database, report: Report) {
   const objects = compareObjects(sqlite);
   for (const { type, name, table, state } of objects) {
