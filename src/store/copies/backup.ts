@@ -35,7 +35,6 @@ import {
   sha256Of,
 } from './manifest.ts';
 
-/** How a backup is made and checked. */
 interface BackupOptions extends VerifyOptions {
   /** The file or, with `keep`, the folder. */
   readonly destination: string;
@@ -45,12 +44,8 @@ interface BackupOptions extends VerifyOptions {
 }
 
 /**
- * Copies a mirror, even if runs write to it meanwhile. The copy is one state of the mirror. It is written beside its final name and
- * audited against its own run records. Only then it gets its name and its manifest, and with `keep` the oldest backups are removed.
- *
- * @returns the audit alone if it found a difference: the copy was removed then.
- * @throws UsageError, RefusedFileError if the destination can't be one; an existing file is not changed.
- * @throws MirrorFileError if there is no mirror, or the copy can't be written.
+ * Copies one state of a mirror, even if runs write to it meanwhile. The copy is audited, and only then gets its name and its manifest. If
+ * the audit finds a difference, `made` is null. Throws a UsageError, RefusedFileError or MirrorFileError; an existing file is unchanged.
  */
 export async function backUp(source: string, { destination, keep, labels, ...options }: BackupOptions) {
   const wanted = keep === null ? destinationFile(source, destination) : nameInFolder(destination, source);
@@ -106,11 +101,7 @@ function nameInFolder(folder: string, database: string): string {
   }
 }
 
-/**
- * Removes the oldest backups of a mirror from a folder until `keep` are left. It never removes the newest one made, nor other files.
- *
- * @returns the names that were removed.
- */
+/** Removes the oldest backups of a mirror from a folder until `keep` are left, but not the newest nor other files. Returns names. */
 function rotate(folder: string, newest: string, mirrorId: string, keep: number): string[] {
   const isOlder = (path: string) => path !== newest && identityOf(path).mirrorId === mirrorId;
   const old = backupsIn(folder)
@@ -134,10 +125,7 @@ function backupsIn(folder: string): string[] {
 /** A backup in a folder. Without a manifest, `at` is the time of its file. */
 type Found = Partial<Manifest> & Pick<Manifest, 'mirrorId' | 'at' | 'bytes'> & { readonly path: string };
 
-/**
- * Lists the backups in a folder, and other copies that have a manifest: mirror by mirror, the newest first. The newest one of each is
- * checked: `isSound` says whether its SHA-256 is that of its manifest, and is null if that was not looked at.
- */
+/** The backups in a folder, and other copies with a manifest, by mirror, the newest first. For that one, `isSound` checks the SHA-256. */
 export async function listBackups(folder: string, signal: AbortSignal) {
   const described = readdirSync(folder).flatMap(name => /^(.*)\.json$/.exec(name)?.[1] ?? []);
   const names = new Set([...backupsIn(folder), ...described]);
@@ -169,7 +157,6 @@ function look(path: string): Found[] {
   return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size }];
 }
 
-/** How a backup is restored. */
 interface RestoreOptions {
   verify(path: string): Promise<Verification>;
   /** The service in the settings: a backup of another one is not restored if there is no mirror yet. Null if there is none. */
@@ -178,12 +165,8 @@ interface RestoreOptions {
 }
 
 /**
- * Puts a copy of a mirror in the mirror's place, while no run uses it. The copy is written beside it and audited first. A copy of an
- * older shape is not audited, and `verification` is null then. If the audit finds a difference, the mirror is unchanged.
- *
- * @throws UsageError, RefusedFileError if the target or the copy is not a mirror's file; both are unchanged.
- * @throws `mirror_busy` if a run is using the mirror.
- * @throws MirrorFileError if the copy is damaged, or can't be written.
+ * Puts a copy of a mirror in the mirror's place, while no run uses it. It is audited first, unless it has an older shape: then there is no
+ * `verification`. If a difference is found, nothing changes. Throws `mirror_busy`, a UsageError, RefusedFileError or MirrorFileError.
  */
 export async function restore(copy: string, target: string, { verify, baseUrl, signal }: RestoreOptions) {
   const path = mirrorToWrite(target);

@@ -36,14 +36,9 @@ export interface ShareOptions {
 const shareMode = 0o644;
 
 /**
- * Makes a copy of a mirror that everybody can read, and puts it in its place in one step. A reader that has the old share open can
- * go on reading it. If it fails, the old share is unchanged. The caller has the mirror's lock, and no run is under way.
- *
- * @returns `runId`, the newest run that it contains, null if no run has ended yet; and `leftOut`, the views that can't be read.
- * @throws UsageError if no list has a field that is to be left out.
- * @throws RefusedFileError if the share of another mirror is there, or the source is no mirror.
- * @throws MirrorFileError if the mirror can't be read, or the share can't be written.
- * @throws DocmirrorError with the code `share_failed` if the statements fail.
+ * Makes a copy of a mirror that everybody can read, and puts it in its place in one step: a reader can go on with the old one, which stays
+ * if this fails. The caller has the mirror's lock. `runId` is the newest run that it contains, null if none has ended, and `leftOut` are
+ * the views that can't be read. Throws a UsageError, RefusedFileError or MirrorFileError, or `share_failed` if the statements fail.
  */
 export async function makeShare({ database, path, sql, signal, ...selection }: ShareOptions) {
   assertShareOf(database, path);
@@ -80,13 +75,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
   }
 }
 
-/**
- * The file that a share replaces. A symbolic link stays, and the file that it points to is replaced.
- *
- * @param name the argument or setting that named the target, for errors.
- * @throws UsageError if no file can be at the target, or it is the mirror itself.
- * @throws RefusedFileError if a mirror, a lock or a folder is there; any other file is replaced.
- */
+/** The file that a share replaces, also behind a link. Throws a UsageError that begins with `name`, or a RefusedFileError. */
 export function shareTarget(target: string, name: string): string {
   return replaceable(fileBehind(target, name));
 }
@@ -125,10 +114,7 @@ function dropUnwanted(sqlite: Database.Database): void {
   for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
 }
 
-/**
- * Makes all tables ordinary ones. SQLite before 3.37 can open no file with a STRICT table, and a STRICT table only refuses values: those
- * that are there stay as they are.
- */
+/** Makes all tables ordinary ones: SQLite before 3.37 opens no file with a STRICT table, and STRICT only refuses new values. */
 function dropStrict(sqlite: Database.Database): void {
   const strict = sqlite.prepare<[], { name: string; sql: string }>(
     `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
@@ -158,10 +144,7 @@ const noContent = "x''";
 
 const webhooks = listOf('webhooks');
 
-/**
- * Removes what a share does not have: texts of rejected records, more of a webhook's endpoint than scheme and host, a webhook's
- * further fields, because any of them can be a secret, and the fields that the user names.
- */
+/** Removes rejected texts, endpoints but for scheme and host, a webhook's further fields, which can be secret, and what the user names. */
 function withhold(
   sqlite: Database.Database,
   { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>,
@@ -256,11 +239,7 @@ function runStatements(sqlite: Database.Database, { path, text }: NonNullable<Sh
   }
 }
 
-/**
- * Drops views that can't be read, for example views of tables or columns that a share does not have, and views of these.
- *
- * @returns their names.
- */
+/** Drops views that can't be read, for example of tables or columns that a share lacks, and views of these. Returns their names. */
 function dropUnreadableViews(sqlite: Database.Database): string[] {
   const views = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
   const unreadable = views.all().filter(name => {
@@ -279,10 +258,7 @@ function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/**
- * The state after the ended runs, as a short text that is the same in a mirror and in a share of it. A change without a run, for
- * example pruning, writes a receipt that names no run.
- */
+/** The state after the ended runs, the same in a mirror and in a share of it. A pruning, for example, has a receipt without a run. */
 const selectState = `SELECT json_array(
   (SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1),
   (SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL),
