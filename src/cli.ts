@@ -77,10 +77,7 @@ function stopSignal(): AbortSignal {
   return stopping.signal;
 }
 
-/**
- * Keeps the program small. A sync makes much short-lived garbage. While the young generation grows to its usual 32 MB, V8 moves
- * more and more garbage to the old generation. A first sync then peaks at 350 MiB instead of 240.
- */
+/** Keeps a first sync at 240 MiB instead of 350: while the young generation grows, V8 moves more and more garbage to the old one. */
 function limitYoungGeneration(): void {
   // Both of its halves count, in bytes.
   const youngBytesMax = 4 * 1024 * 1024;

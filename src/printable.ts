@@ -1,7 +1,4 @@
-/**
- * Characters that could control a terminal or change the reading order: control characters, marks of direction, and odd line ends.
- * Also invisible characters, which make two texts look alike. Joiners belong to emojis and to several scripts.
- */
+/** Characters that control a terminal, change the reading order or are invisible. Joiners belong to emojis and to several scripts. */
 const unsafe =
   /[\u034f\p{Cc}\p{Bidi_Control}\u2028\u2029\u00ad\u200b\u2060-\u2064\ufeff\u{e0000}-\u{e007f}]/gu;
 
