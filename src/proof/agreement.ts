@@ -6,6 +6,7 @@ import {
   type Answer,
   areSameRecords,
   beginOf,
+  countsOf,
   type Direction,
   inOrder,
   type PageItems,
@@ -92,25 +93,12 @@ function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
 /** Whether pages repeat some records and skip others: the last of two readings with one total shows a record less often. */
 function isOrderUnstable(readings: readonly PlainReading[]): boolean {
   const [before, now] = readings.slice(-2);
-  if (before === undefined || now === undefined || before.problem !== null || now.problem !== null)
-    return false;
-  const [one, other] = [before, now].map(reading => countsIn(pagesOf(reading)));
-  const isSame = one?.total === other?.total;
-  return (
-    isSame &&
-    [...new Set(before.repeated.records)].some(record => (one?.of(record) ?? 0) > (other?.of(record) ?? 0))
-  );
-}
-
-function countsIn(pages: readonly PageItems[]) {
-  const counts = new Map<number, number>();
-  let total = 0;
-  for (const { records } of pages)
-    for (const record of records) {
-      counts.set(record, (counts.get(record) ?? 0) + 1);
-      total++;
-    }
-  return { total, of: (record: number) => counts.get(record) ?? 0 };
+  if (before?.problem !== null || now?.problem !== null) return false;
+  const countOf = (reading: PlainReading) => reading.pages.reduce((sum, { page }) => sum + page.count, 0);
+  if (countOf(before) !== countOf(now)) return false;
+  const [one, other] = [before, now].map(reading => countsOf(pagesOf(reading)));
+  const isRarer = (record: number) => (one?.get(record) ?? 0) > (other?.get(record) ?? 0);
+  return [...before.repeated.records].some(isRarer);
 }
 
 /** The order of the list's keys, if all pages show one without exceptions. */

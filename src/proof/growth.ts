@@ -10,7 +10,6 @@ export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'ove
   readonly order: KeyOrder;
   /** The key of the newest record; if there are strays, of the newest one that is surely none. */
   readonly newestKey: number;
-  /** How many records the list had. */
   readonly count: number;
   /** How many records the answers so far have that the list did not have, each counted once. */
   added(): number;

@@ -150,10 +150,7 @@ function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean
 }
 
 /** The records that are on more than one page; with an id that is in the list twice, in words. */
-function repeatsIn(
-  answers: readonly Answer[],
-  { list }: Reading,
-): { repeated: PageItems; twice: string | null } {
+function repeatsIn(answers: readonly Answer[], { list }: Reading) {
   const first = new Map<number, Answer>();
   const onTwo = new Set<number>();
   let twice: string | null = null;

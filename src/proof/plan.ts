@@ -231,12 +231,7 @@ function openPlaces({ chains, ...order }: KeyWindows, total: number, step: numbe
 }
 
 /** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
-function placesOf(
-  windows: readonly Window[],
-  keys: readonly number[],
-  order: KeyOrder,
-  total: number,
-): Tie[] {
+function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder, total: number) {
   const sorted = windows.toSorted((a, b) => a.from - b.from);
   const places: Tie[] = [];
   let at = 0;

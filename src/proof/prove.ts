@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
-import { type Answer, allKeys, keysOf, type PageItems } from './window.ts';
+import { type Answer, allKeys, countsOf, keysOf } from './window.ts';
 import { proveByWindows, readAcross, verdictByKey, verdictOf, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
@@ -167,17 +167,10 @@ export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verd
   if (verdict.rule === 'key' || !answers.some(({ isRecalled }) => isRecalled)) return answers;
   const most = new Map<number, number>();
   for (const { page, isRecalled } of answers)
-    for (const [record, count] of isRecalled ? [] : countsOn(page))
+    for (const [record, count] of isRecalled ? [] : countsOf([page]))
       most.set(record, Math.max(count, most.get(record) ?? 0));
   const isAlone = ([record, count]: readonly [number, number]) => count > (most.get(record) ?? 0); // guard: records that only an earlier run has shown
-  return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOn(page)].some(isAlone));
-}
-
-/** How often a page shows each of its records. */
-function countsOn({ records }: PageItems): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const record of records) counts.set(record, (counts.get(record) ?? 0) + 1);
-  return counts;
+  return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOf([page])].some(isAlone));
 }
 
 function ofCopies({ rule }: Verdict, [one, other]: readonly [number, number]): Verdict {

@@ -3,7 +3,6 @@ import { isIn, type KeyRange } from './window.ts';
 
 /** What the answers of a run say of rows that none of them has shown. */
 export interface Evidence {
-  /** Whether the list is proven as a whole. */
   readonly isProven: boolean;
   /** True if the list had records and seems to be empty all at once: that is believed only the second time. */
   readonly isSuddenlyEmpty: boolean;

@@ -27,7 +27,6 @@ export interface KnownRow {
 
 /** What becomes of the records of one identity. */
 export interface Settled {
-  /** Rows that stay as they are. */
   readonly kept: readonly KnownRow[];
   /** Rows that get another version. */
   readonly edited: readonly KnownRow[];
@@ -67,7 +66,6 @@ export function settle(
   return settled;
 }
 
-/** The versions of some records that an answer shows. */
 function versionsIn(answer: ShownRecords, records: ReadonlySet<number>): Map<number, number[]> {
   const found = new Map<number, number[]>();
   for (const [at, record] of answer.records.entries()) {

@@ -35,7 +35,6 @@ export class PageItems implements ShownRecords {
   readonly versions: Int32Array;
   readonly least: number;
   readonly greatest: number;
-  /** How many items have no key. */
   readonly keyless: number;
   /** Whether an id is on the page twice: then the list contradicts itself. */
   readonly isIdTwice: boolean;
@@ -129,7 +128,6 @@ export interface Ask extends PageAddress {
 /** What is wrong with an answer: it is of another size or another page than was asked for, or the page fails for good. */
 export interface Wrong {
   readonly kind: 'size' | 'page' | 'failed';
-  /** In words. */
   readonly reason: string;
 }
 
@@ -163,8 +161,7 @@ export const addressText = ({ index, size }: PageAddress): string => `${index}/$
 /** What was shown at one moment: a page, or records of several pages that count as one. */
 export type Shown = Pick<Answer, 'asked' | 'page'>;
 
-/** An item of a page, by its place. */
-export interface PageItem {
+interface PageItem {
   readonly page: PageItems;
   readonly at: number;
 }
@@ -188,6 +185,14 @@ export function areSameRecords(a: readonly PageItems[], b: readonly PageItems[])
     Float64Array.from(pages.flatMap(({ records }) => [...records])).sort(),
   );
   return one?.length === other?.length && one?.every((record, at) => record === other?.[at]) === true;
+}
+
+/** How often pages show each of their records. */
+export function countsOf(pages: readonly PageItems[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { records } of pages)
+    for (const record of records) counts.set(record, (counts.get(record) ?? 0) + 1);
+  return counts;
 }
 
 /** Keys from one to another, in the order of the list: if the keys of a list fall they are negated. */
