@@ -5,7 +5,7 @@ import { answersInUse, type Proof, prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
-import { apply, assertSum, forgetJournal } from '../store/write/apply.ts';
+import { apply, assertSum, forgetJournal, type Written } from '../store/write/apply.ts';
 import { answersIn } from '../store/write/journal.ts';
 import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
@@ -74,7 +74,6 @@ export interface SyncedList {
   readonly pause: { readonly hasGrown: boolean } | null;
 }
 
-/** How a list ended, and how many rows were written. */
 type Ending = Applied & Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason' | 'readSince'>;
 
 interface ListRun extends ListTask {
@@ -114,17 +113,13 @@ async function readAndWrite(run: ListRun): Promise<SyncedList> {
 /** A full sync is due that much earlier, as a share of the time between two. */
 const fullSyncLeeway = 0.05;
 
-/** A list that was read, and what it was staged on. */
 interface Read extends Omit<Result, 'removals'> {
   readonly kind: 'read';
   readonly stage: Stage;
 }
 
 /** What was read or written does not do, and the list is read again. */
-interface Refused {
-  readonly kind: 'refused';
-  readonly reason: string;
-}
+type Refused = Extract<Written, { readonly kind: 'refused' }>;
 
 /** How long it can take to write what a reading has read that ended early, in milliseconds. */
 const keepingMsMax = 20_000;
@@ -326,7 +321,6 @@ function failed(error: unknown): Ending {
   };
 }
 
-/** The status of a list by what ended it. */
 function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error'> {
   if (error instanceof Pause) return { status: 'partial', error: null };
   return { status: error instanceof CancelledError ? 'cancelled' : 'failed', error: runErrorOf(error) };

@@ -8,7 +8,6 @@ export const pageSizeAtFirst = 1000;
 
 /** How the pages of a list are asked for. */
 export interface Paging {
-  /** The `pageNo` of the first page. */
   readonly firstPageNo: number;
   /** How many records a full page has: the greatest size that the service serves. */
   readonly pageSize: number;

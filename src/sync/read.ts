@@ -24,7 +24,6 @@ export interface ListObserver {
 export interface ListOptions {
   /** The `pageSize` to ask for; null finds the largest that works. */
   readonly pageSize: number | null;
-  /** Most pages of one list. */
   readonly pagesMax: number;
   readonly removals: RemovalGuard;
   /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
@@ -191,7 +190,6 @@ export async function drive<Result>(
     return { page, wrong: null };
   }
 
-  /** Stages a page, and says what of it counts. */
   function enter(ask: Asked, { page, wrong }: Fetched): Answer {
     const at = ask.at - (page?.ageMs ?? 0);
     const none = {
