@@ -10,7 +10,6 @@ export const browsables = kept.map(each => {
   );
   return {
     ...each,
-    /** The field of each filter that it has. */
     filters,
     /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
     texts,

@@ -46,14 +46,12 @@ export function placeOf(resource: string): number {
 }
 
 /** Selects some of the changes of ended runs. */
-interface ChangeRequest {
+export interface ChangeRequest {
   /** Only changes that match; all if it is left out. */
   readonly filter?: ChangeFilter | undefined;
-  /** Changes of later runs than this. */
   readonly sinceRunId: number;
   /** The last run whose changes are read; the newest if left out. */
   readonly untilRunId?: number;
-  /** True for the newest first. */
   readonly isDescending?: boolean;
   /** Only changes after this one, in that order. */
   readonly after?: ChangeKey | null;

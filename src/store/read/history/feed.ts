@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
-import { type Change, type ChangeKey, changesThatFit } from './changes.ts';
+import { type Change, type ChangeKey, type ChangeRequest, changesThatFit } from './changes.ts';
 import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
 
 /** Some changes, and the position of a reader that has them. */
@@ -40,7 +40,6 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   };
 }
 
-/** A feed at the place where a reader is. */
 class OpenFeed {
   readonly #sqlite;
   readonly #filter;
@@ -106,19 +105,12 @@ class OpenFeed {
     return amid?.leafHash === undefined ? null : amid;
   }
 
-  #take(
-    request: {
-      readonly sinceRunId: number;
-      readonly after: ChangeKey | null;
-      readonly isDescending?: boolean;
-    },
-    limit: number,
-  ) {
+  #take(request: ChangeRequest, limit: number) {
     const found = changesThatFit(this.#sqlite, { filter: this.#filter, ...request })
       .take(limit + 1)
       .toArray();
     const changes = found.slice(0, limit);
-    return { changes, last: changes.at(-1) ?? request.after, isComplete: found.length <= limit };
+    return { changes, last: changes.at(-1) ?? request.after ?? null, isComplete: found.length <= limit };
   }
 }
 

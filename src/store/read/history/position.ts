@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { keptResources } from '../../../contract/lists.ts';
 import * as shape from '../../../contract/shapes.ts';
-import { DocmirrorError } from '../../../errors.ts';
+import { DocmirrorError, tryToRead } from '../../../errors.ts';
 import { ReceiptLog } from '../../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
@@ -81,7 +81,7 @@ export function positionText(sqlite: Database.Database, position: Position): str
 
 /** Reads what `positionText` wrote, also that of 0.4; null if the text is something else, or of a reader in the other direction. */
 export function readPosition(text: string, isDescending = false): Position | null {
-  const read: unknown = tryToParse(text);
+  const read: unknown = tryToRead(() => JSON.parse(text));
   if (!shape.isValid(cursor, read) || (read.since !== undefined && !isDescending)) return null;
   const { mirrorId, runId, leafIndex, leafHash, after, since, begunAfter, earlier } = read;
   if ((leafIndex === null) !== (leafHash === null)) return null;
@@ -93,14 +93,6 @@ export function readPosition(text: string, isDescending = false): Position | nul
     begunAfter: begunAfter ?? null,
     earlier: earlier ?? [],
   };
-}
-
-function tryToParse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 /** Earlier runs of a position: all of the last 16, then fewer and fewer, so that a cursor stays small. */
@@ -235,14 +227,9 @@ export function newestGap(sqlite: Database.Database): string | null {
   return found.get() ?? null;
 }
 
-interface LoggedReceipt {
-  readonly leafIndex: number;
-  readonly leafHash: string;
-}
-
-function receiptOf(sqlite: Database.Database, runId: number): LoggedReceipt | undefined {
+function receiptOf(sqlite: Database.Database, runId: number) {
   const ofRun = 'SELECT leaf_index AS leafIndex, leaf_hash AS leafHash FROM sync_receipts WHERE run_id = ?';
-  return sqlite.prepare<[number], LoggedReceipt>(ofRun).get(runId);
+  return sqlite.prepare<[number], { leafIndex: number; leafHash: string }>(ofRun).get(runId);
 }
 
 /** Whether a receipt that is not of a run is in the log. */

@@ -123,12 +123,7 @@ export function registerFold(sqlite: Database.Database): void {
 }
 
 /** A condition: one of some SQL expressions is what `fold` returned, or has it inside. SQLite itself compares ASCII: calls take longer. */
-export function alike(
-  texts: readonly string[],
-  wanted: string,
-  values: Values,
-  around: '%' | '' = '',
-): string {
+export function alike(texts: readonly string[], wanted: string, values: Values, around: '%' | '' = '') {
   const pattern = bind(values, `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`);
   const each = texts.map(
     text =>
