@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
+import { tryToRead } from '../../errors.ts';
 
 /** More than any note, manifest or file of metrics has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
@@ -21,10 +22,6 @@ export function textBeside(path: string): string | null {
 
 /** The JSON of such a file; null if it does not have the shape. */
 export function readBeside<S extends Shape>(shape: S, path: string): ValueOf<S> | null {
-  try {
-    const value: unknown = JSON.parse(textBeside(path) ?? '');
-    return isValid(shape, value) ? (value as ValueOf<S>) : null;
-  } catch {
-    return null;
-  }
+  const value: unknown = tryToRead(() => JSON.parse(textBeside(path) ?? ''));
+  return isValid(shape, value) ? (value as ValueOf<S>) : null;
 }

@@ -93,7 +93,6 @@ export class MirrorLock implements Disposable {
     }
   }
 
-  /** Lets the next run in. */
   release(): void {
     this.#sqlite.close();
   }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, RefusedFileError } from '../../errors.ts';
 import { privateFileMode } from './rights.ts';
-import { besides, ending } from './unfinished.ts';
+import { ending, removeDatabase } from './unfinished.ts';
 
 /** How SQLite calls a lock that a file system refuses: the first one is also that of a lock which another process has. */
 const refusedLock = /^SQLITE_(BUSY|PERM|IOERR_\w*LOCK)$/;
@@ -35,7 +35,7 @@ export function tryLocks(folder: string): void {
       `The folder ${resolve(folder)} is on a file system without working locks (${codeOf(error)}), so nothing there is safe from two programs that write at once. Use a local disk, or mount the file system with locks.`,
     );
   } finally {
-    for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
+    removeDatabase(path);
   }
 }
 

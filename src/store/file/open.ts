@@ -33,7 +33,6 @@ const refusals = {
   'no database': 'is not an SQLite database. It was left as it is; name another file.',
 };
 
-/** The kind of the file at a path. */
 type FileKind = keyof typeof refusals;
 
 /** Says why a file can't be the mirror. */

@@ -37,7 +37,6 @@ export class Unfinished implements Disposable {
     this.begin();
   }
 
-  /** Makes the empty file. */
   protected begin(): void {
     writing(this.path, () => closeSync(openSync(this.unfinished, 'wx', privateFileMode)));
   }
@@ -105,7 +104,7 @@ function removeLeftovers(folder: string): void {
 }
 
 /** Removes a file and SQLite's files beside it. */
-function removeDatabase(path: string): void {
+export function removeDatabase(path: string): void {
   for (const beside of ['', ...besides]) rmSync(`${path}${beside}`, { force: true });
 }
 

@@ -7,7 +7,6 @@ import { Unfinished, writing } from './unfinished.ts';
 
 /** An output that appears under its name only when it is complete. */
 export class AtomicFile extends Unfinished {
-  /** The number of bytes written so far. */
   bytes = 0;
   #isBegun = false;
 
