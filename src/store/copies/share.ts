@@ -32,7 +32,6 @@ export interface ShareOptions {
   readonly signal: AbortSignal;
 }
 
-/** The mode of a new share: everybody can read it. */
 const shareMode = 0o644;
 
 /**
@@ -180,7 +179,6 @@ function withhold(
   }
 }
 
-/** What a row of a list is set to. */
 function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
   const set =
     list === webhooks
@@ -195,7 +193,6 @@ function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
   return set.join(', ');
 }
 
-/** The record of a version. */
 function recordWithout(list: ListDefinition, fields: readonly string[]): string {
   const known = list.fields.filter(({ name }) => fields.includes(name));
   const further = fields.filter(field => !known.some(({ name }) => name === field));

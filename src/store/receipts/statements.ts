@@ -66,7 +66,6 @@ export class RunComposer {
     );
   }
 
-  /** What a run changed in each list, and in the connections. */
   changes(runId: number) {
     const changes = this.#changes.map(({ resource, lines }) => {
       const hash = new LinesHash();

@@ -14,10 +14,7 @@ export function ignoredNames(text: string | null): readonly string[] {
 }
 
 /** Reads which fields each run left out of a list's contents, once: to compute a content again takes those of the run that wrote it. */
-export function ignoredFields(
-  sqlite: Database.Database,
-  resource: string,
-): (runId: number) => ReadonlySet<string> {
+export function ignoredFields(sqlite: Database.Database, resource: string) {
   const rows = sqlite.prepare<[string], [runId: number, names: string]>(
     'SELECT run_id, ignored_fields FROM sync_run_resources WHERE resource = ? AND ignored_fields IS NOT NULL',
   );
@@ -28,7 +25,7 @@ export function ignoredFields(
     sets.set(text, known);
     ofRuns.set(runId, known);
   }
-  return runId => ofRuns.get(runId) ?? nothingIgnored;
+  return (runId: number): ReadonlySet<string> => ofRuns.get(runId) ?? nothingIgnored;
 }
 
 /** The rows with a field that counts now, but that their run ignored: their contents do not say whether the service still has it. */

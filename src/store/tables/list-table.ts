@@ -89,7 +89,6 @@ export class ListTable {
     return found.map(id => (id === undefined || this.isUnlike(id) ? undefined : id));
   }
 
-  /** Whether no record finds this row. */
   isUnlike(row: number): boolean {
     return this.#unlike.has(row);
   }

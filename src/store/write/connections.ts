@@ -170,7 +170,6 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   return dropped.size;
 }
 
-/** The columns that refer to connections. */
 const referring = lists.flatMap(list =>
   list.fields.flatMap(field => {
     if (field.kind !== 'connection' && field.kind !== 'connections') return [];

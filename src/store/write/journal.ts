@@ -4,7 +4,6 @@ import { type Answer, addressText, type PageAddress } from '../../proof/window.t
 
 /** An answer of a reading that ended early. Its page is among those that are remembered. */
 export interface JournaledAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {
-  /** The digest of its page. */
   readonly digest: string;
 }
 

@@ -82,10 +82,7 @@ const pagesAlwaysInFull = 10;
 const newestRowsMax = 1_000;
 
 /** The state as JSON, and the run that wrote it; undefined if there is none, null if another program changed it. */
-export function savedState(
-  sqlite: Database.Database,
-  { resource }: ListDefinition,
-): { readonly runId: number; readonly json: string } | null | undefined {
+export function savedState(sqlite: Database.Database, { resource }: ListDefinition) {
   const saved = sqlite
     .prepare<[string], [runId: number, state: string, check: string]>(
       'SELECT run_id, state, lower(hex("check")) FROM _list_states WHERE resource = ?',

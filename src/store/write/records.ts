@@ -288,7 +288,6 @@ export class Records {
     return this.rowsOf(record).find(known => known.version === version);
   }
 
-  /** The greatest number of a version. */
   get lastVersion(): number {
     return this.#contents.count;
   }

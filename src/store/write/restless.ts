@@ -35,7 +35,6 @@ export function restlessFields(stage: Stage): string[] {
   return [...counts.keys()].filter(isRestless);
 }
 
-/** The names of the fields in which two records differ. */
 function differing(list: ListDefinition, one: RecordValues, other: RecordValues): string[] {
   const scalars = scalarFields(list).filter((_, at) => one.scalars[at] !== other.scalars[at]);
   const arrays = arrayFields(list).filter((_, at) => String(one.arrays[at]) !== String(other.arrays[at]));

@@ -9,8 +9,7 @@ import { ignoredText } from '../tables/ignored-fields.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { syncRunResources, syncRuns } from '../tables/schema.ts';
 
-/** A run that wrote a list. */
-export interface WritingRun {
+interface WritingRun {
   readonly runId: number;
   readonly recordCount: number | null;
   readonly totalRecordCount: number | null;
@@ -43,7 +42,6 @@ export class RunRecords {
     for (const runId of running.pluck().all()) this.#close(runId, { status: 'interrupted' });
   }
 
-  /** Records a new run, and returns its id. */
   begin({ labels = {}, ...start }: RunStart): number {
     const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
     const row = { status: 'running', ...start, labels: text };

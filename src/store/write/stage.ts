@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { type Page, parseItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
 import { contentBytes, hash16Hex } from '../../contract/sum.ts';
@@ -30,7 +29,6 @@ export class Stage {
   /** What the answers have beside `items` and `pagination`, by name and type. */
   readonly answerMembers = new Map<string, UnknownField>();
   readonly names: SaidNames;
-  /** What is known of the list from before. */
   readonly before: ListState;
   readonly #answers: Shown[] = [];
   #joined: readonly Shown[] = [];
@@ -41,10 +39,7 @@ export class Stage {
   hasRecalled = false;
   /** Remembered pages that came again; none is accepted yet. */
   readonly #recalled = new Map<string, { readonly page: ParsedPage; readonly contents: Buffer }>();
-  readonly #known: Database.Statement<
-    [ranges: string],
-    [contents: string | null, keys: string, rows: string]
-  >;
+  readonly #known;
 
   constructor(context: ListContext, before: ListState) {
     const { list, sqlite } = context;
@@ -55,7 +50,8 @@ export class Stage {
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(list);
     this.names = new SaidNames(before.names);
-    this.#known = sqlite.prepare<[string], [string | null, string, string]>(this.sql.known).raw();
+    type Known = [contents: string | null, keys: string, rows: string];
+    this.#known = sqlite.prepare<[ranges: string], Known>(this.sql.known).raw();
   }
 
   /** How many records the run has seen, each once. */
@@ -68,7 +64,6 @@ export class Stage {
     return this.#answers.reduce((sum, { page }) => sum + page.count, 0) - this.seenCount;
   }
 
-  /** What the answers so far say of the records. */
   get settlement(): Settlement {
     const byMoment = () => [...this.#answers, ...this.#joined].sort((a, b) => a.asked - b.asked);
     this.#settlement ??= this.records.settle(byMoment().map(({ page }) => page));
@@ -180,7 +175,6 @@ export class Stage {
     return page;
   }
 
-  /** Drops the staging tables. */
   end(): void {
     this.context.sqlite.exec(this.sql.drop);
   }
