@@ -111,14 +111,11 @@ export function furtherFields(extra: string | null): Readonly<Record<string, unk
 }
 
 /** Makes the writer of a list's items in the service's own shape; `connectionOf` finds a connection by its id. */
-export function wireWriter(
-  list: ListDefinition,
-  connectionOf: (id: number) => Connection | undefined,
-): (record: RecordValues) => string {
+export function wireWriter(list: ListDefinition, connectionOf: (id: number) => Connection | undefined) {
   const { fields } = shapeOf(list);
   const reference = (id: Scalar) =>
     typeof id === 'number' ? objectOf(connectionOf(id) ?? { id, name: null, extra: null }) : null;
-  return record => {
+  return (record: RecordValues): string => {
     const values = valuesOf(record);
     const object: Record<string, unknown> = record.id === null ? {} : { id: record.id };
     for (const [at, field] of fields.entries()) {

@@ -1,15 +1,12 @@
 /** A list of the service, by the service's own word. */
 export type ResourceName = 'document-exports' | 'collections' | 'webhooks';
 
-/** What a field is used for. */
 interface Uses {
   /** True if searches for words look into it. The first of a list is the title of its records. */
   readonly isSearched?: true;
   /** True if its text is a reference: an exact match comes first in a search. */
   readonly isReference?: true;
-  /** True if a list can be sorted by it. */
   readonly isSorted?: true;
-  /** The filter that goes by it. */
   readonly filter?: 'source' | 'destination' | 'kind' | 'time';
   /** True if it is an address, of which people see the host alone: the rest can be secret. */
   readonly isSecret?: true;
@@ -19,7 +16,6 @@ interface Named extends Uses {
   /** Its name on the wire. */
   readonly name: string;
   readonly column: string;
-  /** Its heading in a table for people. */
   readonly label: string;
 }
 

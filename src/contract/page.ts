@@ -29,7 +29,6 @@ export interface Page {
   readonly digest: string;
   /** The items in their order, with all digits of their numbers; null if the digest was known, so that nothing was parsed. */
   readonly items: readonly unknown[] | null;
-  /** The members beside `items` and `pagination`. */
   readonly otherMembers: readonly UnknownField[];
   /** For how long a cache had kept the answer, by its own word, in milliseconds; 0 if it does not say so. */
   readonly ageMs: number;

@@ -21,7 +21,6 @@ export interface MirrorRecord extends RecordValues {
   readonly key: number;
   /** 16 bytes: the hash of all its fields, but of no connection's name. */
   readonly content: Buffer;
-  /** What it says of connections. */
   readonly mentions: readonly Connection[];
 }
 
@@ -183,11 +182,7 @@ function membersBeside(
 }
 
 /** A record of a list from its JSON in the service's own shape; undefined if it is none. Throws a SyntaxError if it is no JSON. */
-export function readOne(
-  list: ListDefinition,
-  json: string,
-  ignored = nothingIgnored,
-): MirrorRecord | undefined {
+export function readOne(list: ListDefinition, json: string, ignored = nothingIgnored) {
   return readRecords(list, [parseExact(json)], ignored).records[0];
 }
 

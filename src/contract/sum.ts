@@ -81,7 +81,6 @@ export class Sum {
     return this.plus(other, -1);
   }
 
-  /** True if both are of the same multiset. */
   equals(other: Sum): boolean {
     return this.count === other.count && this.#carry() === other.#carry();
   }
