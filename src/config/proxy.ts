@@ -3,9 +3,6 @@ import { isLoopback } from './parse.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The proxy through which the service is reached. */
-export type ProxySetting = NonNullable<ReturnType<typeof proxyFor>>;
-
 /**
  * The proxy for an address, by `HTTPS_PROXY` or `HTTP_PROXY`; null if there is none, or `NO_PROXY` excepts the host. `url` has the login;
  * `shown` and errors have not. undici's `EnvHttpProxyAgent` does not say which one it uses, and that decides if http is safe.
@@ -29,12 +26,7 @@ export function proxyFor(address: URL, variables: Variables) {
 }
 
 /** The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for this machine, the proxy included. */
-export function safeProxyFor(
-  name: string,
-  address: URL,
-  variables: Variables,
-  allowHttp: boolean,
-): ProxySetting | null {
+export function safeProxyFor(name: string, address: URL, variables: Variables, allowHttp: boolean) {
   const isOpen = address.protocol === 'http:' && !allowHttp;
   if (isOpen && !isLoopback(address.hostname))
     throw new UsageError(
