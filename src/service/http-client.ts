@@ -18,7 +18,6 @@ export interface HttpOptions {
   readonly baseUrl: string;
   /** From a request's start to its last byte. */
   readonly timeoutMs: number;
-  /** The most requests at once. */
   readonly concurrency: number;
   readonly userAgent: string;
   /** The variable that names a proxy, its address, and that without secrets. If left out or null, the service is reached directly. */
@@ -215,7 +214,6 @@ const statuses: Readonly<Record<number, Failure>> = {
 const certificateCodes =
   /CERT_|ALTNAME|HOSTNAME_MISMATCH|SELF_SIGNED|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
 
-/** What the codes of OpenSSL, zlib, Node and undici mean. */
 const failures: readonly [code: RegExp, failure: Failure][] = [
   [certificateCodes, ['certificate', 'was not sent, because the certificate is not accepted']],
   [

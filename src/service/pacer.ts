@@ -12,7 +12,6 @@ export class Pacer {
   #heldUntilMs = 0;
   readonly #concurrencyMax: number;
   #goodAnswers = 0;
-  /** How many requests can be in flight. */
   concurrency: number;
   /** How long requests were delayed in all, in milliseconds. */
   waitedMs = 0;
@@ -29,7 +28,6 @@ export class Pacer {
     return this.#heldUntilMs - performance.now();
   }
 
-  /** Waits until a request can start. */
   async ready(signal: AbortSignal): Promise<void> {
     for (;;) {
       const { heldMs } = this;

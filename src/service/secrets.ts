@@ -12,12 +12,10 @@ export class Secrets {
     this.#forms = [...new Set([...this.#forms, ...forms])].sort((a, b) => b.length - a.length);
   }
 
-  /** True if an answer contains a secret. */
   areIn(bytes: Buffer): boolean {
     return this.#forms.some(form => bytes.includes(form));
   }
 
-  /** A text in which each secret is replaced by a mark. */
   redact(text: string): string {
     return this.#forms.reduce((redacted, form) => redacted.replaceAll(form, '[secret]'), text);
   }

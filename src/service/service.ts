@@ -87,12 +87,7 @@ export class Service implements PageSource {
   }
 
   /** Asks once. A ServiceError that is no AbortError of p-retry is followed by another try. */
-  async #try(
-    list: ListDefinition,
-    request: PageRequest,
-    signal: AbortSignal,
-    tryNumber: number,
-  ): Promise<Page> {
+  async #try(list: ListDefinition, request: PageRequest, signal: AbortSignal, tryNumber: number) {
     const outage = this.#outage;
     const { heldMs } = this.#pacer;
     if (outage.error !== null && heldMs > Math.max(lastTryMsMax, outage.leftMs(this.#clock.nowMs)))
