@@ -99,7 +99,6 @@ export class ClickHouse {
     });
   }
 
-  /** Ends all connections. */
   close(): Promise<void> {
     return this.#client.close();
   }

@@ -73,12 +73,7 @@ export async function publish(
 type Row = readonly unknown[];
 
 /** The rows that runs wrote and removed in a list, in the order of the runs: an older version must not arrive last. */
-function* rowsOf(
-  tenant: string,
-  resource: string,
-  runs: readonly EndedRun[],
-  source: PublishSource,
-): Generator<Row> {
+function* rowsOf(tenant: string, resource: string, runs: readonly EndedRun[], source: PublishSource) {
   for (const { runId } of runs) {
     for (const row of source.rows(resource, runId)) {
       const { id, values, firstSeenRunId, changedRunId, extra, content, isRemoved } = row;
@@ -90,7 +85,6 @@ function* rowsOf(
   }
 }
 
-/** The changes of runs, in their order. */
 function* changesOf(tenant: string, runs: readonly EndedRun[], source: PublishSource): Generator<Row> {
   for (const { runId } of runs) {
     for (const { changedAt, resource, recordId, operation, record } of source.changes(runId)) {
