@@ -12,12 +12,10 @@ export function canonicalRow(row: Readonly<Record<string, ColumnValue>>): string
   return canonicalize(Object.fromEntries(members)) as string;
 }
 
-/** The length of text that is hashed at once. */
 const textPerUpdate = 64 * 1024;
 
 /** A SHA-256 over lines, each of which ends with a line feed. No line is kept, so their number is not limited. */
 export class LinesHash {
-  /** How many lines were added. */
   count = 0;
   readonly #hash = createHash('sha256');
   #text = '';
@@ -50,11 +48,9 @@ function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
 
 /** A Merkle tree of RFC 6962. It keeps only the roots of its perfect subtrees, the largest first: one for each 1 of its size in binary. */
 export class MerkleTree {
-  /** How many leaves there are. */
   size = 0;
   readonly #perfect: Buffer[] = [];
 
-  /** Appends a leaf by its hash. */
   append(hashOfLeaf: Uint8Array): void {
     let root: Buffer = Buffer.from(hashOfLeaf);
     // Each trailing 1 of the old size is a perfect tree as large as the new one. Both together make the next one.
