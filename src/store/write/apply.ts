@@ -6,11 +6,10 @@ import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
-import { newFields } from './field-news.ts';
+import { newFields, restlessFields } from './field-news.ts';
 import { stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
-import { restlessFields } from './restless.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
