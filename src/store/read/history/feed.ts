@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
-import { type Change, type ChangeKey, type ChangeRequest, changesThatFit } from './changes.ts';
+import { type Change, type ChangeRequest, changesThatFit } from './changes.ts';
 import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
 
 /** Some changes, and the position of a reader that has them. */
@@ -24,13 +24,13 @@ export interface FeedRange {
 /** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
 export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;
-  const open = (position: Position) => new OpenFeed(sqlite, filter, newest, position);
+  const open = (position: Position) => feedFrom(sqlite, filter, newest, position);
   /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
   const since = (runId: number) => open(positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) }));
   return {
     since,
     /** Goes on after a position. Throws CursorLost if a run that the reader has is not the mirror's, or not all after it is kept. */
-    from(position: Position): OpenFeed {
+    from(position: Position) {
       // A reader that has nothing yet begins now.
       if (position.delivered.runId === 0 && position.amid === null) return since(0);
       const loss = lossOf(sqlite, position);
@@ -40,78 +40,58 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   };
 }
 
-class OpenFeed {
-  readonly #sqlite;
-  readonly #filter;
-  readonly #newest;
-  readonly #position;
-
-  constructor(
-    sqlite: Database.Database,
-    filter: ChangeFilter | undefined,
-    newest: number,
-    position: Position,
-  ) {
-    this.#sqlite = sqlite;
-    this.#filter = filter;
-    this.#newest = newest;
-    this.#position = position;
-  }
-
-  /** As many of the next changes, at least 1. */
-  upTo(limit: number): FeedPage {
-    const { delivered, begunAfter } = this.#position;
-    const { changes, last, isComplete } = this.#take(
-      { sinceRunId: delivered.runId, after: this.#after },
-      limit,
-    );
-    if (isComplete || last === null)
-      return { changes, isComplete, next: positionAt(this.#sqlite, this.#newest, { begunAfter }) };
-    const whole = Math.max(delivered.runId, runBefore(this.#sqlite, last.runId));
-    return { changes, isComplete, next: positionAt(this.#sqlite, whole, { begunAfter, after: last }) };
-  }
-
-  /** The same with the newest changes first. Those of later runs are not delivered: a reader reads back to where it began. */
-  newestFirst(limit: number): FeedPage {
-    const { delivered, since, amid } = this.#position;
-    // A reader of docmirror 0.4 begins again, because its cursor does not say how far up it began.
-    const begun = since === null ? null : { sinceRunId: since, top: delivered.runId, after: amid };
-    const { sinceRunId, top, after } = begun ?? {
-      sinceRunId: delivered.runId,
-      top: this.#newest,
-      after: null,
-    };
-    const { changes, last, isComplete } = this.#take({ sinceRunId, after, isDescending: true }, limit);
-    if (last === null) return { changes, isComplete, next: this.#position };
-    const next = { ...positionAt(this.#sqlite, top, { after: last }), since: sinceRunId };
-    return { changes, isComplete, next };
-  }
-
-  /** All changes until a run that has ended, one at a time: even if they are many, they take no memory. */
-  through(runId: number): FeedRange {
-    const { delivered, begunAfter } = this.#position;
-    const sinceRunId = delivered.runId;
-    const wanted = { filter: this.#filter, sinceRunId, untilRunId: runId, after: this.#after };
-    return {
-      sinceRunId,
-      changes: changesThatFit(this.#sqlite, wanted),
-      next: runId > sinceRunId ? positionAt(this.#sqlite, runId, { begunAfter }) : this.#position,
-    };
-  }
-
-  /** The change after which the reader is. docmirror 0.4 did not note which run it is in: that one is read again from its beginning. */
-  get #after(): ChangeKey | null {
-    const { amid } = this.#position;
-    return amid?.leafHash === undefined ? null : amid;
-  }
-
-  #take(request: ChangeRequest, limit: number) {
-    const found = changesThatFit(this.#sqlite, { filter: this.#filter, ...request })
+function feedFrom(
+  sqlite: Database.Database,
+  filter: ChangeFilter | undefined,
+  newest: number,
+  position: Position,
+) {
+  const { delivered, since, amid, begunAfter } = position;
+  // docmirror 0.4 did not note which run the reader is in: that one is read again from its beginning.
+  const lastTaken = amid?.leafHash === undefined ? null : amid;
+  const take = (request: ChangeRequest, limit: number) => {
+    const found = changesThatFit(sqlite, { filter, ...request })
       .take(limit + 1)
       .toArray();
     const changes = found.slice(0, limit);
     return { changes, last: changes.at(-1) ?? request.after ?? null, isComplete: found.length <= limit };
-  }
+  };
+  return {
+    /** As many of the next changes, at least 1. */
+    upTo(limit: number): FeedPage {
+      const { changes, last, isComplete } = take({ sinceRunId: delivered.runId, after: lastTaken }, limit);
+      if (isComplete || last === null)
+        return { changes, isComplete, next: positionAt(sqlite, newest, { begunAfter }) };
+      const whole = Math.max(delivered.runId, runBefore(sqlite, last.runId));
+      return { changes, isComplete, next: positionAt(sqlite, whole, { begunAfter, after: last }) };
+    },
+
+    /** The same with the newest changes first. Those of later runs are not delivered: a reader reads back to where it began. */
+    newestFirst(limit: number): FeedPage {
+      // A reader of docmirror 0.4 begins again, because its cursor does not say how far up it began.
+      const isBegun = since !== null;
+      const sinceRunId = isBegun ? since : delivered.runId;
+      const after = isBegun ? amid : null;
+      const { changes, last, isComplete } = take({ sinceRunId, after, isDescending: true }, limit);
+      if (last === null) return { changes, isComplete, next: position };
+      const top = isBegun ? delivered.runId : newest;
+      return {
+        changes,
+        isComplete,
+        next: { ...positionAt(sqlite, top, { after: last }), since: sinceRunId },
+      };
+    },
+
+    /** All changes until a run that has ended, one at a time: even if they are many, they take no memory. */
+    through(runId: number): FeedRange {
+      const sinceRunId = delivered.runId;
+      return {
+        sinceRunId,
+        changes: changesThatFit(sqlite, { filter, sinceRunId, untilRunId: runId, after: lastTaken }),
+        next: runId > sinceRunId ? positionAt(sqlite, runId, { begunAfter }) : position,
+      };
+    },
+  };
 }
 
 /** The last run before another one; 0 if there is none. */
