@@ -108,11 +108,7 @@ function resolveAll(flags: Given, environment: Environment): SettingValues {
 }
 
 /** One setting, if it is set and can be used; null otherwise. */
-export function resolveOne<Name extends SettingName>(
-  name: Name,
-  flags: Given,
-  environment: Environment,
-): SettingValues[Name] | null {
+export function resolveOne<Name extends SettingName>(name: Name, flags: Given, environment: Environment) {
   try {
     return resolve(name, flags, environment);
   } catch {
@@ -120,11 +116,7 @@ export function resolveOne<Name extends SettingName>(
   }
 }
 
-function resolve<Name extends SettingName>(
-  name: Name,
-  flags: Given,
-  environment: Environment,
-): SettingValues[Name] {
+function resolve<Name extends SettingName>(name: Name, flags: Given, environment: Environment) {
   const { variable, flag, default: fallback, parse, kind } = settings[name];
   const given = flags[name];
   const [from, text] =
