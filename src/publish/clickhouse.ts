@@ -142,11 +142,7 @@ const certificateFault = /CERT|ISSUER|SIGNATURE|ALTNAME/;
 const wordsMax = 300;
 
 /** A failure in words for the user. They quote nothing that can have secrets: no answer of another program, and none about rows. */
-function faultOf(
-  error: Error,
-  { url, proxy, user, database }: ClickHouseOptions,
-  sentRows: boolean,
-): DocmirrorError {
+function faultOf(error: Error, { url, proxy, user, database }: ClickHouseOptions, sentRows: boolean) {
   const where = `ClickHouse at ${url}${proxy === null ? '' : ` through the proxy ${proxy.shown}`}`;
   if (!(error instanceof ClickHouseError)) {
     const isLate = error.message === 'Timeout error.';
