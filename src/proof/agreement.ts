@@ -21,7 +21,7 @@ const wholeMin = 3;
 const unstableReason =
   'the order is not stable: pages repeat some records and skip others; the service should sort by a second, unique key, too';
 
-/** Plain readings of the whole list, by several sizes: rules 3 and 4 of docs/proof.md. `reason` says why windows do not prove it. */
+/** Plain readings of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `reason` says why windows fail. */
 export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict> {
   const { largest, totalBefore } = run.list;
   const sizes = [largest, ...run.otherSizes].slice(0, wholeMin);
@@ -151,7 +151,7 @@ function inOneOrder({ pages }: PlainReading, direction: Direction, newest: numbe
   return { records: upTo.sort((a, b) => a.record - b.record || a.version - b.version), shifted };
 }
 
-/** Whether whole readings show one stable order: rule 4 of docs/proof.md. A record that is on two pages of one reading links none. */
+/** Whether whole readings show one stable order: *Order* in docs/proof.md. A record that is on two pages of one reading links none. */
 function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Reading): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];

@@ -1,6 +1,6 @@
 // What the answers say of a record =================================
 //
-// A record is its identity, and a list can have several of one, in several texts: see *Two texts of one record* in docs/proof.md.
+// A record is its identity, and a list can have several of one, in several texts: see *Which text counts* in docs/proof.md.
 //
 //     09:00   a  b  b'       two of b in two versions
 //     09:01         b' c     the page begins between them: it says nothing of b
