@@ -37,6 +37,13 @@ const documentExport: Columns = {
   exported_at_ms: ['the same time in milliseconds since 1970; null if the text is no time', '1787735518563'],
 };
 
+const utc: Columns = {
+  exported_at_utc: [
+    'the same time in UTC to the second, as every tool reads it; null if the text is no time',
+    '2026-08-26 09:11:58',
+  ],
+};
+
 const names: Columns = {
   source_connection_name: ['the name of the source connection now', 'SAP S/4HANA'],
   destination_connection_name: ['the name of the destination connection now', 'Archive (S3)'],
@@ -244,7 +251,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   document_exports_named: {
     about: 'Document exports with the names of their connections beside the ids. Most questions begin here.',
-    columns: { ...documentExport, ...names, ...times, ...provenance },
+    columns: { ...documentExport, ...utc, ...names, ...times, ...provenance },
   },
   collections_named: {
     about: 'Collections with the names of their connections beside the ids.',
@@ -270,7 +277,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   latest_versions: {
     about:
       'The newest export of each document. Exports with the same source connection and the same reference are one document. An export without a reference is a document of its own. The newest is the one with the greatest `exported_at_ms`, then with the greatest `id`.',
-    columns: { ...documentExport, ...names, ...times, ...provenance },
+    columns: { ...documentExport, ...utc, ...names, ...times, ...provenance },
   },
   changes: {
     about:
@@ -296,7 +303,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   sync_status: {
-    about: 'The state of each list, one row a list.',
+    about: 'The state of each list that runs ask for, one row a list.',
     columns: {
       resource: resource('this row is about'),
       record_count: ['records in the mirror now', '1205'],

@@ -42,7 +42,7 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   const says = (path: string) =>
     [
       'SELECT * FROM record_history',
-      'SELECT run_id, resource, record_id, operation, record, before FROM changes',
+      'SELECT run_id, resource, record_id, operation, record, before FROM changes ORDER BY run_id, resource, record_id',
       'SELECT * FROM webhooks_named',
     ].map(select => sqlite(path, select));
   const copy = `${scene.database}.before-test`;

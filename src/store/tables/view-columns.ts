@@ -18,6 +18,8 @@ const namedExport = () => ({
   ...documentExportFields(),
   /** The time in milliseconds since 1970; null if the text is no time. */
   exportedAtMs: integer('exported_at_ms'),
+  /** The same as `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  exportedAtUtc: text('exported_at_utc'),
   ...connectionNames(),
   ...times(),
   ...provenance(),

@@ -8,7 +8,8 @@ import {
 } from '../../contract/lists.ts';
 
 // SQLite 3.31 and newer can read the views of a share. They have no `->`, which came with 3.38: older versions could not read the file;
-// and no `iif`, which came with 3.32. SQLite 3.41 and newer take the type of a column from the CAST of each expression.
+// and no `iif`, which came with 3.32. SQLite 3.41 and newer take the type of a column from the CAST of each expression. Older versions
+// have types for columns of tables only, also in a subquery, where the last part of a UNION counts.
 
 /** A text that newer SQLite recognises as one. */
 export function text(expression: string): string {
@@ -30,11 +31,9 @@ export const newestEndedRun = `(SELECT id - (status = 'running') FROM sync_runs 
 
 /** When a run finished a list, or else everything. Connections belong to no list. */
 export function timeOfRun(runId: string, resource: string): string {
-  return text(
-    `coalesce(
-      (SELECT l.completed_at FROM sync_run_resources l WHERE l.run_id = ${runId} AND l.resource = ${resource}),
-      (SELECT s.completed_at FROM sync_runs s WHERE s.id = ${runId}))`,
-  );
+  return `(SELECT l.completed_at FROM sync_run_resources l
+      WHERE l.run_id = ${runId} AND l.resource = ${resource} AND l.completed_at IS NOT NULL
+    UNION ALL SELECT s.completed_at FROM sync_runs s WHERE s.id = ${runId})`;
 }
 
 /**
@@ -118,7 +117,7 @@ export function changesView(): string {
       ${text(choice('k.extra IS NULL', 'k.known', withExtra))} AS record, k.before
     FROM (SELECT
         v.run_id, ${timeOfRun('v.run_id', 'v.resource')} AS changed_at, v.resource, v.record_id, v.operation,
-        ${knownFields()} AS known, v.extra, ${text(before)} AS before
+        ${knownFields()} AS known, v.extra, ${before} AS before
       FROM (${keys()}) v) k) c`;
 }
 
@@ -128,18 +127,17 @@ function keys(): string {
     text(choice(`${firstSeen} = ${changed}`, "'insert'", "'update'"));
   // The plus keeps SQLite from using the index of runs for this bound.
   const isEnded = (runId: string) => `+${runId} <= ${newestEndedRun}`;
-  const removals = `SELECT h.valid_to_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
-      ${text("'removal'")} AS operation, ${text('NULL')} AS extra, h.id AS version_id
+  const removals = `SELECT h.valid_to_run_id, h.resource, h.record_id, h.ended_by, ${text('NULL')}, h.id
     FROM record_history h WHERE h.ended_by = 'removal' AND ${isEnded('h.valid_to_run_id')}`;
   const rows = [...lists, { resource: 'connections', table: 'connections' }].map(
     ({ resource, table }) => `SELECT t._changed_run_id, ${text(`'${resource}'`)}, t.id,
         ${insertOrUpdate('t._first_seen_run_id', 't._changed_run_id')}, t._extra, ${integer('NULL')}
       FROM ${table} t WHERE ${isEnded('t._changed_run_id')}`,
   );
-  const begun = `SELECT h.valid_from_run_id, h.resource, h.record_id,
-      ${insertOrUpdate('h.first_seen_run_id', 'h.valid_from_run_id')}, ${text('NULL')}, h.id
+  const begun = `SELECT h.valid_from_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
+      ${insertOrUpdate('h.first_seen_run_id', 'h.valid_from_run_id')} AS operation, ${text('NULL')} AS extra, h.id AS version_id
     FROM record_history h WHERE ${isEnded('h.valid_from_run_id')}`;
-  return [removals, ...rows, begun].join(' UNION ALL ');
+  return [begun, ...rows, removals].join(' UNION ALL ');
 }
 
 /** JSON of a record in the service's own shape, without the fields in `_extra`. */
@@ -209,12 +207,8 @@ function renamedSince(id: string): string {
 }
 
 // With the plus, SQLite 3.40 does not read all that the run has ended.
-const before = choice(
-  "v.operation = 'update'",
-  `(SELECT b.record FROM record_history b
-   WHERE b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id)`,
-  'NULL',
-);
+const before = `(SELECT b.record FROM record_history b
+   WHERE v.operation = 'update' AND b.resource = v.resource AND b.record_id = v.record_id AND +b.valid_to_run_id = v.run_id)`;
 
 const fieldsOfKind = (kind: Field['kind']) =>
   lists

@@ -80,7 +80,13 @@ function selectNamed(list: ListDefinition, rows: string): string {
         ? [`t.${column}`, `${alias(column)}.name AS ${nameColumn(column)}`]
         : [`t.${column}`],
     ),
-    ...(time === null ? [] : [`t.${time}`]),
+    // The time as every tool reads it: without T, Z and fraction.
+    ...(time === null
+      ? []
+      : [
+          `t.${time}`,
+          `${text(`datetime(t.${time} / 1000.0, 'unixepoch')`)} AS ${time.replace('_ms', '_utc')}`,
+        ]),
     ...arrayFields(list).flatMap(field => namedArray(list, field)),
     `${timeOfRun('t._first_seen_run_id', `'${list.resource}'`)} AS first_seen_at`,
     `${timeOfRun('t._changed_run_id', `'${list.resource}'`)} AS changed_at`,
@@ -104,7 +110,7 @@ function nameColumn(idColumn: string): string {
   return idColumn.replace(/_id$/, '_name');
 }
 
-/** The state of each list: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
+/** The state of each list that runs ask for: its last completed run, its age, how many records it has, and the verdict of the last run that ended. */
 function syncStatusView(): string {
   const counts = lists
     .map(
@@ -136,7 +142,9 @@ function syncStatusView(): string {
   LEFT JOIN sync_run_resources done
     ON done.resource = l.resource AND done.run_id = ${newest("status = 'completed'")}
   LEFT JOIN sync_run_resources whole
-    ON whole.resource = l.resource AND whole.run_id = ${newest("status = 'completed' AND mode = 'full'")}`;
+    ON whole.resource = l.resource AND whole.run_id = ${newest("status = 'completed' AND mode = 'full'")}
+  WHERE EXISTS (SELECT 1 FROM sync_run_resources a WHERE a.resource = l.resource)
+    OR NOT EXISTS (SELECT 1 FROM sync_run_resources a WHERE a.run_id <= ${newestEndedRun})`;
 }
 
 /** The verdict of the last run on a list, in words. */

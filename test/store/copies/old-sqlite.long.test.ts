@@ -11,8 +11,12 @@ interface OldSqlite {
   readonly Database: new (file: Uint8Array) => { exec(sql: string): Rows };
 }
 
-/** SQLite 3.31.1 as a program of JavaScript. It was built without the functions for JSON. */
-const open: () => Promise<OldSqlite> = createRequire(import.meta.url)('sql.js/dist/sql-asm.js');
+/** SQLite 3.31.1 as WebAssembly. It was built without the functions for JSON. */
+const require = createRequire(import.meta.url);
+const open: (from: {
+  readonly wasmBinary: Uint8Array;
+}) => Promise<OldSqlite> = require('sql.js/dist/sql-wasm.js');
+const wasmBinary = readFileSync(require.resolve('sql.js/dist/sql-wasm.wasm'));
 
 /** A blob as that program gives it. */
 const plain = (value: unknown) => (value instanceof Buffer ? new Uint8Array(value) : value);
@@ -21,7 +25,7 @@ test('SQLite 3.31 reads each table and view of a share, with the rows that a new
   await using scene = await setScene({});
   await syncScene(scene);
   const path = await shareOf(scene);
-  const { Database } = await open();
+  const { Database } = await open({ wasmBinary });
   const old = new Database(readFileSync(path));
   expect(old.exec('SELECT sqlite_version()')[0]?.values).toEqual([['3.31.1']]);
   const names = sqlite(path, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')").map(
@@ -29,9 +33,12 @@ test('SQLite 3.31 reads each table and view of a share, with the rows that a new
   );
   const unread: string[] = [];
   for (const name of names) {
+    // The clock changes an age.
+    const columns = `SELECT group_concat('"' || name || '"') AS all_of FROM pragma_table_xinfo('${name}') WHERE name <> 'age_seconds'`;
+    const select = `SELECT ${sqlite(path, columns)[0]?.all_of} FROM "${name}"`;
     try {
-      const [rows] = old.exec(`SELECT * FROM "${name}"`);
-      const expected = sqlite(path, `SELECT * FROM "${name}"`).map(row => Object.values(row).map(plain));
+      const [rows] = old.exec(select);
+      const expected = sqlite(path, select).map(row => Object.values(row).map(plain));
       expect({ name, rows: rows?.values ?? [] }).toEqual({ name, rows: expected });
     } catch (error) {
       if (

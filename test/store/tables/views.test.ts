@@ -32,6 +32,42 @@ describe('the views', () => {
     );
   });
 
+  test('have the type of a time, of an operation and of a version before also for SQLite 3.40', ({
+    skip,
+  }) => {
+    const version = spawnSync('sqlite3', ['--version'], { encoding: 'utf8' }).stdout ?? '';
+    if (!/^3\.(3\d|40)\./.test(version)) skip('sqlite3 3.40 or older is needed');
+    const untyped = `SELECT v.name || '.' || c.name FROM sqlite_schema v JOIN pragma_table_info(v.name) c
+      WHERE v.type = 'view' AND c.type = '' AND v.name NOT IN ('sync_status', 'webhooks_named')`;
+    expect(
+      execFileSync('sqlite3', [scene.database, untyped], { encoding: 'utf8' }).split('\n').sort(),
+    ).toEqual([
+      '',
+      'changes.changed_fields',
+      'changes.record',
+      'document_exports_named.exported_at_utc',
+      'latest_versions.exported_at_utc',
+    ]);
+  });
+
+  test('have the time of an export in UTC to the second, in a form that every tool reads', async () => {
+    const times = {
+      '2026-05-01T20:00:00.999+02:00': '2026-05-01 18:00:00',
+      '1969-12-31T23:59:58.500Z': '1969-12-31 23:59:58',
+      '2026-05-01': '2026-05-01 00:00:00',
+      soon: null,
+    };
+    await using other = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+    other.service.lists['document-exports'] = Object.keys(times).map((exportedAt, at) =>
+      documentExport(at, { exportedAt }),
+    );
+    await syncScene(other);
+    for (const view of ['document_exports_named', 'latest_versions']) {
+      const rows = sqlite(other.database, `SELECT exported_at, exported_at_utc FROM ${view}`);
+      expect(Object.fromEntries(rows.map(row => [row.exported_at, row.exported_at_utc]))).toEqual(times);
+    }
+  });
+
   test('have the times of the runs that first saw and last changed a record', () => {
     const [at1, at2] = ['1', '2'].map(
       runId =>
@@ -120,6 +156,15 @@ test('`sync_status` keeps the verdict of the last run that ended while another o
   expect(status()).toEqual(Array(3).fill({ ...ended, is_running: 1 }));
   await second.release();
   expect(status()).toEqual(Array(3).fill({ ...ended, last_run_id: 2, is_running: 0 }));
+});
+
+test('`sync_status` leaves out a list that no run asked for', async () => {
+  await using scene = await setScene({}, { exports: 1, collections: 1, webhooks: 1 });
+  await scene.run('sync', '--resource', 'collections');
+  const status = () => sqlite(scene.database, 'SELECT resource, verdict FROM sync_status');
+  expect(status()).toEqual([{ resource: 'collections', verdict: 'complete: proven' }]);
+  await syncScene(scene);
+  expect(status()).toHaveLength(3);
 });
 
 describe('a question to `changes` is answered by indexes', () => {
