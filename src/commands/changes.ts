@@ -9,6 +9,7 @@ import { replaceable, writeWhole } from '../store/file/whole-file.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
 import { type FeedRange, feed } from '../store/read/history/feed.ts';
 import { CursorLost, positionText, readPosition } from '../store/read/history/position.ts';
+import { furtherNames } from '../store/read/records/table.ts';
 import { readPruned } from '../store/receipts/statements.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
@@ -67,7 +68,8 @@ export const changes = command({
     const wanted = new Set<string>(given.resource);
     const found = changes.filter(({ resource }) => wanted.has(resource));
     const width = out === null ? changesWidth(widthOf(stdout)) : Number.POSITIVE_INFINITY;
-    const pieces = await changePieces(rows.of(found), format, width, given.resource);
+    const further = furtherNames(sqlite, given.resource);
+    const pieces = await changePieces(rows.of(found), format, width, given.resource, further);
     const said = function* () {
       yield* pieces;
       if (rows.count === 0 && format === 'table' && out === null)

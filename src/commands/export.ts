@@ -9,7 +9,7 @@ import { makeFolders } from '../store/file/unfinished.ts';
 import { AtomicFile } from '../store/file/whole-file.ts';
 import { erasedSince, MirrorState, whyNotAsOf } from '../store/read/history/as-of.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
-import { stateTable } from '../store/read/records/table.ts';
+import { furtherNames, stateTable, withFurtherColumns } from '../store/read/records/table.ts';
 import { assertEnded } from './changes.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, required, resourceFlag, run, text, yes } from './flags.ts';
@@ -73,7 +73,8 @@ export const exportMirror = command({
       const rows = new Tally();
       const file = files.use(new AtomicFile(join(out, `${tableOf(resource)}.${format}`)));
       written.push({ file, rows });
-      const table = stateTable(state, resource, names);
+      const whole = stateTable(state, resource, names);
+      const table = format === 'xlsx' ? withFurtherColumns(whole, furtherNames(sqlite, [resource])) : whole;
       await fill(
         file,
         write === null

@@ -1,6 +1,7 @@
 import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { queryFormats, queryPieces } from '../render/query-result.ts';
+import type { Column } from '../store/read/cells.ts';
 import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
@@ -58,9 +59,10 @@ function paramsOf(given: readonly string[]): Record<string, string> {
 }
 
 /** Refuses two columns of one name if the format can't keep them apart. */
-function assertFits(columns: readonly string[], format: string): void {
+function assertFits(columns: readonly Column[], format: string): void {
   if (format === 'table' || format === 'csv') return;
-  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
+  const names = columns.map(({ name }) => name);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice === undefined) return;
   throw new UsageError(
     `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,

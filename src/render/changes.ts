@@ -9,6 +9,7 @@ import {
   furtherFields,
 } from '../store/read/cells.ts';
 import type { Change } from '../store/read/history/changes.ts';
+import { withFurtherColumns } from '../store/read/records/table.ts';
 import { count, instant } from './numbers.ts';
 import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
 import { cut, linesOf } from './table.ts';
@@ -19,18 +20,21 @@ import { fileFormats, tableWriter } from './table-file.ts';
 /** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', ...fileFormats] as const;
 
-/** Changes as text or bytes, piece by piece; CSV and XLSX have columns for the `resources`, which are all if they are left out. */
+/** Changes as text or bytes, piece by piece; CSV and XLSX have columns for the `resources`, and XLSX for these `further` fields. */
 export async function changePieces(
   changes: IteratorObject<Change>,
   format: (typeof changeFormats)[number],
   width: number,
-  resources?: readonly string[],
+  resources: readonly string[],
+  further: readonly string[],
 ): Promise<Iterable<string | Uint8Array>> {
   if (format === 'table') return tableLines(changes, width);
   if (format === 'ndjson') return changes.map(change => printableJson(ndjsonLine(change)));
   const write = await tableWriter(format);
   const { columns, rowOf } = format === 'parquet' ? wholeChanges : flatChanges(resources);
-  return write(columns, changes.map(rowOf));
+  const whole = { columns, rows: changes.map(rowOf) };
+  const table = format === 'xlsx' ? withFurtherColumns(whole, further) : whole;
+  return write(table.columns, table.rows);
 }
 
 function* tableLines(changes: Iterable<Change>, width: number): Generator<string> {

@@ -12,19 +12,19 @@ type Row = readonly QueryValue[];
 
 /** A result as text or bytes, piece by piece. Its memory does not grow with the rows, which can be read again. */
 export async function queryPieces(
-  columns: readonly string[],
+  columns: readonly Column[],
   rows: () => Iterable<Row>,
   format: (typeof queryFormats)[number],
   width: number,
 ): Promise<Iterable<string | Uint8Array>> {
-  if (format === 'table') return tablePieces(columns, rows(), width);
-  if (format === 'json') return jsonPieces(columns, rows());
-  if (format === 'ndjson') return objectsOf(columns, rows()).map(object => `${object}\n`);
+  const names = columns.map(({ name }) => name);
+  if (format === 'table') return tablePieces(names, rows(), width);
+  if (format === 'json') return jsonPieces(names, rows());
+  if (format === 'ndjson') return objectsOf(names, rows()).map(object => `${object}\n`);
   const write = await tableWriter(format);
-  const texts = columns.map((name): Column => ({ name, kind: 'text' }));
-  if (format !== 'parquet') return write(texts, rows());
+  if (format !== 'parquet') return write(columns, rows());
   // SQLite has types for values, and Parquet for columns: all values are read once more to find these.
-  const typed = typedColumns(columns, rows());
+  const typed = typedColumns(names, rows());
   const fit = (value: QueryValue, at: number) => {
     if (value === null || typed[at]?.kind === 'integer') return value;
     return typed[at]?.kind === 'real' ? Number(value) : String(value);

@@ -4,11 +4,14 @@ import { UsageError } from '../errors.ts';
 import type { CellValue, Column } from '../store/read/cells.ts';
 import { inBatches, type Rows } from './csv.ts';
 
-// An Excel workbook with one sheet (ECMA-376). The libraries for it hold all cells in memory: 200,000 exports take 1.6 GB there.
+// An Excel workbook with one sheet (ECMA-376). Most libraries for it hold all cells in memory: 200,000 exports take 1.6 GB there.
+// `hucre` writes row by row, but then it has no filter and no style for the heading.
 
 /** The most rows that a sheet has below its heading, and the most characters of a cell. */
 const [rowsMax, textMax] = [1_048_575, 32_767];
 const rowsPerPiece = 500;
+/** The greatest width of a column, in characters. */
+const widthMax = 60;
 /** Numbers of more digits are written as texts, because a spreadsheet keeps only so many. */
 const exactMax = 10 ** 15;
 
@@ -23,13 +26,27 @@ const relations = (...targets: [type: string, target: string][]) =>
 const typeOf = (part: string, type: string) =>
   `<Override PartName="/xl/${part}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${type}+xml"/>`;
 
-/** The files of the workbook besides its sheet. Its styles are the usual one and that of times. */
+/** Cell styles by their places in the style sheet. */
+const styles = { heading: 1, time: 2, date: 3 };
+
+// Some readers refuse a file without all of this: two fills that are always the same, and a style that the cells' styles begin with.
+const styleSheet = `<styleSheet xmlns="${main}">
+<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd"/></numFmts>
+<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>
+<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>
+<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>
+<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
+<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>
+<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
+</styleSheet>`;
+
+/** The files of the workbook besides its sheet. */
 const parts: Readonly<Record<string, string>> = {
   '[Content_Types].xml': `<Types xmlns="${packaged}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${typeOf('workbook', 'sheet.main')}${typeOf('worksheets/sheet1', 'worksheet')}${typeOf('styles', 'styles')}</Types>`,
   '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
   'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Sheet1" sheetId="1" r:id="worksheet"/></sheets></workbook>`,
   'xl/_rels/workbook.xml.rels': relations(['worksheet', 'worksheets/sheet1.xml'], ['styles', 'styles.xml']),
-  'xl/styles.xml': `<styleSheet xmlns="${main}"><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/></numFmts><fonts><font/></fonts><fills><fill/></fills><borders><border/></borders><cellXfs><xf/><xf numFmtId="164" applyNumberFormat="1"/></cellXfs></styleSheet>`,
+  'xl/styles.xml': styleSheet,
 };
 
 /** Rows as an Excel workbook, piece by piece: texts are texts whatever they look like, and times are times in UTC. */
@@ -40,31 +57,49 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
     pieces.push(piece);
   });
   const begin = (name: string) => {
-    const file = new ZipDeflate(name, { level: 1 });
+    const file = new ZipDeflate(name, { level: 2 });
     zip.add(file);
     return file;
   };
   for (const [name, text] of Object.entries(parts)) begin(name).push(strToU8(xml + text), true);
   const sheet = begin('xl/worksheets/sheet1.xml');
-  const rowXml = (cells: readonly string[]) => `<row>${cells.join('')}</row>`;
-  const heading = rowXml(columns.map(({ name }) => textCell(name)));
+  const letters = columns.map((_, at) => lettersOf(at));
+  const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
+  const rowXml = (row: readonly CellValue[], number: number) =>
+    `<row r="${number}">${row.map((value, at) => cellOf(value, `${letters[at]}${number}`, isTime[at] === true)).join('')}</row>`;
+  const heading = columns.map(({ name }, at) => textCell(name, `${letters[at]}1`, styles.heading));
+  const batches = inBatches(rows, rowsPerPiece);
+  let batch = batches.next();
+  const widths = columns.map(({ name }, at) => {
+    const lengths = (batch.value ?? []).map((row: readonly CellValue[]) => String(row[at] ?? '').length);
+    // The button of the filter covers three characters.
+    const width = Math.min(widthMax, Math.max(name.length, ...lengths) + 3);
+    return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
+  });
   sheet.push(
     strToU8(
-      `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultColWidth="20" defaultRowHeight="15"/><sheetData>${heading}`,
+      `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${widths.join('')}</cols><sheetData><row r="1">${heading.join('')}</row>`,
     ),
   );
-  const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
   let rowCount = 0;
-  for (const some of inBatches(rows, rowsPerPiece)) {
-    rowCount += some.length;
+  for (; batch.done !== true; batch = batches.next()) {
+    const firstNumber = rowCount + 2;
+    rowCount += batch.value.length;
     if (rowCount > rowsMax) throw tooMuch(`${rowsMax} rows below its heading`);
-    const texts = some.map(row => rowXml(row.map((value, at) => cellOf(value, isTime[at] === true))));
-    sheet.push(strToU8(texts.join('')));
+    sheet.push(strToU8(batch.value.map((row, at) => rowXml(row, firstNumber + at)).join('')));
     yield* pieces.splice(0);
   }
-  sheet.push(strToU8('</sheetData></worksheet>'), true);
+  sheet.push(
+    strToU8(`</sheetData><autoFilter ref="A1:${letters.at(-1)}${rowCount + 1}"/></worksheet>`),
+    true,
+  );
   zip.end();
   yield* pieces;
+}
+
+/** The name of a column of a sheet: A to Z, then AA and so on. */
+function lettersOf(at: number): string {
+  return (at < 26 ? '' : lettersOf(Math.floor(at / 26) - 1)) + String.fromCharCode(65 + (at % 26));
 }
 
 function tooMuch(limit: string): UsageError {
@@ -73,19 +108,23 @@ function tooMuch(limit: string): UsageError {
   );
 }
 
-function cellOf(value: CellValue, isTime: boolean): string {
-  if (value === null) return '<c/>';
-  if (typeof value === 'object') return textCell(JSON.stringify(value));
+function cellOf(value: CellValue, place: string, isTime: boolean): string {
+  if (value === null) return '';
+  if (typeof value === 'object') return textCell(JSON.stringify(value), place);
   // A time is days since the end of 1899. A spreadsheet counts 1900 as a leap year, and has none after 9999.
   const days = isTime ? (instantMs(String(value)) ?? Number.NaN) / 86_400_000 + 25_569 : Number.NaN;
-  if (days >= 61 && days < 2_958_466) return `<c s="1"><v>${days}</v></c>`;
+  if (days >= 61 && days < 2_958_466) {
+    const style = String(value).length > 10 ? styles.time : styles.date;
+    return `<c r="${place}" s="${style}"><v>${days}</v></c>`;
+  }
   const isNumber = typeof value !== 'string' && Math.abs(Number(value)) < exactMax;
-  return isNumber ? `<c><v>${value}</v></c>` : textCell(String(value));
+  return isNumber ? `<c r="${place}"><v>${value}</v></c>` : textCell(String(value), place);
 }
 
-function textCell(text: string): string {
+function textCell(text: string, place: string, style?: number): string {
   if (text.length > textMax) throw tooMuch(`${textMax} characters in a cell`);
-  return `<c t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
+  const own = style === undefined ? '' : ` s="${style}"`;
+  return `<c r="${place}"${own} t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
 }
 
 const special = /[&<>\ufffe\uffff]|(?![\t\n])\p{Cc}|_(?=x[0-9a-f]{4}_)/giu;

@@ -46,7 +46,8 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
   ];
 }
 
-function scalarOf(value: unknown): Scalar {
+/** A value in a cell: JSON text if it is no text or number. */
+export function scalarOf(value: unknown): Scalar {
   if (value === undefined || value === null) return null;
   return typeof value === 'string' || typeof value === 'number' ? value : JSON.stringify(value);
 }

@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import { codeOf, UsageError } from '../../errors.ts';
 import { openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
+import type { Column } from './cells.ts';
 
 /** A value of a result. Whole numbers are bigints, which are exact; other numbers are REAL. BLOBs are lower-case hexadecimal digits. */
 export type QueryValue = string | number | bigint | null;
@@ -14,8 +15,8 @@ export interface Statement {
 
 /** A user's statement on a mirror or a share. SQLite itself confirms that it only reads, and the connection can't write. */
 export class Query implements Disposable {
-  /** The names of the columns, in their order; two can be the same. */
-  readonly columns: readonly string[];
+  /** In their order; two can have one name. Of the kind `time` are columns of times, and what SQLite computed, which can be one. */
+  readonly columns: readonly Column[];
   readonly #file;
   readonly #prepared: Database.Statement<unknown[], (QueryValue | Buffer)[]>;
 
@@ -30,7 +31,9 @@ export class Query implements Disposable {
       if (!this.#prepared.readonly || !this.#prepared.reader)
         throw new UsageError(`The statement ${wrong}. Only statements that read and return rows are run.`);
       this.#prepared.bind(params).raw().safeIntegers();
-      this.columns = this.#prepared.columns().map(({ name }) => name);
+      this.columns = this.#prepared
+        .columns()
+        .map(({ name, column }) => ({ name, kind: /_(at|since)$/.test(column ?? '_at') ? 'time' : 'text' }));
     } catch (error) {
       this.#file.close();
       throw explained(error, path);

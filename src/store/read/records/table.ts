@@ -1,6 +1,7 @@
 import type { RecordValues } from '../../../contract/content.ts';
+import { parseExact } from '../../../contract/json.ts';
 import { fieldsOf } from '../../../contract/lists.ts';
-import { type CellValue, type Column, cellsOf } from '../cells.ts';
+import { type CellValue, type Column, cellsOf, scalarOf } from '../cells.ts';
 import { MirrorState, type StoredVersion, versionsOf } from '../history/as-of.ts';
 import type { Sqlite } from '../sqlite.ts';
 import type { Values } from './filter.ts';
@@ -28,6 +29,35 @@ export function stateTable(state: MirrorState, resource: string, withNames: bool
       const { id, firstSeenRunId, changedRunId, values } = version;
       return [id, ...cells.of(values), firstSeenRunId, changedRunId, values.extra];
     }),
+  };
+}
+
+/** The most further fields that get a column of their own. */
+const furtherColumnsMax = 100;
+
+/** The further fields that records of these lists have, the most frequent ones first. */
+export function furtherNames(sqlite: Sqlite, resources: readonly string[]): string[] {
+  const names = `SELECT field FROM unknown_fields WHERE record_count IS NOT 0 AND resource IN (SELECT value FROM json_each(?))
+    GROUP BY field ORDER BY max(record_count) DESC, field LIMIT ${furtherColumnsMax}`;
+  return sqlite.prepare<[string], string>(names).pluck().all(JSON.stringify(resources));
+}
+
+/** A table in which further fields of these names have columns of their own; the others stay together as JSON. */
+export function withFurtherColumns({ columns, rows }: Table, names: readonly string[]): Table {
+  const isFurther = columns.map(({ name, kind }) => kind === 'json' && name.endsWith('extra'));
+  const ownColumns = (further: Column) =>
+    names.map((name): Column => ({ name: `${further.name}.${name}`, kind: 'text' }));
+  const spread = (value: CellValue): CellValue[] => {
+    const rest = new Map(Object.entries(Object(parseExact(String(value)))));
+    const own = names.map(name => scalarOf(rest.get(name)));
+    for (const name of names) rest.delete(name);
+    return [...own, rest.size === 0 ? null : JSON.stringify(Object.fromEntries(rest))];
+  };
+  return {
+    columns: columns.flatMap((column, at) => [...(isFurther[at] ? ownColumns(column) : []), column]),
+    rows: Iterator.from(rows).map(row =>
+      row.flatMap((value, at) => (isFurther[at] ? spread(value) : [value])),
+    ),
   };
 }
 
