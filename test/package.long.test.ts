@@ -168,7 +168,7 @@ test(
     // Drizzle's own declarations name packages of other databases.
     expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'program.ts')).toBe('');
     const [, documented = ''] =
-      /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', 'querying.md'), 'utf8')) ?? [];
+      /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'docs', 'tools.md'), 'utf8')) ?? [];
     writeFileSync(join(program, 'documented.ts'), documented);
     expect(await node(tsc, ...flags, '--types', 'node', '--skipLibCheck', 'documented.ts')).toBe('');
     expect(await node('documented.js')).toMatch(/^(.+\n){3}(\d+ \[ '\w+'(?:, '\w+')* \]\n)+$/);

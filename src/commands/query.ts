@@ -1,7 +1,6 @@
 import { readSmallFile } from '../config/small-file.ts';
 import { UsageError } from '../errors.ts';
 import { queryFormats, queryPieces } from '../render/query-result.ts';
-import type { Column } from '../store/read/cells.ts';
 import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
 import { choice, defaulting, repeated, text } from './flags.ts';
@@ -31,7 +30,8 @@ export const query = command({
     const { config, stdout } = context;
     const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
     using query = new Query(config.database, statement);
-    assertFits(query.columns, format);
+    const names = query.columns.map(({ name }) => name);
+    assertFits(names, format);
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());
@@ -59,10 +59,9 @@ function paramsOf(given: readonly string[]): Record<string, string> {
 }
 
 /** Refuses two columns of one name if the format can't keep them apart. */
-function assertFits(columns: readonly Column[], format: string): void {
+function assertFits(columns: readonly string[], format: string): void {
   if (format === 'table' || format === 'csv') return;
-  const names = columns.map(({ name }) => name);
-  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
   if (twice === undefined) return;
   throw new UsageError(
     `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,

@@ -6,6 +6,7 @@ import { recordsIn, sheetIn, valuesIn } from '../support/spreadsheet.ts';
 import { collection, documentExport, webhook } from '../support/stand-in.ts';
 
 let scene: Scene;
+const manyFields = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`f${1000 + at}`, at]));
 
 beforeAll(async () => {
   scene = await setScene({}, { exports: 2, collections: 1, webhooks: 1 });
@@ -16,15 +17,17 @@ beforeAll(async () => {
       sourceDocumentReference: '0081052',
     }),
     documentExport(2, { pages: null, tags: ['a', 'b'], isSigned: true }),
+    documentExport(5, { old: 1 }),
     documentExport(3, {
       exportedAt: '2026-05-01T20:00:00+02:00',
       sourceDocumentTitle: '2026-05-01T18:00:00Z',
     }),
   ];
   await scene.sync();
+  scene.service.lists['document-exports'][2] = documentExport(5);
   scene.service.lists['document-exports'].push(documentExport(4, { pages: 7, constructor: 'x' }));
-  scene.service.lists.collections = [collection(1, { owner: 'ops' })];
-  scene.service.lists.webhooks = [webhook(1, { description: 'other' })];
+  scene.service.lists.collections = [collection(1, { area: 'ops' })];
+  scene.service.lists.webhooks = [webhook(1, manyFields)];
   await scene.sync('--full');
 });
 afterAll(() => scene[Symbol.asyncDispose]());
@@ -55,18 +58,23 @@ test('each list of export is read, with its times, and with a column for each fu
     { ...none, '_extra.pages': 12, '_extra.size': '12345678901234567890' },
     { ...none, '_extra.isSigned': 'true', '_extra.tags': '["a","b"]' },
     none,
+    none,
     { ...none, '_extra.pages': 7, '_extra.constructor': 'x' },
   ]);
   expect(exports[0]).toMatchObject({ source_document_reference: '0081052' });
-  expect(exports[2]).toMatchObject({
+  expect(exports.find(({ source_document_reference: reference }) => reference === 'DOC-3')).toMatchObject({
     source_connection_name: 'Connection 4',
     source_document_title: '2026-05-01T18:00:00Z',
     exported_at: new Date('2026-05-01T18:00:00Z'),
   });
-  const [owned] = recordsIn(await sheetIn(join(out, 'collections.xlsx')));
-  expect(owned).toMatchObject({ id: 1, '_extra.owner': 'ops', _extra: null });
-  for (const name of ['connections', 'webhooks'])
-    expect((await sheetIn(join(out, `${name}.xlsx`))).rowCount).toBeGreaterThan(1);
+  const [changed] = recordsIn(await sheetIn(join(out, 'collections.xlsx')));
+  expect(changed).toMatchObject({ id: 1, '_extra.area': 'ops', _extra: null });
+  expect((await sheetIn(join(out, 'connections.xlsx'))).rowCount).toBeGreaterThan(1);
+  // A hundred of them have columns.
+  expect(recordsIn(await sheetIn(join(out, 'webhooks.xlsx')))[0]).toMatchObject({
+    '_extra.f1099': 99,
+    _extra: '{"f1100":100}',
+  });
   // Other formats have them together, as ever.
   await scene.run('export', '--format', 'csv', '--out', out);
   expect(readFileSync(join(out, 'document_exports.csv'), 'utf8')).toMatch(/_changed_run_id,_extra\n/);
@@ -81,13 +89,15 @@ test('changes has times, and columns for further fields before and after', async
     ]),
   );
   expect(changes.every(({ changed_at }) => changed_at instanceof Date)).toBe(true);
-  const owned = changes.find(({ resource }) => resource === 'collections');
-  expect(owned).toMatchObject({
-    'before_extra.owner': null,
-    'after_extra.owner': 'ops',
+  const changed = changes.find(({ resource }) => resource === 'collections');
+  expect(changed).toMatchObject({
+    'before_extra.area': null,
+    'after_extra.area': 'ops',
     after_extra: null,
-    changed_fields: '["owner"]',
+    changed_fields: '["area"]',
   });
+  const without = changes.find(({ before_extra }) => before_extra !== null);
+  expect(without).toMatchObject({ before_extra: '{"old":1}', after_extra: null });
 });
 
 test('query has times where a column is one or SQLite computed one; a text of another column stays a text', async () => {
@@ -97,6 +107,14 @@ test('query has times where a column is one or SQLite computed one; a text of an
   const evening = new Date('2026-05-01T18:00:00Z');
   expect(valuesIn(await sheetOf('query', sql))).toEqual([
     ['id', 'title', 'exported_at', 'utc', 'seen', 'day', 'reference'],
-    [3, '2026-05-01T18:00:00Z', evening, evening, expect.any(Date), new Date('2026-05-01'), 'DOC-3'],
+    [
+      expect.any(Number),
+      '2026-05-01T18:00:00Z',
+      evening,
+      evening,
+      expect.any(Date),
+      new Date('2026-05-01'),
+      'DOC-3',
+    ],
   ]);
 });
