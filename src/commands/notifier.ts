@@ -16,6 +16,7 @@ import { writeWhole } from '../store/file/whole-file.ts';
 import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { version } from '../version.ts';
 import { signedCheckpointOf } from './checkpoint-file.ts';
+import type { Io } from './io.ts';
 import { createLogger, type LoggerContext, loggedError } from './logging.ts';
 
 /** At the end, the ping of the start is waited for this long, in milliseconds. */
@@ -25,7 +26,7 @@ const startMsMax = 1_000;
 export type Notifier = ReturnType<typeof notifierOf>;
 
 /** Reports on a command to people who do not watch it, with pings and a file of metrics. If that fails, it logs a warning. */
-export function notifierOf(command: string, context: LoggerContext) {
+export function notifierOf(command: string, context: LoggerContext & Pick<Io, 'stdout'>) {
   const { secrets, settings } = context;
   // If a setting can't be used, the command itself fails because of it, and that failure has to be reported.
   const setting = <Name extends SettingName>(name: Name) =>
@@ -70,7 +71,9 @@ export function notifierOf(command: string, context: LoggerContext) {
     if (metricsFile === null) return;
     const figures = labelledFigures(database, labels);
     try {
-      writeMetrics(metricsFile, figures, command, exitCode);
+      // A person at a terminal sees a failure, and no alert should follow that only another success there could end.
+      const isSeen = command !== 'watch' && (context.stdout.isTTY || context.stderr.isTTY);
+      writeMetrics(metricsFile, figures, command, isSeen && exitCode !== exitCodes.done ? null : exitCode);
       if (command === 'backup') writeBackupMetrics(metricsFile, figures, exitCode, made);
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
@@ -106,10 +109,21 @@ type BackupFigures = { readonly runId: number; readonly bytes: number };
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
-/** Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector. */
-function writeMetrics(path: string, figures: LabelledFigures, command: string, exitCode: number): void {
+/**
+ * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector.
+ *
+ * @param exitCode null if the end of this command does not count: the one before stays.
+ */
+function writeMetrics(
+  path: string,
+  figures: LabelledFigures,
+  command: string,
+  exitCode: number | null,
+): void {
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
-  const before = [...(textBeside(path) ?? '').matchAll(line)].filter(([, , other]) => other !== command);
+  const before = [...(textBeside(path) ?? '').matchAll(line)].filter(
+    ([, , other]) => exitCode === null || other !== command,
+  );
   const ends = [
     ['docmirror_command_last_exit_code', 'What the command exited with, the last time.', exitCode],
     [
@@ -121,7 +135,7 @@ function writeMetrics(path: string, figures: LabelledFigures, command: string, e
   const families = ends.map(([name, help, value]): Family => {
     const others = before.filter(([, family]) => family === name);
     const samples = others.map(([, , other = '', text]): Sample => [Number(text), { command: other }]);
-    return [name, help, () => [[value, { command }], ...samples]];
+    return [name, help, () => (exitCode === null ? samples : [[value, { command }], ...samples])];
   });
   writeWhole(path, metricsText([figures], families), publicMode);
 }

@@ -3,8 +3,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
+import { main } from '../../src/commands/main.ts';
 import { holdRun } from '../support/held-run.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -150,6 +152,32 @@ describe.concurrent('DOCMIRROR_METRICS_FILE', () => {
     ]);
     expect(metrics().match(/^# TYPE docmirror_command_last_exit_code/gm)).toHaveLength(1);
     expect(readdirSync(scene.folder).filter(name => name.includes('unfinished'))).toEqual([]);
+  });
+
+  test('keeps the exit code of a command that fails on a terminal to itself, and notes a success there', async () => {
+    await using scene = await setScene();
+    const file = join(scene.folder, 'acme.prom');
+    Object.assign(scene.env, { DOCMIRROR_METRICS_FILE: file });
+    await scene.sync();
+    const typed = (...args: string[]) => {
+      const sink = () => new Writable({ write: (_text, _encoding, done) => done() });
+      const stderr = Object.assign(sink(), { isTTY: true, columns: 80 });
+      const { signal } = new AbortController();
+      return main(args, { environment: { ...process.env, ...scene.env }, stdout: sink(), stderr, signal });
+    };
+    const codes = () =>
+      [...readFileSync(file, 'utf8').matchAll(/^docmirror_command_last_exit_code\{(.*)$/gm)].map(
+        ([, of]) => of,
+      );
+    scene.service.lists.webhooks.pop();
+    expect(await typed('verify', '--live')).toBe(4);
+    expect(codes()).toEqual(['command="sync"} 0']);
+    expect(await scene.run('verify', '--live')).toMatchObject({ code: 4 });
+    expect(codes()).toContain('command="verify"} 4');
+    expect(await typed('verify')).toBe(0);
+    expect(codes()).toContain('command="verify"} 0');
+    expect(await typed('verify', '--live')).toBe(4);
+    expect(codes().toSorted()).toEqual(['command="sync"} 0', 'command="verify"} 0']);
   });
 
   test('that can not be written is a warning', async () => {
