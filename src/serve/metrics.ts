@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import {
   figuresBeforeFirstRun,
   type ListNumbers,
@@ -25,6 +26,9 @@ export interface LabelledFigures extends MirrorFigures {
   readonly isReadable: boolean;
   /** Why it can't be read; null if it can, or if it is missing. */
   readonly error: unknown;
+  /** Those of the mirror with its log, and the free ones of its file system; null if its folder can't be read. */
+  readonly bytes: number | null;
+  readonly freeBytes: number | null;
   /** The trigger of future runs, if it is neither `manual` nor `schedule`. */
   readonly trigger: string | null;
 }
@@ -35,19 +39,32 @@ export function labelledFigures(
   labels: Labels,
   trigger: string | null = null,
 ): LabelledFigures {
+  const disk = diskOf(database);
   try {
     const isReadable = existsSync(database);
     // Every series exists before the first run, so that Prometheus sees its first increase.
     const figures = isReadable ? readFigures(database) : figuresBeforeFirstRun;
     const own = Object.keys(labels).length > 0 ? labels : figures.labels;
-    return { ...figures, labels: own, isReadable, error: null, trigger };
+    return { ...figures, ...disk, labels: own, isReadable, error: null, trigger };
   } catch (error) {
     // An unreadable mirror has no series. If a counter fell to 0, its whole value would look like an increase afterwards.
-    return { runs: [], lists: [], labels, isReadable: false, error, trigger };
+    return { runs: [], lists: [], ...disk, labels, isReadable: false, error, trigger };
   }
 }
 
-const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'];
+function diskOf(database: string): Pick<LabelledFigures, 'bytes' | 'freeBytes'> {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(resolve(database)));
+    const sizes = [database, `${database}-wal`].map(
+      path => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
+    );
+    return { bytes: sizes.reduce((sum, size) => sum + size), freeBytes: bavail * bsize };
+  } catch {
+    return { bytes: null, freeBytes: null };
+  }
+}
+
+const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'deadline', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
 
 const countOf =
@@ -116,6 +133,8 @@ const families: readonly Family[] = [
     '1 if the mirror can be read, 0 if it is missing or unreadable.',
     ({ isReadable }) => [[isReadable ? 1 : 0]],
   ],
+  ['docmirror_mirror_bytes', 'Bytes of the mirror with its log.', ({ bytes }) => [[bytes]]],
+  ['docmirror_disk_free_bytes', "Free bytes of the mirror's file system.", ({ freeBytes }) => [[freeBytes]]],
   [
     'docmirror_runs_total',
     'Runs in the record of the mirror, by how they ended and what started them.',

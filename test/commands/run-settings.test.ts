@@ -18,6 +18,9 @@ describe('a run', () => {
     expect(runsOf(scene)).toMatchObject([{ status: 'cancelled', error_code: 'deadline' }]);
     const text = await scene.run('sync', '--deadline', '700ms');
     expect(text.stdout).toContain('it took longer than DOCMIRROR_DEADLINE allows');
+    const { stdout } = await scene.run('status', '--format', 'prometheus');
+    expect(stdout).toContain('docmirror_runs_total{status="deadline",trigger="manual"} 2');
+    expect(stdout).toContain('docmirror_runs_total{status="cancelled",trigger="manual"} 0');
     scene.service.options.latencyMs = 0;
     expect(await scene.sync('--deadline', '50m')).toMatchObject({ code: 0 });
   });

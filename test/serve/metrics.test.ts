@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statfsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import parsePrometheus from 'parse-prometheus-text-format';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -49,7 +49,7 @@ describe('the metrics of a mirror', () => {
 
   test('count runs by how they ended', () => {
     const runs = valuesOf('docmirror_runs_total');
-    expect(Object.keys(runs)).toHaveLength(10);
+    expect(Object.keys(runs)).toHaveLength(12);
     const counted = Object.fromEntries(Object.entries(runs).filter(([, count]) => count > 0));
     expect(counted).toEqual({ 'completed manual': 2, 'failed manual': 1 });
     expect(valuesOf('docmirror_runs_in_progress')).toEqual({ '': 0 });
@@ -76,6 +76,13 @@ describe('the metrics of a mirror', () => {
     }
   });
 
+  test('say how large the mirror is, and how much room its disk has', () => {
+    expect(valuesOf('docmirror_mirror_bytes')).toEqual({ '': statSync(scene.database).size });
+    const { bavail, bsize } = statfsSync(scene.folder);
+    const free = valuesOf('docmirror_disk_free_bytes')[''] ?? 0;
+    expect(Math.abs(free - bavail * bsize)).toBeLessThan(2 ** 30);
+  });
+
   test('have each series before the first run, and none if the mirror can not be read', async () => {
     const seriesOf = (database: string) => {
       const lines = textOf(database, { tenant: 'acme' }, 'cron').split('\n');
@@ -87,18 +94,21 @@ describe('the metrics of a mirror', () => {
     const before = seriesOf(join(fresh.folder, 'missing.sqlite'));
     const afterOne = [...seriesOf(fresh.database).keys()].sort();
     expect(afterOne).toEqual([...seriesOf(scene.database).keys()].sort());
-    expect(afterOne.filter(name => name.includes('"cron"'))).toHaveLength(5);
+    expect(afterOne.filter(name => name.includes('"cron"'))).toHaveLength(6);
     // These have no number yet: a 0 would be wrong.
     const unknown =
       /_(records|last_completed_timestamp_seconds|last_run_(duration_seconds|pages_per_second))\{/;
     expect([...before.keys()].sort()).toEqual(afterOne.filter(name => !unknown.test(name)));
-    const values = [...before].filter(([name]) => !name.startsWith('docmirror_build_info'));
+    const constant = /^docmirror_(build_info|disk_free_bytes)/;
+    const values = [...before].filter(([name]) => !constant.test(name));
     expect(new Set(values.map(([, value]) => value))).toEqual(new Set(['0']));
     const damaged = join(fresh.folder, 'damaged.sqlite');
     writeFileSync(damaged, 'no mirror');
     expect([...seriesOf(damaged).keys()].map(name => name.split('{')[0])).toEqual([
       'docmirror_build_info',
       'docmirror_mirror_readable',
+      'docmirror_mirror_bytes',
+      'docmirror_disk_free_bytes',
       'docmirror_runs_in_progress',
       'docmirror_runs_died',
     ]);

@@ -42,6 +42,7 @@ export interface ListFigures extends Partial<ListNumbers> {
 
 /** The numbers of a mirror. */
 export interface MirrorFigures {
+  /** A run that `DOCMIRROR_DEADLINE` ended has the status `deadline` here: nobody wanted that. */
   readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
   /** Those that runs asked for. */
   readonly lists: readonly ListFigures[];
@@ -66,7 +67,8 @@ export function readFigures(path: string): MirrorFigures {
   const { sqlite } = file;
   const died = diedRun(sqlite) !== null;
   const runs = sqlite.prepare<[], MirrorFigures['runs'][number]>(
-    'SELECT status, "trigger", count(*) AS count FROM sync_runs GROUP BY 1, 2',
+    `SELECT iif(error_code = 'deadline', 'deadline', status) AS status, "trigger", count(*) AS count
+     FROM sync_runs GROUP BY 1, 2`,
   );
   const labels = sqlite
     .prepare<[], string | null>('SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')
