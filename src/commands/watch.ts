@@ -58,8 +58,12 @@ export const watch = command({
     let nextAtMs = 0;
     let inProgress: Promise<void> | null = null;
     let again: NodeJS.Timeout | undefined;
-    const announce = (at: Date | null) => {
-      if (at === null) return;
+    let look: NodeJS.Timeout | undefined;
+    const clock = named('DOCMIRROR_SCHEDULE (--schedule)', () =>
+      createTask(schedule, () => undefined, { timezone }),
+    );
+    const nextTick = () => clock.getNextRuns(1)[0] as Date;
+    const announce = (at: Date) => {
       const next: NextRun = { nextRunAt: at.toISOString(), schedule, timezone };
       logger.info(next, 'next run');
       nextAtMs = at.getTime();
@@ -76,26 +80,31 @@ export const watch = command({
       inProgress = runAndLog(context, jitter, logger).then(hasFailed => {
         inProgress = null;
         const at = new Date(Date.now() + tryAgainMs);
-        const next = clock.getNextRun();
-        if (!hasFailed || signal.aborted || (next !== null && next <= at)) return;
+        if (!hasFailed || signal.aborted || nextTick() <= at) return;
         announce(at);
-        again = setTimeout(tick, tryAgainMs);
+        again = setTimeout(() => {
+          begin();
+          announce(nextTick());
+        }, tryAgainMs);
       });
     };
-    const tick = () => {
-      begin();
-      announce(clock.getNextRun());
+    // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
+    const waitFor = (tick: Date) => {
+      look = setTimeout(
+        () => {
+          const isDue = Date.now() >= tick.getTime();
+          if (isDue && inProgress !== null) {
+            skippedCount++;
+            logger.warn({ tick: tick.toISOString() }, 'tick skipped: the run before it is still going');
+          }
+          if (isDue) begin();
+          const next = nextTick();
+          if (next.getTime() !== tick.getTime()) announce(next);
+          waitFor(next);
+        },
+        Math.min(lookMs, tick.getTime() - Date.now()),
+      );
     };
-    const onTick = ({ date }: { date: Date }) => {
-      if (inProgress !== null) {
-        skippedCount++;
-        logger.warn({ tick: date.toISOString() }, 'tick skipped: the run before it is still going');
-      }
-      tick();
-    };
-    const clock = named('DOCMIRROR_SCHEDULE (--schedule)', () =>
-      createTask(schedule, onTick, { timezone, logger: silent }),
-    );
     let monitor: RunningServer | null = null;
     if (endpoint !== null) {
       // A watch that answers nobody does without the server.
@@ -120,15 +129,13 @@ export const watch = command({
       });
       context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
     }
-    // Missed is not skipped: the machine slept, or was busy, and no run was in the way.
-    clock.on('execution:missed', tick);
-    void clock.start();
-    announce(clock.getNextRun());
+    announce(nextTick());
+    waitFor(nextTick());
     if (runNow) begin();
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ reason: String(signal.reason) }, 'watch is ending');
     clearTimeout(again);
-    await clock.destroy();
+    clearTimeout(look);
     await inProgress;
     rmSync(`${database}.watch`, { force: true });
     await monitor?.close();
@@ -139,8 +146,8 @@ export const watch = command({
 /** How long after a run that failed it is tried again, in milliseconds. */
 const tryAgainMs = 5 * 60_000;
 
-/** The library would write warnings to the console. */
-const silent = { info() {}, warn() {}, error() {}, debug() {} };
+/** The clock is looked at this often, in milliseconds. */
+const lookMs = 5_000;
 
 /** One run, whose result is logged. It returns whether it failed for a reason that can be gone after some minutes, and does not throw. */
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {

@@ -1,6 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { runCli } from '../support/run-cli.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { runCli, spawnCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 describe('a watch that could never run ends at once', () => {
@@ -39,4 +40,38 @@ describe('a watch that could never run ends at once', () => {
     }
     expect(scene.service.requests).toHaveLength(requests);
   });
+});
+
+test('a watch whose clock was an hour ahead for a while runs once too often, and then on time', async () => {
+  await using scene = await setScene();
+  const [ahead, clock] = [join(scene.folder, 'ahead'), join(scene.folder, 'clock.mjs')];
+  writeFileSync(ahead, '0');
+  writeFileSync(
+    clock,
+    `import { readFileSync } from 'node:fs';
+    const Real = Date;
+    const now = () => Real.now() + Number(readFileSync(${JSON.stringify(ahead)}));
+    globalThis.Date = class extends Real {
+      constructor(...given) { super(...(given.length === 0 ? [now()] : given)); }
+      static now() { return now(); }
+    };`,
+  );
+  const env = { ...scene.env, NODE_OPTIONS: `--import=${clock}` };
+  await using running = spawnCli(['watch', '--schedule', '30 * * * *'], { env });
+  const nextMs = () => {
+    const note = JSON.parse(readFileSync(`${scene.database}.watch`, 'utf8'));
+    return Date.parse(note.nextRunAt) - Date.now();
+  };
+  const within = { timeout: 15_000, interval: 100 };
+  await vi.waitFor(() => expect(nextMs()).toBeLessThanOrEqual(3_600_000), within);
+  writeFileSync(ahead, '3600000');
+  await vi.waitFor(() => {
+    expect(nextMs()).toBeGreaterThan(3_600_000);
+    expect(sqlite(scene.database, 'SELECT status FROM sync_runs')).toEqual([{ status: 'completed' }]);
+  }, within);
+  writeFileSync(ahead, '0');
+  await vi.waitFor(() => expect(nextMs()).toBeLessThanOrEqual(3_600_000), within);
+  running.child.kill('SIGTERM');
+  expect(await running.done).toMatchObject({ code: 143 });
+  expect(sqlite(scene.database, 'SELECT status FROM sync_runs')).toHaveLength(1);
 });
