@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
-import { getCACertificates } from 'node:tls';
+import { isIP } from 'node:net';
+import { connect, getCACertificates } from 'node:tls';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -72,6 +74,10 @@ export class HttpClient {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof ServiceError) throw error;
+      if (codeOf(error) === 'CERT_HAS_EXPIRED' && !this.#options.proxy) {
+        const why = await expiredAt(url, timeoutMs);
+        throw this.#error(url, ['certificate', `was not sent, because ${why} (CERT_HAS_EXPIRED)`]);
+      }
       const isOver = ending.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
       const failure: Failure = isOver
         ? ['timeout', `did not answer completely within ${timeoutMs} ms`]
@@ -184,6 +190,26 @@ export async function connectTo(options: Omit<HttpOptions, 'userAgent' | 'secret
     factory: (origin, own) =>
       new Pool(origin, { ...limits, ...own, ...(isTunnel ? {} : toProxy(own as Own)) }),
   });
+}
+
+/** Whose certificate has expired, and when: OpenSSL's error does not say that. Nothing is sent. */
+async function expiredAt({ hostname, port }: URL, timeoutMs: number): Promise<string> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const servername = isIP(host) ? '' : host;
+  const socket = connect({ host, port: Number(port) || 443, servername, rejectUnauthorized: false });
+  try {
+    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMs) });
+    let cert = socket.getPeerCertificate(true);
+    const hasExpired = () => Date.parse(cert.valid_to) < Date.now();
+    // One further up can be it. The last one is its own issuer.
+    while (!hasExpired() && cert.issuerCertificate !== cert) cert = cert.issuerCertificate;
+    if (!hasExpired()) return 'a certificate has expired';
+    return `the certificate of ${cert.subject.CN ?? host} expired on ${new Date(cert.valid_to).toISOString()}`;
+  } catch {
+    return 'a certificate has expired';
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Rejects when the signal comes: until a connection is made, undici does not listen to it. */
