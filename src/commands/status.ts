@@ -1,4 +1,6 @@
 import { existsSync } from 'node:fs';
+import { withEnvFile } from '../config/env-file.ts';
+import { type Environment, resolveConfig, resolveService } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import {
@@ -24,14 +26,14 @@ export const status = command({
     mirrors: repeated(
       text(
         'FILE',
-        'mirrors: one line each, the worst first (default: the lists of the mirror that --database names)',
+        'mirrors, or files of settings that end with .env: one line each, the worst first (default: the lists of the mirror that --database names)',
       ),
     ),
   },
   flags: {
     format: defaulting(choice(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
     strict: yes(
-      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror can not be read',
+      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror or a file of settings can not be used',
     ),
     maxAge: duration(
       'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
@@ -40,12 +42,13 @@ export const status = command({
   examples: {
     'docmirror status': 'the state of the lists',
     'docmirror status --max-age 26h --strict': 'a health check',
-    'docmirror status --strict docmirror*.sqlite': 'all tenants, the worst first',
+    'docmirror status --strict tenants/*.env': 'all tenants, the worst first, also those that never began',
   },
   notes: [
     'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
   ],
-  exitCodes: '4 a list is older than --max-age, or what --strict says; 1 a mirror can not be read.',
+  exitCodes:
+    '4 a list is older than --max-age, or what --strict says; 1 a mirror or a file of settings can not be used.',
   async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown> {
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
@@ -53,12 +56,15 @@ export const status = command({
     const nowMs = Date.now();
     const isMany = mirrors.length > 0;
     const rows = (isMany ? mirrors : [database]).map((each): MirrorStatus => {
+      let mirror = each;
       try {
-        return stateOf(each, nowMs, maxAgeMs);
+        if (isMany && each.endsWith('.env')) mirror = mirrorOf(each, context.settings.environment);
+        return stateOf(mirror, nowMs, maxAgeMs);
       } catch (error) {
-        const { code } = failureOf(error);
+        const { code, message } = failureOf(error);
         if (!isMany || code === 'internal') throw error;
-        return { ...mirrorStatusOf(each, [], null, nowMs, null), state: 'unreadable', why: code };
+        const why = code === 'settings' ? message : code;
+        return { ...mirrorStatusOf(mirror, [], null, nowMs, null), state: 'unreadable', why };
       }
     });
     const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
@@ -85,6 +91,17 @@ export const status = command({
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
+
+/** The mirror that a file of settings names. It throws a UsageError if a run by it could not begin, or none ever has. */
+function mirrorOf(envFile: string, environment: Environment): string {
+  const own = withEnvFile(envFile, environment);
+  const { database } = resolveConfig({}, own.environment);
+  // Otherwise an empty file would show another tenant's mirror, or that of the current folder.
+  if (!own.inEnvFile.has('DOCMIRROR_DATABASE')) throw new UsageError('it does not set DOCMIRROR_DATABASE');
+  if (existsSync(database)) return database;
+  resolveService({}, own.environment);
+  throw new UsageError(`no run has begun: there is no ${database}`);
+}
 
 function stateOf(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);

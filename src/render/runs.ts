@@ -25,7 +25,9 @@ export function runCells(run: RecordedRun, when: (at: string) => string): string
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs = Math.max(0, Date.parse(completedAt ?? '') - Date.parse(startedAt));
   const open = resources.flatMap(list => openPointsOf(list)[0]?.words ?? []);
-  const why = error?.code ?? [...new Set(open)].join(', ');
+  const failed = resources.flatMap(list => (list.error ? [`${list.resource}: ${list.error.code}`] : []));
+  const isOfSome = failed.length > 0 && failed.length < resources.length;
+  const why = isOfSome ? failed.join(', ') : (error?.code ?? [...new Set(open)].join(', '));
   return [String(runId), when(startedAt), duration(tookMs), status, ...totals, why];
 }
 

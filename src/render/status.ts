@@ -26,9 +26,12 @@ export function statusText(
 ): string {
   const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
   const notes = resources.flatMap(({ resource, lastRun, unknownFields }) => {
+    const error = lastRun?.error && printable(`${lastRun.error.message} [${lastRun.error.code}]`);
     const kept = lastRun && keptText(lastRun);
     const fields = `the service sends fields that have no column: ${fieldsText(unknownFields)}.`;
-    return [kept, unknownFields.length > 0 && fields].filter(Boolean).map(note => `${resource}: ${note}`);
+    return [error, kept, unknownFields.length > 0 && fields]
+      .filter(Boolean)
+      .map(note => `${resource}: ${note}`);
   });
   if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));

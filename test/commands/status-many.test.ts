@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -82,4 +82,58 @@ test('status of many mirrors is a line each, the worst first, and --strict says 
   expect(metrics.stdout.match(/^docmirror_list_records\{/gm)).toHaveLength(12);
   expect(metrics.stdout).toContain('tenant="good"');
   expect(metrics.stdout.match(/^# HELP docmirror_list_records /gm)).toHaveLength(1);
+});
+
+test('status of files of settings has a line for each tenant, whether or not it ever began', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const tenants = join(scene.folder, 'tenants');
+  mkdirSync(tenants);
+  const { DOCMIRROR_BASE_URL: url, DOCMIRROR_TOKEN: token } = scene.env;
+  const settings = `DOCMIRROR_BASE_URL=${url}\nDOCMIRROR_TOKEN=${token}\n`;
+  const texts = {
+    acme: `${settings}DOCMIRROR_DATABASE=../mirror.sqlite\n`,
+    empty: '',
+    fresh: `${settings}DOCMIRROR_DATABASE=../fresh.sqlite\n`,
+    globex: `${settings}DOCMIRROR_DATABASE=../mirror.sqlite\nDOCMIRROR_TOKN=x\n`,
+    homeless: 'DOCMIRROR_DATABASE=../none.sqlite\n',
+  };
+  const files = Object.entries(texts).map(([name, text]) => {
+    const file = join(tenants, `${name}.env`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const shown = await runCli(['status', '--strict', ...files, scene.database], { cwd: scene.folder });
+  expect(shown.code).toBe(4);
+  const lines = shown.stdout
+    .trimEnd()
+    .split('\n')
+    .map(line => line.split(/ {2,}/));
+  expect(lines.slice(1).map(([state, why]) => [state, why])).toEqual([
+    ['unreadable', 'it does not set DOCMIRROR_DATABASE'],
+    ['unreadable', expect.stringMatching(/^no run has begun: there is no .*fresh\.sqlite$/)],
+    ['unreadable', expect.stringMatching(/^DOCMIRROR_TOKN is not a setting of docmirror/)],
+    ['unreadable', expect.stringMatching(/^DOCMIRROR_BASE_URL is not set/)],
+    ['ok', expect.anything()],
+    ['ok', expect.anything()],
+  ]);
+  expect(lines.slice(1, 5).map(cells => cells.at(-1))).toEqual(files.slice(1));
+  expect(await runCli(['status', '--strict', files[0] as string])).toMatchObject({ code: 0 });
+  // An older mirror stays what it was, but nothing keeps it up to date.
+  expect(await runCli(['status', files[3] as string])).toMatchObject({ code: 1 });
+});
+
+test('status has the message and the address of a failed list, and runs its name', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  scene.service.options.status = { webhooks: 500 };
+  expect(await scene.sync('--give-up-after', '0')).toMatchObject({ code: 3 });
+  const address = `webhooks: GET ${scene.env.DOCMIRROR_BASE_URL}/v2/webhooks`;
+  const { stdout } = await scene.run('status');
+  expect(stdout).toContain(address);
+  expect(stdout).toMatch(/answered 500: the service failed.* \[server_error\]$/m);
+  expect((await scene.run('runs')).stdout).toMatch(/ partial .* webhooks: server_error$/m);
+  scene.service.options.status = { webhooks: 500, collections: 500, 'document-exports': 500 };
+  await scene.sync('--give-up-after', '0');
+  expect((await scene.run('runs')).stdout).toMatch(/ failed .* {2}server_error$/m);
 });
