@@ -25,7 +25,7 @@ export const advice = {
   proxy:
     'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
   certificate:
-    "Nothing was sent. If your company's own authority signed the certificate, name its file in NODE_EXTRA_CA_CERTS. Else check this machine's clock and the host in DOCMIRROR_BASE_URL.",
+    "Nothing was sent. If the message says that it has expired, tell those who run the service, or correct this machine's clock. If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS. Else check the host in DOCMIRROR_BASE_URL.",
   tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
   token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
   token_unavailable: 'Check the file or the command that the message names. To try it:\n    docmirror doctor',
@@ -52,8 +52,14 @@ export const advice = {
 /** Error codes as they are written to run records, summaries and logs. */
 export type ErrorCode = keyof typeof advice;
 
-/** The advice for a code; null if there is no such code. */
-export function adviceOn(code: string): string | null {
+/** Codes of a service that is slow or, if it gave not one page, down. Then no setting is to blame. */
+const ofOutages = ['overloaded', 'server_error', 'timeout', 'network'];
+const isDown =
+  'Not one page came, so the service is probably down. There is nothing to do here: the mirror stays as it was, and the next run tries again. If this stays, ask who runs the service, and check DOCMIRROR_BASE_URL.';
+
+/** The advice for a code; null if there is no such code. `hasAnswered` says whether a page of the list came before. */
+export function adviceOn(code: string, hasAnswered = true): string | null {
+  if (!hasAnswered && ofOutages.includes(code)) return isDown;
   return Object.hasOwn(advice, code) ? advice[code as ErrorCode] : null;
 }
 

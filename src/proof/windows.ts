@@ -92,13 +92,19 @@ export function verdictByKey({ heard, failed, list }: Reading): Verdict {
   const reason =
     odd === undefined
       ? 'the pages do not cover all keys: the list changes faster than it can be read'
-      : `the end of the list was not shown: totalRecordCount says ${odd.total}, and the last page ends at ${endShown(heard)}`;
+      : wrongTotalReason(odd.total, endShown(heard));
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, reason, windows };
   // One of two records of one identity can be a stray: then no page need show both, and plain readings must count them.
   const mayBeStrays = windows.strays > 0; // guard: strays that are twins
   if (mayBeStrays && areTwinsApart(heard, list.overlap + windows.stretch)) return agreement(twinsReason);
   return { rule: 'key', isProven: true, reason: null, windows };
+}
+
+/** The two numbers, the likely cause, and whom to ask. */
+function wrongTotalReason(total: number, end: number): string {
+  const cause = total > end ? 'count records that it does not list' : 'give an old total';
+  return `the end of the list was not shown: totalRecordCount says ${total}, and the last page ends at ${end}; the service seems to ${cause}, so ask those who run it`;
 }
 
 /** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */

@@ -118,7 +118,9 @@ export function notesOn(
         error === null
           ? 'Its process died.'
           : [`${error.message} [${error.code}]`, kept].filter(Boolean).join(' '),
-      advice: adviceOn(error?.code ?? '') ?? 'The mirror keeps what it had, and the next run tries again.',
+      advice:
+        adviceOn(error?.code ?? '', list.firstPageNo !== null) ??
+        'The mirror keeps what it had, and the next run tries again.',
     });
   if (completeness === 'unproven' && kept === null)
     notes.push({
@@ -152,15 +154,21 @@ export function notesOn(
 }
 
 /** How much is in the mirror of a reading that ended early, or would be after a run; null if it did not, or if nothing of it is. */
-export function keptText(
-  list: Pick<RecordedList, 'status' | 'completeness' | 'recordsSeen' | 'totalRecordCount' | 'reason'>,
-  isDryRun = false,
-): string | null {
+export function keptText(list: Omit<RecordedList, 'runId' | 'recordCount'>, isDryRun = false): string | null {
   const { status, completeness, recordsSeen, totalRecordCount, reason } = list;
   if (completeness === null || ['completed', 'partial'].includes(status)) return null;
   const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
   const seen = `${count(recordsSeen)}${total} records`;
-  return isDryRun ? `A run would have kept ${seen}.` : `Kept ${seen}: ${reason}.`;
+  if (isDryRun) return `A run would have kept ${seen}.`;
+  return [`Kept ${seen}: ${reason}.`, paceText(list)].filter(Boolean).join(' ');
+}
+
+/** How long a whole reading takes, if a deadline ended this one; null if nothing is known of that. */
+function paceText(list: Parameters<typeof keptText>[0]): string | null {
+  const { error, startedAt, completedAt, requests, pageCount } = list;
+  const tookMs = Date.parse(completedAt ?? '') - Date.parse(startedAt);
+  if (error?.code !== 'deadline' || pageCount === null || !(tookMs > 0)) return null;
+  return `At this pace, a whole reading takes about ${duration((tookMs / requests) * pageCount)}.`;
 }
 
 /** Fields with their types, in one line: `owner (null, string), tags (array)`. */

@@ -98,6 +98,8 @@ export async function drive<Result>(
   const { firstPageNo, pageSize } = paging;
   const failed: PageAddress[] = [];
   let [unused, tick, done] = [first, 0, 0];
+  /** Where the furthest page ends that came. */
+  let reached = 0;
   // For a few pages it takes longer to read what is remembered.
   const isKnown = (digest: string) => progress.mode === 'full' && stage.recall(digest);
   const getPage = pageGetter(source, list, paging, isKnown);
@@ -140,6 +142,7 @@ export async function drive<Result>(
         const ask = { ...(left.shift() as Ask), asked: ++tick, at: progress.nowMs(), isRecalled: false };
         const older = mayRecall ? stage.acceptOlder(ask) : null;
         if (older !== null) {
+          reached = Math.max(reached, beginOf(ask) + older.page.count);
           answers.push(older);
           done += older.page.count;
           isOver ||= stop(older);
@@ -205,6 +208,7 @@ export async function drive<Result>(
     const { pagination } = page;
     const read = stage.accept(page, ask, ask.asked);
     const { count } = read.page;
+    if (count > 0) reached = Math.max(reached, beginOf(ask) + count);
     // Past the end some services answer with a total of zero.
     const isBlank = ask.index > 0 && count === 0 && pagination.totalRecordCount === 0;
     const total = isBlank ? none.total : pagination.totalRecordCount;
@@ -230,7 +234,10 @@ export async function drive<Result>(
     const overlaps = (other: PageAddress) => beginOf(page) < reachOf(other) && beginOf(other) < reachOf(page);
     if (failed.some(overlaps)) return;
     failed.push(page);
-    const message = `more than ${failedPagesMax} pages can't be read: ${why}`;
+    const isLimit = failed.every(each => reachOf(each) > reached);
+    const message = isLimit
+      ? `no page beyond record ${reached} can be read, so the service seems to have a limit of results, which only those who run it can raise: ${why}`
+      : `more than ${failedPagesMax} pages can't be read: ${why}`;
     if (failed.length > failedPagesMax) throw new ServiceError('server_error', message, { retryable: false });
   }
 }

@@ -80,7 +80,7 @@ describe('a report', () => {
 
   test('says what needs a look, and what to do about it', () => {
     expect(html).toMatch(/Collections: failed: server_error<.*Run 3: GET .* \[server_error\]/);
-    expect(html).toContain('he next run tries again. If this stays, ask who runs the service.');
+    expect(html).toContain('There is nothing to do here: the mirror stays as it was');
     expect(html).toMatch(/Webhooks: records rejected: 1<.*1 record could not be read: /);
     expect(html).toContain('docmirror rejected');
     expect(html).toMatch(

@@ -135,6 +135,39 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
     expect(dry).not.toContain('Kept');
   });
 
+  test('says how long a whole reading takes if a deadline ended it', () => {
+    const late = {
+      ...failed,
+      status: 'cancelled',
+      completeness: 'unproven',
+      error: { code: 'deadline', message: 'Stopped: it took longer than DOCMIRROR_DEADLINE allows.' },
+      completedAt: '2026-11-20T10:10:00.000Z',
+      requests: 200,
+      pageCount: 600,
+      recordsSeen: 100_000,
+      totalRecordCount: 300_000,
+      reason: 'the reading ended early',
+    } as const;
+    expect(summaryText(summaryOf([late]))).toContain(
+      'Kept 100,000 of 300,000 records: the reading ended early. At this pace, a whole reading takes about 30 min.',
+    );
+    const unread = { ...late, completeness: null, pageCount: null, firstPageNo: null } as const;
+    expect(summaryText(summaryOf([unread]))).not.toContain('At this pace');
+  });
+
+  test.each(['overloaded', 'server_error', 'timeout', 'network'])(
+    'blames no setting if not one page came: %s',
+    code => {
+      const down = { ...failed, firstPageNo: null, error: { code, message: 'GET … answered 503' } } as const;
+      const [, advice] = summaryText(summaryOf([down])).split('What to do:\n');
+      expect(advice).toMatch(
+        /^- Not one page came, so the service is probably down\. There is nothing to do here/,
+      );
+      const slow = { ...down, firstPageNo: 1 } as const;
+      expect(summaryText(summaryOf([slow]))).not.toContain('nothing to do here');
+    },
+  );
+
   test('advises one command for all lists that it is about', () => {
     const lists = [unproven, withheld, { ...unproven, resource: 'webhooks' } as const];
     const text = summaryText(summaryOf(lists));

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { syncScene } from '../support/in-process.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
+import type { RecordedRequest } from '../support/stand-in.ts';
 
 // A record that the service can't write makes each page with it a 500 for ever.
 
@@ -45,4 +46,18 @@ test('more than five such pages fail the list', async () => {
   const message = expect.stringContaining("more than 5 pages can't be read");
   const { error } = (await syncScene(scene)).of('document-exports');
   expect(error).toEqual({ code: 'server_error', message });
+});
+
+test('if all that fail are behind the last record that came, a limit of results is named, night after night', async () => {
+  const faults = ({ resource, pageNo, pageSize }: RecordedRequest) =>
+    resource === 'document-exports' && (pageNo ?? 1) * Math.min(pageSize ?? 20, 20) > 100
+      ? ({ kind: 'status', status: 400 } as const)
+      : undefined;
+  await using scene = await setScene({ maxPageSize: 20, faults }, { exports: 300 });
+  for (const _night of [1, 2]) {
+    const { error } = (await syncScene(scene)).of('document-exports');
+    expect(error?.message).toMatch(
+      /^no page beyond record 90 can be read, .* a limit of results, .* answered 400/,
+    );
+  }
 });
