@@ -34,14 +34,23 @@ test('its loop over tenants syncs and backs up each, and writes metrics with its
   for (const folder of ['tenants', 'mirrors', 'logs', 'metrics']) mkdirSync(file(folder));
   const { DOCMIRROR_DATABASE: _, ...settings } = scene.env;
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  for (const name of ['acme', 'globex']) writeFileSync(file(`tenants/${name}.env`), lines.join(''));
+  const own = /### Many tenants.*?```ini\n(.*?)```/s.exec(page)?.[1] ?? '';
+  // The scene has the address and the token.
+  const paths = own.replace(/^DOCMIRROR_(BASE_URL|TOKEN_FILE)=.*\n/gm, '');
+  for (const name of ['acme', 'globex'])
+    writeFileSync(file(`tenants/${name}.env`), lines.join('') + paths.replaceAll('acme', name));
   const loop = /### Many tenants.*?```sh\n(.*?)```/s.exec(page)?.[1] ?? '';
   expect(await shell(loop)).toMatchObject({ code: 0, output: expect.stringMatching(/acme(.|\n)*globex/) });
   expect(await shell(loop.replace('docmirror sync', 'docmirror backup backups --keep 14'))).toMatchObject({
     code: 0,
   });
-  const codes = readFileSync(file('codes.txt'), 'utf8').trim().split('\n').sort();
-  expect(codes).toEqual(['0 acme', '0 acme', '0 globex', '0 globex']);
+  writeFileSync(file('tenants/initech.env'), 'DOCMIRROR_TOKN=x\n');
+  const misspelt = await shell(loop);
+  expect(misspelt).toMatchObject({
+    code: 4,
+    output: expect.stringContaining('DOCMIRROR_TOKN is not a setting'),
+  });
+  expect(readFileSync(file('logs/initech.log'), 'utf8')).toContain('DOCMIRROR_TOKN');
   for (const name of ['acme', 'globex']) {
     expect(readFileSync(file(`metrics/${name}.prom`), 'utf8')).toContain(
       `docmirror_mirror_readable{tenant="${name}"} 1`,
