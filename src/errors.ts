@@ -25,7 +25,7 @@ export const advice = {
   proxy:
     'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
   certificate:
-    "Nothing was sent. If the message says that it has expired, tell those who run the service, or correct this machine's clock. If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS. Else check the host in DOCMIRROR_BASE_URL.",
+    "Nothing was sent. If it has expired, tell those who run the service, or correct this machine's clock. If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS. Else check the host in DOCMIRROR_BASE_URL.",
   tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
   token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
   token_unavailable: 'Check the file or the command that the message names. To try it:\n    docmirror doctor',

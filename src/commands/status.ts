@@ -26,14 +26,14 @@ export const status = command({
     mirrors: repeated(
       text(
         'FILE',
-        'mirrors, or files of settings that end with .env: one line each, the worst first (default: the lists of the mirror that --database names)',
+        'mirrors, or settings that end with .env: one line each, the worst first (default: the lists of the mirror that --database names)',
       ),
     ),
   },
   flags: {
     format: defaulting(choice(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
     strict: yes(
-      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror or a file of settings can not be used',
+      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror or its settings can not be used',
     ),
     maxAge: duration(
       'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
@@ -42,13 +42,13 @@ export const status = command({
   examples: {
     'docmirror status': 'the state of the lists',
     'docmirror status --max-age 26h --strict': 'a health check',
-    'docmirror status --strict tenants/*.env': 'all tenants, the worst first, also those that never began',
+    'docmirror status --strict tenants/*.env': 'all tenants, also those that never began',
   },
   notes: [
     'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
   ],
   exitCodes:
-    '4 a list is older than --max-age, or what --strict says; 1 a mirror or a file of settings can not be used.',
+    '4 a list is older than --max-age, or what --strict says; 1 a mirror or its settings can not be used.',
   async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown> {
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
