@@ -104,7 +104,7 @@ export function verdictByKey({ heard, failed, list }: Reading): Verdict {
 /** The two numbers, the likely cause, and whom to ask. */
 function wrongTotalReason(total: number, end: number): string {
   const cause = total > end ? 'count records that it does not list' : 'give an old total';
-  return `the end of the list was not shown: totalRecordCount says ${total}, and the last page ends at ${end}; the service seems to ${cause}, so ask those who run it`;
+  return `the end of the list was not shown: totalRecordCount says ${total}, and the last page ends at ${end}; the service seems to ${cause}: ask those who run it, if this stays`;
 }
 
 /** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
