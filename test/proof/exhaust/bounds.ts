@@ -1,5 +1,5 @@
 import { almostBounds } from './almost-bounds.ts';
-import { base, type Length, type NamedBound } from './named-bound.ts';
+import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import { serviceBounds } from './service-bounds.ts';
 
 /**
@@ -83,14 +83,21 @@ function recordBounds(length: Length): NamedBound[] {
     overlap: 2,
     recordsMin: 6,
     recordsMax: 6,
-    every: length === 'short' ? 7 : 2,
+    every: length === 'short' ? 8 : 2,
   } as const;
   const nodes = { ...few, changesMax: changesMax + 1, hasTwoNodes: true } as const;
   return [false, true].flatMap(isDown => {
     const how = isDown ? 'fall' : 'rise';
     return [
       { ...again, isDown, order: 'id', name: `ids that ${how}, records come again` },
-      { ...again, isDown, order: 'ties', name: `ties that ${how}, records come again`, every: 7 },
+      {
+        ...again,
+        isDown,
+        order: 'ties',
+        name: `ties that ${how}, records come again`,
+        every: 7,
+        ...shareOf(length, 4),
+      },
       {
         ...exportedAgain,
         isDown,

@@ -1,4 +1,4 @@
-import { base, type Length, type NamedBound } from './named-bound.ts';
+import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import { wrongServices } from './service-bounds.ts';
 
 /**
@@ -7,6 +7,7 @@ import { wrongServices } from './service-bounds.ts';
  */
 export function earlyBounds(length: Length): NamedBound[] {
   const changesMax = { short: 1, long: 2, whole: 3 }[length];
+  const share = (oneOf: number) => shareOf(length, oneOf);
   const early = { ...base, order: 'id', endsMax: 1, changesMax: 1, areRowsTogether: true } as const;
   const ids = { ...early, recordsMin: 6, recordsMax: 6, largest: 4 } as const;
   const few = { ...early, recordsMin: 5, recordsMax: 6, largest: 3 } as const;
@@ -16,6 +17,7 @@ export function earlyBounds(length: Length): NamedBound[] {
     isDown,
     name: `ended early, ids that ${isDown ? 'fall' : 'rise'}`,
     changesMax,
+    ...share(10),
   }));
   if (length === 'short') return [...inOrder, { ...ties, name: 'ended early, ties', changesMax: 0 }];
   return [
@@ -26,14 +28,27 @@ export function earlyBounds(length: Length): NamedBound[] {
         { ...few, isDown, name: `ended early, pages up to 3, ${how}` },
         { ...ids, isDown, name: `ended early, each dead row, ${how}`, areRowsTogether: false },
         { ...ids, isDown, name: `ended early twice, ${how}`, endsMax: 2 },
-        { ...ties, isDown, name: `ended early, ties that ${how}`, every: length === 'whole' ? 1 : 4 },
+        { ...ties, isDown, name: `ended early, ties that ${how}`, ...share(40) },
         { ...ids, isDown, name: `ended early, exported again, ${how}`, isExportedAgain: true },
       ];
     }),
     { ...ids, name: 'ended early, two requests under way', underWayMax: 2 },
-    { ...ids, name: 'ended early, records come again', comesAgain: true, isPlain: true, changesMax },
-    { ...few, order: 'inverted', name: 'ended early, one inversion', changesMax },
+    {
+      ...ids,
+      name: 'ended early, records come again',
+      comesAgain: true,
+      isPlain: true,
+      changesMax,
+      ...share(8),
+    },
+    { ...few, order: 'inverted', name: 'ended early, one inversion', changesMax, ...share(4) },
     { ...few, order: 'unseen', name: 'ended early, unseen order', recordsMin: 0, recordsMax: 4 },
-    ...wrongServices.map(({ name, ...service }) => ({ ...few, ...service, name: `ended early, ${name}` })),
+    ...wrongServices.map(({ name, ...service }) => ({
+      ...few,
+      ...service,
+      name: `ended early, ${name}`,
+      // A total that can be of any moment makes many worlds.
+      ...share(service.total === 'cached' ? 1000 : 12),
+    })),
   ];
 }

@@ -10,11 +10,11 @@ import { SmallWorld } from './small-world.ts';
 export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough = false): Count {
   const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
   const identity = bound.order === 'id' ? 'id' : 'content';
-  for (const records of listsOf(bound)) {
+  for (const [number, records] of listsOf(bound).entries()) {
     if (records.length === 0 || new Set(records.map(({ content }) => content)).size < records.length)
       continue;
     const pages = new Pages(core, identity);
-    const choices = new Choices();
+    const choices = new Choices(bound.oneOf, number);
     do {
       const world = new SmallWorld({ ...bound, records }, choices);
       world.change();

@@ -44,6 +44,8 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   readonly areRowsTogether?: boolean;
   /** If it is given, only each list of that many is played. */
   readonly every?: number;
+  /** If it is given, one of so many worlds is played in which more than one thing happens: others with each seed. */
+  readonly oneOf?: number;
 }
 
 /** The results of all worlds within a bound. */
@@ -104,14 +106,15 @@ const deadKeys = [128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 179
  */
 export function playEveryWorld(core: typeof Core, bound: Bound, isFirstEnough = false): Count {
   const count: Count = { worlds: 0, claims: new Map(), wrong: new Map(), smallest: new Map() };
-  for (const records of listsOf(bound)) {
+  for (const [number, records] of listsOf(bound).entries()) {
     const pages = new Pages(core, identityOf(bound.order));
-    const choices = new Choices();
+    const choices = new Choices(bound.oneOf, number);
     do {
       const world = new SmallWorld({ ...bound, records }, choices);
       const mirror = mirrorOf(records, bound, choices);
       const script = bound.anyPages === undefined ? {} : { script: scriptOf(bound, bound.anyPages, choices) };
       const options = { ...bound, ...script, identity: identityOf(bound.order) };
+      choices.begin();
       const { night, rule, found } = playParts(core, mirror, world, pages, options, choices);
       if (world.hasCutAtTotal) enter(count, { rule: `${rule} (cut at its total)`, isProven: false }, [], []);
       else enter(count, { ...night.verdict, rule }, found, world.story);

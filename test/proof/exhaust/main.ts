@@ -1,6 +1,6 @@
 // Plays worlds against the core of proof by windows, and prints the results. These are all small worlds within bounds;
 // with --plain those in which plain readings have to agree, with --broken those in which readings end early, with --settle those of
-// `settle` alone.
+// `settle` alone. The length `long` plays a share of the worlds of the largest bounds, which the seed chooses: SEED, or the commit.
 // Usage: npm run exhaust [-- --length short|long|whole] [--plain|--broken|--settle] [--only NAME]
 import { parseArgs } from 'node:util';
 import { boundsOf } from './bounds.ts';
@@ -10,6 +10,7 @@ import { playEveryGrowth } from './every-growth.ts';
 import { type Count, playEveryWorld } from './every-world.ts';
 import type { Length, NamedBound } from './named-bound.ts';
 import { plainBounds } from './plain-bounds.ts';
+import { seed } from './seed.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const { values } = parseArgs({
@@ -56,7 +57,7 @@ function playBounds(bounds: readonly (NamedBound | SettleBound)[]): number {
     for (const [rule, number] of count.claims) claims.set(rule, (claims.get(rule) ?? 0) + number);
   }
   console.log(
-    `\n${worlds} worlds; proven: ${[...claims].map(([rule, number]) => `${number} by ${rule}`).join(', ')}; ${found} wrong`,
+    `\n${worlds} worlds, with the seed ${seed}; proven: ${[...claims].map(([rule, number]) => `${number} by ${rule}`).join(', ')}; ${found} wrong`,
   );
   return found;
 }

@@ -1,7 +1,15 @@
 import type { Bound } from './every-world.ts';
 
-/** How long it can take: seconds, about a minute, or some minutes on one core. */
+/**
+ * How long it can take on one core: seconds; some minutes, for which the commit chooses a share of the worlds of the largest bounds; or
+ * hours, for all worlds.
+ */
 export type Length = 'short' | 'long' | 'whole';
+
+/** What a bound says of the share of its worlds that is played: all of them in the whole length, and in the short one, which has few. */
+export function shareOf(length: Length, oneOf: number): { oneOf: number } {
+  return { oneOf: length === 'long' ? oneOf : 1 };
+}
 
 /** A bound, and what it is about in a few words. */
 export interface NamedBound extends Bound {

@@ -1,4 +1,4 @@
-import { base, type NamedBound } from './named-bound.ts';
+import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import { wrongServices } from './service-bounds.ts';
 
 const threeRecords = { recordsMin: 3, recordsMax: 3 } as const;
@@ -29,7 +29,7 @@ function plainBoundsOfIds(): NamedBound[] {
 }
 
 /** Lists of one page size whose keys are seen: their readings can agree up to the newest key. */
-export function growingBounds(): NamedBound[] {
+export function growingBounds(length: Length = 'whole'): NamedBound[] {
   return [false, true].flatMap(isDown => {
     const grown = { ...base, isDown, plain: 'one size', largest: 2, areRowsTogether: true } as const;
     const ids = { ...grown, order: 'id', changesMax: 2 } as const;
@@ -37,10 +37,17 @@ export function growingBounds(): NamedBound[] {
     const how = isDown ? 'fall' : 'rise';
     return [
       { ...ids, name: `one size, ids that ${how}`, recordsMax: 4 },
-      { ...ids, name: `one size, three ids that ${how}`, ...threeRecords, changesMax: 3, isPlain: true },
+      {
+        ...ids,
+        name: `one size, three ids that ${how}`,
+        ...threeRecords,
+        changesMax: 3,
+        isPlain: true,
+        ...shareOf(length, 4),
+      },
       { ...ids, name: `one size, ids that ${how}, two requests under way`, ...threeRecords, underWayMax: 2 },
       { ...ids, name: `one size, ids that ${how}, records come again`, ...threeRecords, comesAgain: true },
-      { ...ties, name: `one size, ties that ${how}`, every: 2 },
+      { ...ties, name: `one size, ties that ${how}`, every: 2, ...shareOf(length, 4) },
     ];
   });
 }

@@ -1,4 +1,4 @@
-import { base, type Length, type NamedBound } from './named-bound.ts';
+import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import type { ServiceOptions, SmallQuirk, SmallTotal } from './small-service.ts';
 
 /** A service that leaves something out, or whose totals are wrong. */
@@ -38,10 +38,10 @@ export function serviceBounds(length: Length): NamedBound[] {
   const unseen = { ...base, order: 'unseen', recordsMax: 5, largest: 5, changesMax: few } as const;
   return wrongServices.flatMap(({ name, ...service }) => {
     // A total that can be of any moment makes many worlds.
-    const every = service.total === 'cached' && length === 'long' ? 3 : 1;
+    const share = shareOf(length, service.total === 'cached' ? 16 : 1);
     return [
-      { ...ids, ...service, name: `ids, ${name}` },
-      { ...unseen, ...service, every, name: `unseen order, ${name}` },
+      { ...ids, ...service, ...share, name: `ids, ${name}` },
+      { ...unseen, ...service, ...share, name: `unseen order, ${name}` },
     ];
   });
 }

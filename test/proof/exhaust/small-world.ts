@@ -62,6 +62,8 @@ export class SmallWorld implements NightService {
   /** Records that went. */
   readonly #gone: WorldRecord[] = [];
   #isOtherNode = false;
+  /** The lists that one change can make of the present one; null until they are asked for. */
+  #possible: WorldRecord[][] | null = null;
   #changesLeft: number;
   #moveCount = 0;
   #movesLeft: number;
@@ -80,7 +82,8 @@ export class SmallWorld implements NightService {
 
   change(): void {
     while (this.#changesLeft > 0) {
-      const changes = this.#changes();
+      this.#possible ??= this.#changes();
+      const changes = this.#possible;
       const { hasTwoNodes = false } = this.#options;
       const chosen = this.#choices.next(changes.length + 1 + Number(hasTwoNodes));
       if (chosen === 0) return;
@@ -93,6 +96,7 @@ export class SmallWorld implements NightService {
       if (chosen > changes.length - this.#moveCount) this.#movesLeft--;
       const before = this.#list;
       this.#list = changes[chosen - 1] as WorldRecord[];
+      this.#possible = null;
       const listed = new Set(this.#list.map(({ id }) => id));
       this.#gone.push(...before.filter(({ id }) => !listed.has(id)));
       this.#moments.push(this.#momentOfNow());

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { boundsOf } from './bounds.ts';
+import { Choices } from './choices.ts';
 import * as core from './core.ts';
 import { earlyBounds } from './early-bounds.ts';
 import { playEveryGrowth } from './every-growth.ts';
@@ -39,3 +40,24 @@ test.each(settleBounds.slice(0, 2))(
     expect(count.worlds).toBeGreaterThan(0);
   },
 );
+
+test('a share of the worlds has each in which at most one thing happens, and over time each other one', () => {
+  const waysOf = (choices: Choices) => {
+    const ways: string[] = [];
+    do {
+      const begin = choices.next(2);
+      choices.begin();
+      ways.push([begin, ...Array.from({ length: 5 }, () => choices.next(3))].join(''));
+    } while (choices.advance());
+    return ways;
+  };
+  const all = waysOf(new Choices());
+  expect(all).toHaveLength(2 * 3 ** 5);
+  const isCalm = (way: string) => way.slice(1).replaceAll('0', '').length <= 1;
+  const shares = Array.from({ length: 200 }, (_, number) => waysOf(new Choices(8, number)));
+  for (const share of shares) expect(share.filter(isCalm)).toEqual(all.filter(isCalm));
+  const restless = all.length - all.filter(isCalm).length;
+  const played = shares.reduce((sum, share) => sum + share.length - share.filter(isCalm).length, 0);
+  expect(played / shares.length / restless).toBeCloseTo(1 / 8, 1);
+  expect([...new Set(shares.flat())].sort()).toEqual(all.sort());
+});
