@@ -135,6 +135,7 @@ test('the output of lists that fail, of a run that is stopped, and of one that h
   expect(expectDeclared('sync', (await running.done).stdout)).toMatchObject([{ status: 'cancelled' }]);
   options.latencyMs = 0;
   options.status = { collections: 401 };
+  scene.env.DOCMIRROR_GIVE_UP_AFTER = '0';
   for (const name of ['runs', 'status', 'verify', 'doctor']) await run(scene, name, '--json');
 });
 
