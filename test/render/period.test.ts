@@ -14,6 +14,39 @@ describe('a period', () => {
     }
   });
 
+  test('of 90 days and more is shown by weeks that begin on Monday, each against as many days before', () => {
+    for (const timezone of ['UTC', 'Europe/Zurich', 'Asia/Beirut']) {
+      const zone = new Zone(timezone);
+      // A Wednesday.
+      const now = Date.parse('2026-11-25T13:30:00Z');
+      expect(reportPeriod(zone, now - 89 * dayMs, now, true).unit).toBe('day');
+      const days = (from: number, to: number) => Math.round((to - from) / dayMs);
+      for (const length of [90, 365]) {
+        const { unit, span, spanBefore, stretches, stretchesBefore } = reportPeriod(
+          zone,
+          now - length * dayMs,
+          now,
+          true,
+        );
+        expect(unit).toBe('week');
+        expect(days(span.fromMs, span.toMs)).toBe(length);
+        expect(stretches.at(-1)).toMatchObject({ toMs: span.toMs });
+        for (const [at, { fromMs, toMs }] of stretches.entries()) {
+          const before = stretchesBefore[at] ?? spanBefore;
+          expect(days(before.fromMs, before.toMs)).toBe(days(fromMs, toMs));
+          if (at > 0) expect(new Date(`${zone.text(fromMs, 'day')}T00:00Z`).getUTCDay()).toBe(1);
+        }
+        expect(stretchesBefore).toMatchObject({ 0: { fromMs: spanBefore.fromMs } });
+        expect(stretchesBefore.at(-1)).toMatchObject({ toMs: span.fromMs });
+      }
+    }
+    const [zone, since, until] = [new Zone('UTC'), Date.parse('2026-05-01'), Date.parse('2026-08-01')];
+    // The three months before are shorter.
+    const { spanBefore, stretchesBefore } = reportPeriod(zone, since, until, false);
+    expect(zone.spanText(spanBefore)).toBe('2026-02-01 to 2026-04-30');
+    expect(stretchesBefore.at(-1)?.toMs).toBe(since);
+  });
+
   test('has days of 23 and 25 hours when clocks are put forward and back, and as many days before', () => {
     const zone = new Zone('Europe/Zurich');
     for (const [day, hours] of [

@@ -7,11 +7,12 @@ const dayMs = 24 * hourMs;
 /** Periods up to this length are shown by the unit; longer ones by the month. */
 const lengthsMaxMs: readonly (readonly [Unit, number])[] = [
   ['hour', 49 * hourMs],
-  ['day', 184 * dayMs],
+  ['day', 89.5 * dayMs],
+  ['week', 400 * dayMs],
 ];
 
 /** How much of a time is shown if it is the begin of a unit: `2026-11-20 09:05`, `2026-11-20`, `2026-11`. */
-const textLengths = { hour: 16, day: 10, month: 7 } as const;
+const textLengths = { hour: 16, day: 10, week: 10, month: 7 } as const;
 
 /** The clocks of a time zone. All moments are in milliseconds since 1970. */
 export class Zone {
@@ -45,6 +46,8 @@ export class Zone {
     const at = new Date(shown);
     at.setUTCHours(0, 0, 0, 0);
     if (unit === 'day') at.setUTCDate(at.getUTCDate() + later);
+    // A week begins on Monday.
+    else if (unit === 'week') at.setUTCDate(at.getUTCDate() - ((at.getUTCDay() + 6) % 7) + 7 * later);
     else at.setUTCMonth(at.getUTCMonth() + later, 1);
     return this.moment(at.getTime());
   }
@@ -78,12 +81,17 @@ export function reportPeriod(zone: Zone, sinceMs: number, untilMs: number, isLen
   const isOf = (each: Unit) => [fromMs, toMs].every(ms => ms === zone.begin(each, ms));
   const whole = (['month', 'day'] as const).find(isOf) ?? 'hour';
   const beforeMs = zone.begin(whole, fromMs, -stretches(zone, whole, fromMs, toMs).length);
+  const shown = stretches(zone, unit, fromMs, toMs);
+  // Each week is compared with as many days, so its weeks are cut in the same places.
+  const daysBefore = stretches(zone, 'day', beforeMs, fromMs).length;
+  const shifted = (ms: number) => Math.min(fromMs, zone.begin('day', ms, -daysBefore));
+  const weeksBefore = shown.map(week => ({ fromMs: shifted(week.fromMs), toMs: shifted(week.toMs) }));
   return {
     unit,
     span: { fromMs, toMs },
     spanBefore: { fromMs: beforeMs, toMs: fromMs },
-    stretches: stretches(zone, unit, fromMs, toMs),
-    stretchesBefore: stretches(zone, unit, beforeMs, fromMs),
+    stretches: shown,
+    stretchesBefore: unit === 'week' ? weeksBefore : stretches(zone, unit, beforeMs, fromMs),
   };
 }
 

@@ -14,7 +14,7 @@ export interface Span {
 
 /** The times of a report: a period and the one before it, each in stretches without gaps, the oldest first. */
 export interface ReportPeriod {
-  readonly unit: 'hour' | 'day' | 'month';
+  readonly unit: 'hour' | 'day' | 'week' | 'month';
   readonly span: Span;
   readonly spanBefore: Span;
   /** At least one. */
