@@ -20,15 +20,19 @@ export const runColumns = ['Run', 'Started', 'Took', 'Status', 'New', 'Changed',
 
 /** A run as a row of it; `when` says a time in words. */
 export function runCells(run: RecordedRun, when: (at: string) => string): string[] {
-  const { runId, startedAt, completedAt, status, resources, error } = run;
+  const { runId, startedAt, completedAt, status, resources } = run;
   const totals = Object.values(totalsOf(resources)).map(count);
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs = Math.max(0, Date.parse(completedAt ?? '') - Date.parse(startedAt));
+  return [String(runId), when(startedAt), duration(tookMs), status, ...totals, whyOf(run)];
+}
+
+/** Why a run is not complete, in a few words. */
+export function whyOf({ error, resources }: RecordedRun): string {
   const open = resources.flatMap(list => openPointsOf(list)[0]?.words ?? []);
   const failed = resources.flatMap(list => (list.error ? [`${list.resource}: ${list.error.code}`] : []));
   const isOfSome = failed.length > 0 && failed.length < resources.length;
-  const why = isOfSome ? failed.join(', ') : (error?.code ?? [...new Set(open)].join(', '));
-  return [String(runId), when(startedAt), duration(tookMs), status, ...totals, why];
+  return isOfSome ? failed.join(', ') : (error?.code ?? [...new Set(open)].join(', '));
 }
 
 /** The most of a record's text that is shown, in characters. */

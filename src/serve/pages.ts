@@ -5,19 +5,21 @@ import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
 import { html } from '../render/web/html.ts';
-import { changesParts, listParts, searchParts } from '../render/web/lists.ts';
+import { changesParts, listParts, periodForm, searchParts } from '../render/web/lists.ts';
 import { brief, type PageParts, page, servedPolicy } from '../render/web/page.ts';
 import { reportPeriod, Zone } from '../render/web/period.ts';
 import { recordParts } from '../render/web/records.ts';
 import { reportParts } from '../render/web/report.ts';
+import { runsMax, runsParts } from '../render/web/runs.ts';
 import { type Browsable, browsables, noFilter } from '../store/read/browsable.ts';
 import type { CellValue } from '../store/read/cells.ts';
 import { changesThatFit, placeOf } from '../store/read/history/changes.ts';
 import { otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
-import { findRecords } from '../store/read/records/find.ts';
-import { filterChoices, searchRecords } from '../store/read/records/search.ts';
+import { connectionUses, findRecords } from '../store/read/records/find.ts';
+import { type Choices, filterChoices, searchRecords } from '../store/read/records/search.ts';
 import { recordTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
+import { RunReader } from '../store/read/runs/runs.ts';
 import { iterateMirror, type Sqlite } from '../store/read/sqlite.ts';
 import { answersFrom, type Request, revisionNow } from './api.ts';
 import { HttpError, toHttpError } from './http.ts';
@@ -37,13 +39,15 @@ import {
 const changePagesMax = 500;
 /** Records, changes or hits on a page. */
 const itemsOnPage = 50;
+/** The most reports and choices that are kept for the next request. */
+const keptMax = 20;
 /** Most versions of a record on its page. */
 const versionsMax = 50;
 /** Records of each kind on the page of another one. */
 const belongingMax = 10;
 
 const htmlType = 'text/html; charset=utf-8';
-const reportLengthMs = 30 * 86_400_000;
+const dayMs = 86_400_000;
 
 /**
  * Adds the pages for a browser. The caller has checked the token.
@@ -74,18 +78,23 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     answer(path, querystring, (sqlite, request) =>
       page(addressOf(request).pathname.slice(1), parts(sqlite, request)),
     );
-  let report = { revision: '', parts: {} as PageParts };
-  get('/', querySchema([]), sqlite => {
-    const revision = revisionNow(sqlite);
-    if (report.revision === revision) return report.parts;
-    const zone = new Zone('UTC');
-    const period = reportPeriod(zone, Date.now() - reportLengthMs, Date.now(), true);
-    report = { revision, parts: reportParts(readReport(database, period), zone, maxAgeMs, null) };
-    return report.parts;
+  const reports = untilChanged((_sqlite, { days, timezone }: Pick<Query, 'days' | 'timezone'>) => {
+    const zone = zoneOf(timezone);
+    const period = reportPeriod(zone, Date.now() - days * dayMs, Date.now(), true);
+    const parts = reportParts(readReport(database, period), zone, maxAgeMs, null);
+    return { ...parts, main: html`<section>${periodForm(days, timezone)}</section>${parts.main}` };
+  });
+  get('/', querySchema(['days', 'timezone']), (sqlite, { query }) => reports(sqlite, query));
+  get('/runs', querySchema([]), () => {
+    using reader = new RunReader(database);
+    return runsParts(reader.runs(runsMax));
   });
   for (const path of ['/records/:resource/:id', '/connections/:id']) get(path, querySchema([]), recordBody);
   get('/search', querySchema(['q', 'page']), searchBody);
-  get('/changes', changesQuery('page'), changesBody);
+  const choices = untilChanged(filterChoices);
+  get('/changes', changesQuery('page'), (sqlite, request) =>
+    changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), request),
+  );
   const file = (name: string, querystring: object, tableOf: (sqlite: Sqlite, query: Query) => Table) =>
     app.get(`/${name}.csv`, { schema: { querystring } }, async ({ query }: Request, reply) => {
       const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite, query)));
@@ -99,9 +108,29 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
   for (const browsable of browsables) {
     const { resource } = browsable;
     get(`/${resource}`, listQuery(browsable, 'page'), (sqlite, request) =>
-      listBody(sqlite, browsable, request),
+      listBody(sqlite, browsable, choices(sqlite, browsable), request),
     );
     file(resource, listQuery(browsable), (sqlite, query) => recordTable(sqlite, askedList(browsable, query)));
+  }
+}
+
+/** What is made of one state of the mirror for a few arguments, and made again after the next run. */
+function untilChanged<Argument extends object, Made>(make: (sqlite: Sqlite, argument: Argument) => Made) {
+  let [known, made] = ['', new Map<string, Made>()];
+  return (sqlite: Sqlite, argument: Argument): Made => {
+    const [revision, key] = [revisionNow(sqlite), JSON.stringify(argument)];
+    if (revision !== known || made.size === keptMax) [known, made] = [revision, new Map()];
+    const found = made.get(key) ?? make(sqlite, argument);
+    made.set(key, found);
+    return found;
+  };
+}
+
+function zoneOf(timezone: string): Zone {
+  try {
+    return new Zone(timezone);
+  } catch {
+    throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
   }
 }
 
@@ -147,37 +176,48 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
 }
 
 /** What a page shows of the parameters of its address. */
-function asked(sqlite: Sqlite, request: Request, hasNext: boolean) {
-  const query = Object.fromEntries(addressOf(request).searchParams);
-  return { query, choices: filterChoices(sqlite), hasNext };
+function asked(request: Request, choices: Choices, hasNext: boolean) {
+  return { query: Object.fromEntries(addressOf(request).searchParams), choices, hasNext };
 }
 
 function searchBody(sqlite: Sqlite, request: Request): PageParts {
   const { query } = request;
   const place = { offset: (query.page - 1) * itemsOnPage, limit: itemsOnPage + 1 };
   const hits = searchRecords(sqlite, query.q ?? '', place);
-  return searchParts(asked(sqlite, request, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
+  return searchParts(asked(request, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
 }
 
 /** The list that a query string asks for. */
 function askedList(browsable: Browsable, query: Query) {
   const order = readOrder(query, usualOrder(browsable));
-  return { resource: browsable.resource, filter: readFilter(query), order };
+  return { resource: browsable.resource, filter: { ...readFilter(query), isByPart: true }, order };
 }
 
-function listBody(sqlite: Sqlite, browsable: Browsable, request: Request): PageParts {
+function listBody(sqlite: Sqlite, browsable: Browsable, choices: Choices, request: Request): PageParts {
   const wanted = askedList(browsable, request.query);
   const offset = (request.query.page - 1) * itemsOnPage;
   const found = findRecords(sqlite, { ...wanted, offset, limit: itemsOnPage });
   const hasNext = offset + itemsOnPage < found.count;
-  return listParts(asked(sqlite, request, hasNext), browsable, wanted.order, found);
+  const used = browsable.uses.length > 0 ? connectionUses(sqlite) : new Map();
+  return listParts(asked(request, choices, hasNext), browsable, wanted.order, found, used);
 }
 
 function askedChanges(query: Query) {
-  return { filter: readChangeFilter(query), sinceRunId: 0, isDescending: query.order !== 'asc' };
+  const filter = { ...readChangeFilter(query), isByPart: true };
+  return { filter, sinceRunId: 0, isDescending: query.order !== 'asc' };
 }
 
-function changesBody(sqlite: Sqlite, request: Request): PageParts {
+/** The choices of all lists together: changes are not counted. */
+function withoutCounts(all: readonly Choices[]): Choices {
+  return Object.fromEntries(
+    ['source', 'destination', 'kind'].map(name => {
+      const choices = all.flatMap(each => each[name] ?? []);
+      return [name, [...new Map(choices.map(each => [each.value, { ...each, count: null }])).values()]];
+    }),
+  );
+}
+
+function changesBody(sqlite: Sqlite, choices: Choices, request: Request): PageParts {
   const { query } = request;
   if (query.page > changePagesMax)
     throw new HttpError(400, `page must be <= ${changePagesMax}. Name a run, or download the CSV.`);
@@ -186,7 +226,7 @@ function changesBody(sqlite: Sqlite, request: Request): PageParts {
     .take(itemsOnPage + 1)
     .toArray();
   const hasNext = found.length > itemsOnPage && query.page < changePagesMax;
-  return changesParts(asked(sqlite, request, hasNext), changeParameters, found.slice(0, itemsOnPage));
+  return changesParts(asked(request, choices, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 
 const secretColumns = lists.flatMap(({ fields }) =>

@@ -6,6 +6,7 @@ import {
   browsableOf,
   type ChangeFilter,
   type ListOrder,
+  type noFilter,
   parametersOf,
   type RecordFilter,
   sortsOf,
@@ -39,14 +40,17 @@ const parameters: Readonly<Record<string, object>> = {
   resource: oneOf(keptResources, 'The list.'),
   operation: oneOf(['insert', 'update', 'removal'], 'What happened.'),
   run: whole('The run.'),
+  days: whole('The length of the period.', { maximum: 3_660, default: 30 }),
+  timezone: { ...text('The time zone.', 1, 60), default: 'UTC' },
 };
 
-type TextName = keyof RecordFilter | 'resource' | 'operation' | 'sort' | 'order' | 'cursor';
+type TextName = keyof typeof noFilter | 'resource' | 'operation' | 'sort' | 'order' | 'cursor';
 
 /** The parameters of an address, which its schema has checked. Those with a default are always there. */
 export type Query = Readonly<
   Partial<Record<TextName, string> & Record<'run' | 'sinceRun', number>> &
-    Record<'pageNo' | 'pageSize' | 'page' | 'limit', number>
+    Record<'pageNo' | 'pageSize' | 'page' | 'limit' | 'days', number> &
+    Record<'timezone', string>
 >;
 
 /** The schema of an address with these parameters. */

@@ -107,6 +107,17 @@ describe('the report of a period', () => {
   });
 });
 
+test('a chart has three numbers at its side, what each bar says on hovering, and names its highest bar', async () => {
+  const html = await report('--since', '7d', '--until', daysAgo(0).slice(0, 10), '--title', 'Chart');
+  const [, chart = ''] = /<div class="plot">(.*?)<\/div>/s.exec(html) ?? [];
+  expect(chart).toMatch(/<span>2<\/span><span>1<\/span><span>0<\/span>/);
+  expect(chart).toContain(`<title>${daysAgo(5).slice(0, 10)}: 1; before: 1</title>`);
+  expect(chart.match(/<title>/g)).toHaveLength(7);
+  // On one of the days before there were two.
+  expect(chart).toContain('; before: 2</title>');
+  expect(html).toContain('The highest bar is 1.');
+});
+
 describe('the top of the report', () => {
   test.each(['30d', '7d', '24h'])('names a connection that went quiet, also before the %s', async since => {
     const html = await report('--since', since);

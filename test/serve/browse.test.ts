@@ -157,6 +157,38 @@ describe('a list page', () => {
     }
   });
 
+  test('offers what can be chosen with its number of records, and says on paper what was chosen', async () => {
+    const [{ count } = {}] = sqlite(
+      scene.database,
+      "SELECT count(*) AS count FROM document_exports WHERE source_document_kind = 'invoice'",
+    );
+    const html = await page(`/document-exports?kind=invoice&source=951&q=first&page=2`);
+    expect(html).toContain(`<option value="invoice" selected>invoice (${count})</option>`);
+    expect(html).toContain('<option value="951" selected>Großarchiv (2)</option>');
+    expect(html).toContain('<p>Filtered by source: Großarchiv, kind: invoice, Words: first</p><p>Page 2</p>');
+    expect(await page('/document-exports?kind=none')).toContain(
+      '<option value="none" selected>none</option>',
+    );
+    expect(await page('/document-exports')).not.toContain('Filtered by');
+    const ofCollections = await page('/collections');
+    expect(ofCollections).toMatch(/<option value="950">[^<]* \(1\)<\/option>/);
+    expect(await page('/changes')).toContain('<option value="951">Großarchiv</option>');
+  });
+
+  test('takes a part of a name for a connection if none is so called, and the lists for programs do not', async () => {
+    expect(idsOn(await page('/document-exports?source=ARCHIV'))).toEqual(
+      idsOn(await page('/document-exports?source=951')),
+    );
+    expect(await page('/document-exports.csv?source=archiv')).toContain('second');
+    expect(await page('/changes?source=archiv')).toContain('second');
+    const { pagination } = await listed('/v2/document-exports?source=archiv');
+    expect(pagination.totalRecordCount).toBe(0);
+    const exact = sql(
+      "SELECT id FROM document_exports WHERE source_connection_id = (SELECT id FROM connections WHERE name = 'Connection 1')",
+    );
+    expect(await page('/document-exports?source=connection+1')).toContain(`<p>${exact.length} record`);
+  });
+
   test.each([
     '/document-exports?sourceConnectionId=7',
     '/collections?kind=x',

@@ -76,6 +76,9 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
 
   const paths = [
     '/',
+    '/?days=365&timezone=Europe/Zurich',
+    '/runs',
+    '/connections?sort=newestExport&order=desc',
     '/records/collections/1',
     '/records/collections/2',
     '/records/document-exports/81',
@@ -96,6 +99,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
   ];
   const looks = [
     { width: 390, dark: true },
+    { width: 700, dark: true },
     { width: 768, dark: true },
     { width: 1280, dark: false },
     { width: 1600, dark: false },
@@ -125,6 +129,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
         ['A', 'Webhooks'],
         ['A', 'Connections'],
         ['A', 'Changes'],
+        ['A', 'Runs'],
         ['INPUT', ''],
         ['BUTTON', 'Search'],
         ['A', 'run 1'],
@@ -160,6 +165,26 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
       await page.locator('.list tbody td a').first().click();
       expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(/^Connection/);
     });
+  });
+
+  test('keep tables down to 700 pixels and on paper, with references and times unbroken', async () => {
+    for (const [width, media, display] of [
+      [699, 'screen', 'block'],
+      [700, 'screen', 'table'],
+      [718, 'print', 'table'],
+      [390, 'print', 'table'],
+    ] as const) {
+      await withPage({ width, javaScriptEnabled: false }, '/document-exports', async page => {
+        await page.emulateMedia({ media });
+        const style = await page.evaluate("getComputedStyle(document.querySelector('table.list')).display");
+        expect(style).toBe(display);
+        const broken = await page
+          .locator('time, .whole')
+          .evaluateAll(all => all.filter(each => each.getClientRects().length > 1).length);
+        expect(broken).toBe(0);
+        expect(await page.locator('form').first().isVisible()).toBe(media === 'screen');
+      });
+    }
   });
 
   test('have the numbers of a chart on demand', async () => {

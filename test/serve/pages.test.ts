@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 import { type Served, servedToken, serveScene } from '../support/served.ts';
 import { collection, documentExport, type SampleItem, webhook } from '../support/stand-in.ts';
@@ -90,6 +91,115 @@ describe('the served pages', () => {
     const authorization = `Basic ${btoa(`me:${servedToken}`)}`;
     expect((await served.get('/v2/webhooks', { authorization })).status).toBe(401);
   });
+});
+
+describe('the served report', () => {
+  test('is about a period and a time zone that the reader chooses, without a script', async () => {
+    const { html } = await page('/');
+    expect(html).toContain('Exports per day');
+    expect(html).toMatch(/<option value="30" selected>30 days<.*<option value="UTC" selected>/s);
+    const chosen = (await page('/?days=90&timezone=Pacific/Auckland')).html;
+    expect(chosen).toContain('Exports per week');
+    expect(chosen).toContain('Times are in Pacific/Auckland.');
+    expect(chosen).toMatch(/<option value="90" selected>.*<option value="Pacific\/Auckland" selected>/s);
+    expect((await page('/')).html).toBe(html);
+  });
+
+  test.each([
+    ['days=0', 'days'],
+    ['days=4000', 'days'],
+    ['timezone=Mars/Olympus', 'timezone'],
+    ['since=7d', 'since'],
+  ])('refuses %s in words', async (query, name) => {
+    const { html, status } = await page(`/?${query}`);
+    expect(status).toBe(400);
+    expect(html).toMatch(new RegExp(`<p class="empty">[^<]*\\b${name}\\b`));
+  });
+});
+
+test('lists show times to the minute and give the whole text on hovering; a text that is no time stays', async () => {
+  const { html } = await page('/document-exports');
+  expect(html).toContain(
+    '<time datetime="2031-01-01T00:00:00.000Z" title="2031-01-01T00:00:00Z">2031-01-01 00:00</time>',
+  );
+  const tables = html.match(/<table [^>]*>/g) ?? [];
+  expect(tables).toEqual(['<table class="list" aria-label="Document exports">']);
+});
+
+describe('the page of the connections', () => {
+  const rows = (html: string) =>
+    [...html.matchAll(/<tr><th scope="row".*?<\/tr>/g)].map(([row]) => ({
+      id: Number(/connections\/(\d+)"/.exec(row)?.[1]),
+      source: /data-label="As source"[^>]*>(?:<span[^>]*>)?(\d+)/.exec(row)?.[1],
+      destination: /data-label="As destination"[^>]*>(?:<span[^>]*>)?(\d+)/.exec(row)?.[1],
+      newest: /title="([^"]+)"/.exec(row)?.[1] ?? null,
+    }));
+  const used = () =>
+    sqlite(
+      scene.database,
+      `SELECT id, (SELECT count(*) FROM document_exports WHERE source_connection_id = c.id) AS source,
+         (SELECT count(*) FROM document_exports WHERE destination_connection_id = c.id) AS destination,
+         (SELECT max(exported_at_ms) FROM document_exports WHERE c.id IN (source_connection_id, destination_connection_id)) AS newest
+       FROM connections c`,
+    ).map(({ id, source, destination, newest }) => {
+      const at = newest === null ? null : new Date(Number(newest)).toISOString();
+      return { id, source: String(source), destination: String(destination), newest: at };
+    });
+
+  test('says how many exports each is the source and the destination of, and when the newest was', async () => {
+    const found = rows((await page('/connections')).html);
+    const all = used();
+    expect(found.length).toBeGreaterThan(3);
+    for (const each of found) expect(all).toContainEqual(each);
+  });
+
+  test.each(['asSource', 'asDestination', 'newestExport'])('is sorted by them: %s', async sort => {
+    const ids = async (order: string, more = '') =>
+      rows((await page(`/connections?sort=${sort}&order=${order}${more}`)).html).map(({ id }) => id);
+    const name = { asSource: 'source', asDestination: 'destination', newestExport: 'newest' }[sort];
+    const useOf = (id: number) => used().find(each => each.id === id)?.[name as 'newest'];
+    const values = (await ids('desc')).map(id => (name === 'newest' ? useOf(id) : Number(useOf(id))));
+    const sorted = values.toSorted((a, b) => Number((a ?? '') < (b ?? '')) - Number((a ?? '') > (b ?? '')));
+    expect(values).toEqual(sorted);
+    expect(await ids('asc')).toEqual((await ids('desc')).toReversed());
+    expect((await ids('asc', '&q=connection')).length).toBeGreaterThan(3);
+    const file = await served.get(`/connections.csv?sort=${sort}&order=desc`);
+    const inFile = (await file.text()).trim().split(/\r?\n/).slice(1);
+    expect(inFile.map(line => Number(line.split(',')[0])).slice(0, 50)).toEqual(await ids('desc'));
+  });
+});
+
+test('the page of the runs shows at a glance how they ended, and what each did', async () => {
+  await using other = await setScene({}, { exports: 5 });
+  await other.sync();
+  const server = await serveScene(other);
+  const seen = async (path: string) => (await server.get(path)).text();
+  const before = await seen('/document-exports');
+  other.service.lists['document-exports'].push(documentExport(90, { sourceDocumentKind: 'map' }));
+  other.service.options.status = { webhooks: 500 };
+  await other.sync('--give-up-after', '0');
+  const html = await seen('/runs');
+  const after = await seen('/document-exports');
+  await server[Symbol.asyncDispose]();
+  // What is kept between requests is made again after a run.
+  expect([before.includes('>map (1)<'), after.includes('>map (1)<')]).toEqual([false, true]);
+  const [[since] = []] = sqlite(
+    other.database,
+    'SELECT min(read_since) FROM sync_run_resources WHERE run_id = 1',
+  ).map(row => Object.values(row));
+  expect(html).toMatch(
+    new RegExp(`changes\\?run=1">Run 1</a>.*badge good">proven<.*title="${since}".*>15<.*>0<.*>0<.*>\\d+<`),
+  );
+  expect(html).toMatch(/changes\?run=2">Run 2<\/a>.*badge warn">partial<\/span> webhooks: server_error/);
+  const bars = [
+    ...html.matchAll(/<g><title>Run (\d), [^<]*<\/title>.*?\n<rect class="(\w+)".*? height="(\d+)%"/g),
+  ];
+  expect(bars.map(([, ...bar]) => bar)).toEqual([
+    ['1', 'good', '100'],
+    ['2', 'warn', '50'],
+  ]);
+  expect(html).toMatch(/ partial: 1\s.* proven: 1\s/);
+  expect(html).toContain('href="./runs" aria-current="page"');
 });
 
 describe('the page of a record', () => {
@@ -196,8 +306,8 @@ describe('the search', () => {
 
   test('shows fifty at most, the exports made last first, and links the lists, which say how many there are', async () => {
     const { html } = await page('/search?q=document');
-    const times = [...html.matchAll(/class="details">[^<]* (2\d{3}-[^ <]+)</g)].map(([, time]) =>
-      String(time),
+    const times = [...html.matchAll(/class="details">.*?<time [^>]*title="(2\d{3}-[^"]+)"/g)].map(
+      ([, time]) => String(time),
     );
     expect(await found('document')).toHaveLength(50);
     expect(times.length).toBeGreaterThan(40);

@@ -33,29 +33,41 @@ ${parts}</section>`;
 /** What is shown instead of a list or table without entries. */
 export const none = html`<p class="empty">None.</p>`;
 
+/** The longest reference or time that is never broken into lines, and the longest that is only broken on narrow pages. */
+const [wholeMax, shortMax] = [16, 40];
+
+/** A text of a table. A reference or a time stays on one line if there is room. */
+export function cellOf(value: Value): Value {
+  if (typeof value !== 'string' || !/\d/.test(value) || value.length > shortMax) return value;
+  return html`<span class="${value.length > wholeMax ? 'short' : 'whole'}">${value}</span>`;
+}
+
 /**
  * A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block.
  *
+ * @param name what screen readers call it.
  * @param sortLinks where the heads of columns lead, to sort by them, and how the table is sorted by them now.
  */
 export function table(
   look: 'list' | 'numbers',
+  name: string,
   columns: readonly string[],
   rows: readonly (readonly Value[])[],
   sortLinks?: ReadonlyMap<string, { readonly href: string; readonly direction: string | false }>,
 ): Html {
   if (rows.length === 0) return none;
-  const attributes = columns.map((name, at) => {
-    const isRight = isOfNumbers(rows.map(row => row[at]));
-    return html` data-label="${name}"${isRight && html` class="right"`}`;
-  });
+  const areRight = columns.map((_, at) => isOfNumbers(rows.map(row => row[at])));
+  const attributes = columns.map(
+    (name, at) => html` data-label="${name}"${areRight[at] && html` class="right"`}`,
+  );
   const heads = columns.map((name, at) => {
     const { href, direction } = sortLinks?.get(name) ?? {};
     return html`<th scope="col"${attributes[at]}${direction && html` aria-sort="${direction}"`}>${href ? html`<a href="${href}">${name}</a>` : name}</th>`;
   });
-  const body = rows.map(
-    ([head, ...cells]) => html`
-<tr><th scope="row"${attributes[0]}>${head}</th>${cells.map((cell, at) => html`<td${attributes[at + 1]}>${cell}</td>`)}</tr>`,
-  );
-  return html`<table class="${look}"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table>`;
+  const body = rows.map(row => {
+    const [head, ...cells] = row.map((cell, at) => (areRight[at] ? cell : cellOf(cell)));
+    return html`
+<tr><th scope="row"${attributes[0]}>${head}</th>${cells.map((cell, at) => html`<td${attributes[at + 1]}>${cell}</td>`)}</tr>`;
+  });
+  return html`<table class="${look}" aria-label="${name}"><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table>`;
 }

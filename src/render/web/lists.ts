@@ -1,11 +1,11 @@
 import { keptResources } from '../../contract/lists.ts';
 import { type Browsable, browsables, type ListOrder, parametersOf } from '../../store/read/browsable.ts';
 import type { Change } from '../../store/read/history/changes.ts';
-import type { FoundRecords } from '../../store/read/records/find.ts';
-import type { Choices, SearchHit } from '../../store/read/records/search.ts';
-import { counted } from '../numbers.ts';
+import type { connectionUses, FoundRecords } from '../../store/read/records/find.ts';
+import type { Choice, Choices, SearchHit } from '../../store/read/records/search.ts';
+import { count, counted } from '../numbers.ts';
 import { type Html, html, none } from './html.ts';
-import { moment, type PageParts } from './page.ts';
+import { brief, moment, type PageParts } from './page.ts';
 import { changeList, recordEntry, recordTable } from './records.ts';
 
 /** What a list is asked for, by the parameters of its address, and what it offers. */
@@ -15,23 +15,32 @@ interface Asked {
   readonly hasNext: boolean;
 }
 
-/** A page of a list or of the connections. */
+/** A page of a list or of the connections, with the exports of each of these that is `used`. */
 export function listParts(
   asked: Asked,
   browsable: Browsable,
   order: ListOrder,
-  { items, count }: FoundRecords,
+  found: FoundRecords,
+  used: ReturnType<typeof connectionUses>,
 ): PageParts {
-  const { resource, title, sorts, idName } = browsable;
-  const links = [...sorts, { name: idName, label: 'Id' }].map(({ name, label }) => {
+  const { resource, title, sorts, uses, idName } = browsable;
+  const further = uses.map(({ name, label }) => {
+    const usedBy = (id: number) => {
+      const value = used.get(id)?.[name] ?? null;
+      if (name !== 'newestExport') return count(value ?? 0);
+      return value === null ? 'never' : moment(new Date(value).toISOString());
+    };
+    return [label, usedBy] as const;
+  });
+  const links = [...sorts, ...uses, { name: idName, label: 'Id' }].map(({ name, label }) => {
     const direction = order.sort === name && (order.isDescending ? 'descending' : 'ascending');
     const turned = { sort: name, order: direction === 'ascending' ? 'desc' : 'asc' };
     return [label, { direction, href: queryWith(asked, turned) }] as const;
   });
   return listing(asked, parametersOf(browsable), resource, {
     heading: title,
-    intro: html`<p>${counted(count, 'record')}</p>`,
-    main: recordTable(resource, items, new Map(links)),
+    intro: html`<p>${counted(found.count, 'record')}</p>`,
+    main: recordTable(title, resource, found.items, new Map(links), new Map(further)),
   });
 }
 
@@ -81,6 +90,7 @@ function listing(
   const download = file && html`<a href="/${file}.csv${queryWith(asked, {})}" download>Download CSV</a> `;
   return {
     ...head,
+    intro: html`${head.intro}${filterText(names, asked, pageNo)}`,
     main: html`<section>${filterForm(names, asked)}</section>
 <section><p class="links">${download}<a href="?">Without a filter</a></p>
 ${main}
@@ -88,27 +98,68 @@ ${main}
   };
 }
 
+/** With more choices than this, a field takes any text and only suggests them. */
+const selectMax = 40;
+const choiceOf = (value: string, label = value): Choice => ({ value, label, count: null });
+const fixedChoices: Readonly<Record<string, readonly Choice[]>> = {
+  resource: keptResources.map(each => choiceOf(each)),
+  operation: ['insert', 'update', 'removal'].map(each => choiceOf(each)),
+};
+
+/** The parameters by which a list is filtered, with the choices for each and the one that was made. */
+function fieldsOf(names: readonly string[], { query, choices }: Asked) {
+  return names
+    .filter(name => name !== 'sort' && name !== 'order')
+    .map(name => {
+      const options = fixedChoices[name] ?? choices[name] ?? [];
+      const value = query[name] ?? '';
+      const chosen = options.find(each => each.value === value || each.label === value) ?? choiceOf(value);
+      return { name, label: name === 'q' ? 'Words' : name, options, chosen };
+    });
+}
+
+/** What a list is filtered by, also on paper, where there is no form. */
+function filterText(names: readonly string[], asked: Asked, pageNo: number): Html {
+  const filters = fieldsOf(names, asked)
+    .filter(({ chosen }) => chosen.value !== '')
+    .map(({ label, chosen }) => `${label}: ${brief(chosen.label)}`);
+  const place = pageNo > 1 && html`<p>Page ${pageNo}</p>`;
+  return html`${filters.length > 0 && html`<p>Filtered by ${filters.join(', ')}</p>`}${place}`;
+}
+
 /** A form that filters the page it is on; it needs no script. */
-function filterForm(names: readonly string[], { query, choices }: Asked): Html {
-  const known: Readonly<Record<string, readonly string[]>> = {
-    ...choices,
-    resource: keptResources,
-    operation: ['insert', 'update', 'removal'],
-  };
-  const fields = names.map(name => {
-    const [value, options] = [query[name] ?? '', known[name] ?? []];
-    if (name === 'sort' || name === 'order')
-      return value && html`<input type="hidden" name="${name}" value="${value}">`;
-    const label = name === 'q' ? 'Words' : name;
-    if (name === 'resource' || name === 'operation')
-      return html`<label>${label}<select name="${name}">${['', ...options].map(
-        each => html`<option value="${each}"${each === value && html` selected`}>${each || 'All'}</option>`,
-      )}</select></label>`;
+function filterForm(names: readonly string[], asked: Asked): Html {
+  const kept = ['sort', 'order'].map(name => {
+    const value = asked.query[name];
+    return value && html`<input type="hidden" name="${name}" value="${value}">`;
+  });
+  const fields = fieldsOf(names, asked).map(({ name, label, options, chosen }) => {
+    const { value } = chosen;
+    const offered = value === '' || options.includes(chosen) ? options : [chosen, ...options];
+    if (options.length > 0 && options.length <= selectMax)
+      return select(name, label, [choiceOf('', 'All'), ...offered], value);
     // A browser shows no time in a field for dates.
     const isDate = ['from', 'to'].includes(name) && /^([\d-]{10})?$/.test(value);
     return html`<label>${label}<input name="${name}" value="${value}" autocomplete="off"${isDate && html` type="date"`} list="${name}"></label>
-<datalist id="${name}">${options.map(each => html`<option value="${each}"></option>`)}</datalist>`;
+<datalist id="${name}">${options.map(each => html`<option value="${each.label}"></option>`)}</datalist>`;
   });
-  return html`<form class="filters" action="">${fields}
+  return html`<form class="filters" action="">${kept}${fields}
 <button>Filter</button></form>`;
+}
+
+/** A field that offers some choices, with their numbers of records. */
+function select(name: string, label: string, options: readonly Choice[], chosen: string): Html {
+  return html`<label>${label}<select name="${name}">${options.map(
+    each =>
+      html`<option value="${each.value}"${each.value === chosen && html` selected`}>${brief(each.label, 60)}${each.count !== null && ` (${count(each.count)})`}</option>`,
+  )}</select></label>`;
+}
+
+/** A form that chooses the period of the served report and its time zone. */
+export function periodForm(days: number, timezone: string): Html {
+  const lengths = [...new Set([7, 30, 90, 365, days])].map(each => choiceOf(String(each), `${each} days`));
+  const names = new Set(['UTC', timezone, ...Intl.supportedValuesOf('timeZone')]);
+  const zones = [...names].map(each => choiceOf(each));
+  return html`<form class="filters" action="">${select('days', 'Period', lengths, String(days))}${select('timezone', 'Time zone', zones, timezone)}
+<button>Show</button></form>`;
 }

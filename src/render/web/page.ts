@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { instantMs } from '../../contract/time.ts';
 import { printable } from '../../printable.ts';
 import { browsables } from '../../store/read/browsable.ts';
 import { withoutAddressSecrets } from '../endpoint.ts';
@@ -62,7 +63,7 @@ ${main}
 
 function navigation(path: string): Html {
   const lists = browsables.map(({ resource, title }) => [resource, title] as const);
-  const pages = [['', 'Report'], ...lists, ['changes', 'Changes']] as const;
+  const pages = [['', 'Report'], ...lists, ['changes', 'Changes'], ['runs', 'Runs']] as const;
   return html`<nav aria-label="Pages">${pages.map(
     ([name, title]) =>
       html`<a href="/${name}"${path.split('/').includes(name) && html` aria-current="page"`}>${title}</a> `,
@@ -82,7 +83,10 @@ export function brief(text: string, max = 300): string {
   return cut(printable(withoutAddressSecrets(text)), max);
 }
 
-/** A point in time for people, in UTC: `2026-11-20 23:15`. */
-export function moment(iso: string): Html {
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)}</time>`;
+/** A point in time to the minute, in UTC: `2026-11-20 23:15`; hovering shows all of it. A text that is no time stays. */
+export function moment(text: string): Html {
+  const ms = instantMs(text);
+  if (ms === null) return html`${text}`;
+  const iso = new Date(ms).toISOString();
+  return html`<time datetime="${iso}" title="${text}">${iso.slice(0, 10)} ${iso.slice(11, 16)}</time>`;
 }

@@ -4,7 +4,7 @@ import type { RecordStory, StoryRun } from '../../store/read/history/story.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/records/find.ts';
 import { count, counted } from '../numbers.ts';
 import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
-import { type Html, html, section, table, type Value } from './html.ts';
+import { cellOf, type Html, html, section, table, type Value } from './html.ts';
 import { brief, moment, type PageParts, recordLink } from './page.ts';
 
 /** Records that belong to another one. */
@@ -53,6 +53,13 @@ function connected({ text, connections }: ShownField): Value {
   ]);
 }
 
+/** A field among others: a time to the minute, links to connections, and short texts that are not broken. */
+function shownIn(resource: string, field: ShownField): Value {
+  const { name, text, connections } = field;
+  if (name === browsableOf(resource).filters.time?.name) return moment(text);
+  return connections.length > 0 ? connected(field) : cellOf(text);
+}
+
 function differenceList(resource: string, before: string | null, after: string | null) {
   return html`<dl>${differencesOf(resource, before, after, versionMax).map(
     each =>
@@ -63,7 +70,7 @@ function differenceList(resource: string, before: string | null, after: string |
 function belongingSection({ title, resource, items, count: all, href }: Belonging): Html {
   const link = href === null ? `${count(all)} in all.` : html`<a href="${href}">All ${count(all)}</a>`;
   const more = all > items.length && html`<p>${link}</p>`;
-  return section(title.toLowerCase().replaceAll(' ', '-'), title, recordTable(resource, items), more);
+  return section(title.toLowerCase().replaceAll(' ', '-'), title, recordTable(title, resource, items), more);
 }
 
 /** Each version, the newest first, and the differences between them. */
@@ -102,10 +109,11 @@ export function recordEntry(
   const { title, texts } = browsableOf(resource);
   const shown = fieldsOf(resource, record);
   const [tone, word] = operation === null ? [] : operations[operation];
-  const others = shown.filter(({ name }) => name !== texts[0]?.name && name !== 'id').map(({ text }) => text);
+  const others = shown.filter(({ name }) => name !== texts[0]?.name && name !== 'id');
+  const details = others.map((field, at) => [at > 0 && ' · ', shownIn(resource, field)]);
   return html`
 <li><p class="what">${word && html`<span class="badge ${tone}">${word}</span> `}${recordLink(resource, id, titleOf(resource, shown))} <span class="id">${title} ${id}</span></p>
-${before ? differenceList(resource, before, record) : html`<p class="details">${others.join(' · ')}</p>`}</li>`;
+${before ? differenceList(resource, before, record) : html`<p class="details">${details}</p>`}</li>`;
 }
 
 /** Changes with links to their records. */
@@ -113,20 +121,24 @@ export function changeList(changes: readonly Change[]): Html {
   return html`<ul>${changes.map(change => recordEntry({ ...change, id: change.recordId }, change.operation))}</ul>`;
 }
 
-/** Records as a table: first the title, which is a link to the record, then the other fields and the id. */
+/** Records as a table: first the title, which is a link to the record, then the other fields, further columns by their heads, and the id. */
 export function recordTable(
+  name: string,
   resource: string,
   items: readonly FoundRecord[],
-  sortLinks?: Parameters<typeof table>[3],
+  sortLinks?: Parameters<typeof table>[4],
+  further: ReadonlyMap<string, (id: number) => Value> = new Map(),
 ): Html {
   const { fields, texts } = browsableOf(resource);
   const [title] = texts;
   const others = fields.filter(field => field !== title);
   const rows = items.map(({ id, record }) => {
     const shown = fieldsOf(resource, record);
-    const cells = new Map(shown.map(field => [field.name, connected(field)]));
+    const cells = new Map(shown.map(field => [field.name, shownIn(resource, field)]));
     const head = recordLink(resource, id, titleOf(resource, shown));
-    return [head, ...others.map(({ name }) => cells.get(name)), id];
+    const more = [...further.values()].map(textOf => textOf(id));
+    return [head, ...others.map(field => cells.get(field.name)), ...more, id];
   });
-  return table('list', [title?.label ?? '', ...others.map(({ label }) => label), 'Id'], rows, sortLinks);
+  const labels = [title?.label ?? '', ...others.map(({ label }) => label), ...further.keys(), 'Id'];
+  return table('list', name, labels, rows, sortLinks);
 }

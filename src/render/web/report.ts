@@ -136,20 +136,31 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
   const rows = stretches.map(({ fromMs }, at) => {
     return [zone.text(fromMs, unit), count(counts[at] ?? 0), count(countsBefore[at] ?? 0)];
   });
-  const most = Math.max(1, ...counts, ...countsBefore);
-  const percent = (value = 0) => (100 * value) / most;
+  const half = halfOf(Math.max(...counts, ...countsBefore));
+  const percent = (value = 0) => (50 * value) / half;
   const slot = 100 / stretches.length;
-  const bars = stretches.map((_, at) => {
+  const bars = stretches.map((stretch, at) => {
     const [height, before] = [percent(counts[at]), percent(countsBefore[at])];
-    return html`<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${100 - height}%" height="${height}%"/>
-<rect class="mark" x="${slot * at}%" width="${slot}%" y="${0.99 * (100 - before)}%" height="2"/>`;
+    const [begin, now, then] = rows[at] ?? [];
+    const hint = `${unit === 'week' ? zone.spanText(stretch) : begin}: ${now}; before: ${then}`;
+    return html`<g><title>${hint}</title><rect fill-opacity="0" x="${slot * at}%" width="${slot}%" height="100%"/>
+<rect x="${slot * (at + 0.125)}%" width="${slot * 0.75}%" y="${100 - height}%" height="${height}%"/>
+<rect class="mark" x="${slot * at}%" width="${slot}%" y="${0.99 * (100 - before)}%" height="2"/></g>`;
   });
+  const scale = [2 * half, half, 0].map(value => html`<span>${count(value)}</span>`);
   return html`<figure>
-<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the period before. The highest is ${count(most)}.</p></figcaption>
+<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the period before. The highest bar is ${count(Math.max(...counts))}.</p></figcaption>
+<div class="plot"><p class="scale" aria-hidden="true">${scale}</p>
 <svg class="chart" role="img" aria-label="${title}. ${summary}">${bars}</svg>
-<p class="axis"><span>${rows[0]?.[0]}</span><span>${rows.at(-1)?.[0]}</span></p>
-<details><summary>The numbers</summary>${table('numbers', [unit, 'exports', 'before'], rows)}</details>
+<p class="axis"><span>${rows[0]?.[0]}</span><span>${rows.at(-1)?.[0]}</span></p></div>
+<details><summary>The numbers</summary>${table('numbers', title, [unit, 'exports', 'before'], rows)}</details>
 </figure>`;
+}
+
+/** Half of a scale that has room for a number: a round one. */
+function halfOf(most: number): number {
+  const step = Math.max(1, 10 ** Math.floor(Math.log10(Math.max(1, most / 2))) / 2);
+  return Math.max(1, Math.ceil(most / 2 / step)) * step;
 }
 
 /** The most frequent sources, destinations or kinds as a table, with a bar for the share of each. */
@@ -161,7 +172,7 @@ function ranking(name: string, { entries }: Ranking, total: number): Html {
   });
   return html`<figure>
 <figcaption><h3>By ${name}</h3></figcaption>
-${table('numbers', [name, 'exports', 'share', 'before'], rows)}
+${table('numbers', `By ${name}`, [name, 'exports', 'share', 'before'], rows)}
 </figure>`;
 }
 
@@ -198,8 +209,8 @@ function runSection({ lists, runs }: ReportData, zone: Zone): Html {
   return section(
     'runs',
     'Lists and runs',
-    table('list', statusColumns, listRows),
+    table('list', 'Lists', statusColumns, listRows),
     unknown,
-    html`<h3>The newest runs</h3>${table('list', runColumns, runRows)}`,
+    html`<h3>The newest runs</h3>${table('list', 'The newest runs', runColumns, runRows)}`,
   );
 }

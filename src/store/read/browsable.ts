@@ -1,5 +1,12 @@
 import { type Field, kept } from '../../contract/lists.ts';
 
+/** What connections can also be sorted by: how many exports each is the source and destination of, and when the newest was. */
+const connectionUse = [
+  { name: 'asSource', label: 'As source' },
+  { name: 'asDestination', label: 'As destination' },
+  { name: 'newestExport', label: 'Newest export' },
+] as const;
+
 /** The lists in their order, then the connections, as people and programs search them. */
 export const browsables = kept.map(each => {
   const { fields, identity } = each;
@@ -17,6 +24,7 @@ export const browsables = kept.map(each => {
     references: texts.filter(({ isReference }) => isReference),
     /** The fields by which it can be sorted, besides its id. */
     sorts: fields.filter(({ isSorted }) => isSorted).sort((a, b) => isTime(b) - isTime(a)),
+    uses: each.resource === 'connections' ? connectionUse : [],
     /** The member that contains an item's id. */
     idName: identity.by === 'content' ? '_id' : 'id',
   };
@@ -37,8 +45,8 @@ export function parametersOf({ filters }: Browsable): string[] {
 }
 
 /** The names by which a list, or the connections, can be sorted. */
-export function sortsOf({ sorts, idName }: Browsable): string[] {
-  return [...sorts.map(field => field.name), idName];
+export function sortsOf({ sorts, uses, idName }: Browsable): string[] {
+  return [...[...sorts, ...uses].map(({ name }) => name), idName];
 }
 
 /** The records that are wanted; null is no condition. */
@@ -53,6 +61,8 @@ export interface RecordFilter {
   readonly to: string | null;
   /** All of its words are wanted. */
   readonly q: string;
+  /** True if a name that no connection has is a part of names. */
+  readonly isByPart?: boolean;
 }
 
 /** No condition at all. */

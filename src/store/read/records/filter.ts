@@ -28,7 +28,7 @@ export function expressionOf({ kind, name, column }: Field, side: Side): string 
 export function conditionOf(
   sqlite: Database.Database,
   browsable: Browsable,
-  { from, to, q, ...filter }: RecordFilter,
+  { from, to, q, isByPart = false, ...filter }: RecordFilter,
   side: Side,
   values: Values,
   isByTime = false,
@@ -40,7 +40,7 @@ export function conditionOf(
     if (wanted === null) continue;
     const field = filters[name];
     if (field === undefined) return '0';
-    const all = field.kind === 'connection' ? connectionsNamed(sqlite, wanted) : [wanted];
+    const all = field.kind === 'connection' ? connectionsNamed(sqlite, wanted, isByPart) : [wanted];
     // The plus keeps SQLite from using another index.
     const plus = isByTime && filters.time !== undefined ? '+' : '';
     conditions.push(
@@ -74,12 +74,16 @@ export function spanOf({ from, to }: Pick<RecordFilter, 'from' | 'to'>) {
 /** If more connections have the same name, the rest is left out. */
 const sameNameMax = 100;
 
-/** The connections that a filter names: one by its id, or all with a name. */
-function connectionsNamed(sqlite: Database.Database, wanted: string): number[] {
+/** The connections that a filter names: one by its id, or all with a name; by a part of it only if none has that name. */
+function connectionsNamed(sqlite: Database.Database, wanted: string, isByPart: boolean): number[] {
   if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
-  const values: Values = {};
-  const named = `SELECT id FROM connections WHERE ${alike(['name'], fold(wanted), values)} LIMIT ${sameNameMax}`;
-  return sqlite.prepare<object, number>(named).pluck().all(values);
+  const named = (around: '%' | '') => {
+    const values: Values = {};
+    const query = `SELECT id FROM connections WHERE ${alike(['name'], fold(wanted), values, around)} LIMIT ${sameNameMax}`;
+    return sqlite.prepare<object, number>(query).pluck().all(values);
+  };
+  const exact = named('');
+  return exact.length > 0 || !isByPart ? exact : named('%');
 }
 
 /** How many words are searched. Further ones are left out. */

@@ -75,7 +75,7 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
 
 /** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */
 function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
-  const { q, ...others } = filter;
+  const { q, isByPart: _isByPart, ...others } = filter;
   const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;
   const values: Values = {};
   const condition = conditionOf(sqlite, browsable, filter, 'row', values, given > 1);
@@ -94,8 +94,24 @@ export function listOfRequest(
   // The order of time is that of the index, so SQLite does not sort the rows.
   const isByTime = field !== undefined && field === browsable.filters.time;
   const columns = isByTime ? [`t.${field.column}_ms`, 't._content'] : field ? [`t.${field.column}`] : [];
-  const keys = [...columns.map(column => (isByTime ? column : `lower(${column})`)), 't.id'];
+  const use = browsable.uses.find(({ name }) => name === order.sort);
+  const used = use ? [`(SELECT ${use.name} FROM (${usesSql}) u WHERE u.id = t.id)`] : [];
+  const keys = [...columns.map(column => (isByTime ? column : `lower(${column})`)), ...used, 't.id'];
   const by = keys.map(key => (order.isDescending ? `${key} DESC` : key)).join(', ');
   const condition = conditionOf(sqlite, browsable, filter, 'row', values, isByTime);
   return { browsable, columns: [...columns, 't.id'].join(', '), by, condition };
+}
+
+const usesSql = `WITH pairs AS MATERIALIZED (
+    SELECT source_connection_id AS source, destination_connection_id AS destination, count(*) AS exports, max(exported_at_ms) AS newest
+    FROM document_exports INDEXED BY document_exports_exported_at_ms GROUP BY 1, 2)
+  SELECT id, sum(asSource) AS asSource, sum(asDestination) AS asDestination, max(newest) AS newestExport
+  FROM (SELECT source AS id, exports AS asSource, 0 AS asDestination, newest FROM pairs
+    UNION ALL SELECT destination, 0, exports, newest FROM pairs) WHERE id IS NOT NULL GROUP BY id`;
+
+/** The exports of each connection that has any, by its id, in one pass over an index; the newest in milliseconds since 1970. */
+export function connectionUses(sqlite: Database.Database) {
+  type Use = { readonly id: number } & Readonly<Record<Browsable['uses'][number]['name'], number | null>>;
+  const uses = sqlite.prepare<[], Use>(usesSql).all();
+  return new Map(uses.map(use => [use.id, use]));
 }

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { browsables, noFilter } from '../browsable.ts';
+import { type Browsable, browsables, noFilter } from '../browsable.ts';
 import { alike, conditionOf, expressionOf, fold, type Side, type Values } from './filter.ts';
 import { type FoundRecord, recordReader } from './find.ts';
 
@@ -47,17 +47,27 @@ export function searchRecords(
     );
 }
 
-/** What a filter form offers by the names of its fields; users can also type others. */
-export type Choices = ReturnType<typeof filterChoices>;
+/** A value that a filter can have, what people call it, and how many records have it; null if that is not counted. */
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+  readonly count: number | null;
+}
 
-/** Names of connections, and kinds of the exports that were made last. */
-export function filterChoices(sqlite: Database.Database) {
-  const texts = (sql: string) => sqlite.prepare<[], string>(sql).pluck().all();
-  const names = texts(
-    "SELECT DISTINCT name FROM connections WHERE trim(name) <> '' ORDER BY lower(name) LIMIT 300",
-  );
-  const kind = texts(`SELECT DISTINCT kind FROM (
-      SELECT source_document_kind AS kind FROM document_exports ORDER BY exported_at_ms DESC LIMIT 2000)
-    WHERE kind IS NOT NULL ORDER BY 1 LIMIT 50`);
-  return { source: names, destination: names, kind };
+/** What a filter form offers by the names of its fields; users can also type others. */
+export type Choices = Readonly<Record<string, readonly Choice[]>>;
+
+/** The 300 most frequent values of each filter of a list. */
+export function filterChoices(sqlite: Database.Database, { filters, table }: Browsable): Choices {
+  const fields = Object.entries(filters).filter(([name]) => name !== 'time');
+  const found = fields.map(([name, { column, kind }]) => {
+    const label = kind === 'connection' ? '(SELECT name FROM connections WHERE id = value)' : 'value';
+    const choices = sqlite.prepare<[], Choice>(
+      `SELECT CAST(value AS TEXT) AS value, coalesce(nullif(trim(${label}), ''), value) AS label, count FROM (
+         SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value IS NOT NULL
+         GROUP BY 1 ORDER BY 2 DESC LIMIT 300)`,
+    );
+    return [name, choices.all()] as const;
+  });
+  return Object.fromEntries(found);
 }

@@ -134,7 +134,7 @@ test('a filter that a list does not have finds nothing in it', () => {
 });
 
 test('a time in an address counts to the second, in UTC', () => {
-  const paging = { pageNo: 1, pageSize: 1, page: 1, limit: 1 };
+  const paging = { pageNo: 1, pageSize: 1, page: 1, limit: 1, days: 30, timezone: 'UTC' };
   expect(readFilter({ ...paging, from: '2026-11-20T18:00:41.9+01:00', to: ' 2026-11-21 ' })).toEqual({
     ...noFilter,
     from: '2026-11-20T17:00:41',
