@@ -175,14 +175,20 @@ test('the page of the runs shows at a glance how they ended, and what each did',
   const server = await serveScene(other);
   const seen = async (path: string) => (await server.get(path)).text();
   const before = await seen('/document-exports');
-  other.service.lists['document-exports'].push(documentExport(90, { sourceDocumentKind: 'map' }));
+  const kinds = ['map', 'map', ...Array.from({ length: 50 }, (_, at) => `kind ${at}`)];
+  other.service.lists['document-exports'].push(
+    ...kinds.map((kind, at) => documentExport(900 + at, { sourceDocumentKind: kind })),
+  );
   other.service.options.status = { webhooks: 500 };
   await other.sync('--give-up-after', '0');
   const html = await seen('/runs');
   const after = await seen('/document-exports');
   await server[Symbol.asyncDispose]();
   // What is kept between requests is made again after a run.
-  expect([before.includes('>map (1)<'), after.includes('>map (1)<')]).toEqual([false, true]);
+  expect([before.includes('>map (2)<'), after.includes('>map (2)<')]).toEqual([false, true]);
+  // So many choices are suggestions for a field that takes any text.
+  expect(before).toContain('<select name="kind">');
+  expect(after).toMatch(/<datalist id="kind">.*<option value="map">map \(2\)<\/option>/);
   const [[since] = []] = sqlite(
     other.database,
     'SELECT min(read_since) FROM sync_run_resources WHERE run_id = 1',

@@ -129,10 +129,9 @@ function filterText(names: readonly string[], asked: Asked, pageNo: number): Htm
 
 /** A form that filters the page it is on; it needs no script. */
 function filterForm(names: readonly string[], asked: Asked): Html {
-  const kept = ['sort', 'order'].map(name => {
-    const value = asked.query[name];
-    return value && html`<input type="hidden" name="${name}" value="${value}">`;
-  });
+  const kept = ['sort', 'order'].map(
+    name => asked.query[name] && html`<input type="hidden" name="${name}" value="${asked.query[name]}">`,
+  );
   const fields = fieldsOf(names, asked).map(({ name, label, options, chosen }) => {
     const { value } = chosen;
     const offered = value === '' || options.includes(chosen) ? options : [chosen, ...options];
@@ -141,18 +140,19 @@ function filterForm(names: readonly string[], asked: Asked): Html {
     // A browser shows no time in a field for dates.
     const isDate = ['from', 'to'].includes(name) && /^([\d-]{10})?$/.test(value);
     return html`<label>${label}<input name="${name}" value="${value}" autocomplete="off"${isDate && html` type="date"`} list="${name}"></label>
-<datalist id="${name}">${options.map(each => html`<option value="${each.label}"></option>`)}</datalist>`;
+<datalist id="${name}">${options.map(each => optionOf({ ...each, value: each.label }, false))}</datalist>`;
   });
   return html`<form class="filters" action="">${kept}${fields}
 <button>Filter</button></form>`;
 }
 
-/** A field that offers some choices, with their numbers of records. */
-function select(name: string, label: string, options: readonly Choice[], chosen: string): Html {
-  return html`<label>${label}<select name="${name}">${options.map(
-    each =>
-      html`<option value="${each.value}"${each.value === chosen && html` selected`}>${brief(each.label, 60)}${each.count !== null && ` (${count(each.count)})`}</option>`,
-  )}</select></label>`;
+function select(name: string, label: string, choices: readonly Choice[], chosen: string): Html {
+  const options = choices.map(each => optionOf(each, each.value === chosen));
+  return html`<label>${label}<select name="${name}">${options}</select></label>`;
+}
+
+function optionOf({ value, label, count: records }: Choice, isChosen: boolean): Html {
+  return html`<option value="${value}"${isChosen && html` selected`}>${brief(label, 60)}${records !== null && ` (${count(records)})`}</option>`;
 }
 
 /** A form that chooses the period of the served report and its time zone. */
