@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openInMemory } from '../src/store/file/open-to-write.ts';
@@ -42,7 +43,8 @@ export function tablesText(): string {
   const forAll = relations.filter(each => !isOwn(each));
   const sections = (kind: Relation['kind']) => forAll.filter(each => each.kind === kind).map(sectionOf);
   const own = ['## Book-keeping\n', ...relations.filter(isOwn).map(sectionOf)];
-  return [intro, '## Tables\n', ...sections('table'), '## Views\n', ...sections('view'), ...own].join('\n');
+  const views = `## Views\n\nSHA-256 of the views: \`${hashOfViews()}\`\n`;
+  return [intro, '## Tables\n', ...sections('table'), views, ...sections('view'), ...own].join('\n');
 }
 
 /** Columns without a meaning, and meanings without a column, as `table.column`. */
@@ -56,6 +58,19 @@ export function mismatches(): string[] {
     ...inSchema.filter(name => !described.includes(name)).map(name => `${name} has no meaning`),
     ...described.filter(name => !inSchema.includes(name)).map(name => `${name} is no column`),
   ];
+}
+
+/** SHA-256 over the texts of all views, a line for each, in the order of their names, as docs/audit.md computes it. */
+function hashOfViews(): string {
+  const { sqlite, close } = openInMemory();
+  const views = sqlite
+    .prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' ORDER BY name")
+    .pluck()
+    .all();
+  close();
+  return createHash('sha256')
+    .update(`${views.join('\n')}\n`)
+    .digest('hex');
 }
 
 function readRelations(): Relation[] {

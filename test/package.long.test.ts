@@ -36,6 +36,7 @@ describe('the package, installed in an empty folder', () => {
         ...['man', 'migrations', 'npm-shrinkwrap.json', 'package.json', 'schemas'],
       ].sort(),
     );
+    expect(readdirSync(join(installed, 'docmirror', 'docs'))).toContain('audit.sh');
     const built = readdirSync(join(installed, 'docmirror', 'dist'), { recursive: true, encoding: 'utf8' });
     expect(built).toContain('cli.js');
     const isExpected = (name: string) => /^[\w-]+\.js$|^style\.css$|^types(\/|$)/.test(name);

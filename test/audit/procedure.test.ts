@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey, readPrivateKey, signedCheckpoint } from '../../src/audit/checkpoint.ts';
+import { keptResources } from '../../src/contract/lists.ts';
 import { hash16, Sum } from '../../src/contract/sum.ts';
 import { checkpointOf } from '../../src/store/read/runs/receipts.ts';
 import { tamper } from '../store/verify/tamper.ts';
@@ -11,11 +12,29 @@ import { sqlite, type TemporaryFolder, temporaryFolder } from '../support/run-cl
 import { type Scene, setScene } from '../support/scene.ts';
 import { collection, type SampleItem } from '../support/stand-in.ts';
 
-const page = readFileSync(join(import.meta.dirname, '../../docs/audit.md'), 'utf8');
-/** The eighth is for a mirror that was pruned: test/docs/audit.long.test.ts follows it. */
-const blocks = [...page.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => String(block)).slice(0, 7);
-const statements = [...page.matchAll(/```sql\n(SELECT _extra, .*?)\n```/gs)].map(([, text]) => String(text));
-const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books'];
+const docs = join(import.meta.dirname, '../../docs');
+const page = readFileSync(join(docs, 'audit.md'), 'utf8');
+/** `audit.sh` and step 8 are left to test/docs/audit.long.test.ts. */
+const typed = [...page.matchAll(/^### \d+\. (.*?)(?=^##)/gms)].flatMap(([, section = '']) =>
+  [...section.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block),
+);
+const [
+  signature = '',
+  receipts = '',
+  root = '',
+  ,
+  records = '',
+  changes = '',
+  ended = '',
+  books = '',
+  ,
+  times = '',
+  views = '',
+] = typed;
+const blocks = [signature, receipts, root, records, changes, ended, books, times, views];
+const steps = ['receipts', 'root', 'records', 'changes', 'ended', 'books', 'times', 'views'];
+/** The list and the run that the page chooses. */
+const [, choice = ''] = /```sh\n(size=.*?)```/s.exec(page) ?? [];
 
 /** An alteration of the mirror, made without the triggers. */
 type Tampering = (database: string) => void;
@@ -58,6 +77,7 @@ describe('the procedure of docs/audit.md', () => {
     const answers = readAnswers(follow(folder).stdout);
     expect(answers.map(({ step }) => step)).toEqual(steps);
     for (const { by, inMirror } of answers) expect(inMirror).toBe(by);
+    expect(answers[2]?.by).toMatch(/^[\da-f]{32}$/);
   });
 
   test.each<[string, string[], Tampering]>([
@@ -102,6 +122,9 @@ describe('the procedure of docs/audit.md', () => {
       },
     ],
     ['what a run says of itself was changed', ['books'], by('UPDATE sync_run_resources SET requests = 9')],
+    ['a time as a number was changed', ['times'], by('UPDATE document_exports SET exported_at_ms = 9')],
+    ['a time as a number is gone', ['times'], by('UPDATE document_exports SET exported_at_ms = NULL')],
+    ['a view is gone', ['views'], by('DROP VIEW latest_versions')],
     ['a rejected record was changed', ['books'], by(`UPDATE rejected_records SET reason = 'another'`)],
   ])('finds that %s', async (_, steps, tampering) => {
     await using folder = temporaryFolder();
@@ -110,15 +133,11 @@ describe('the procedure of docs/audit.md', () => {
     expect(answers.filter(({ by, inMirror }) => by !== inMirror).map(({ step }) => step)).toEqual(steps);
   });
 
-  test.each(['document-exports', 'webhooks'])('adds up %s by their own statement', async resource => {
+  test.each(keptResources)('adds up %s', async resource => {
     await using folder = temporaryFolder();
     makeMirror(folder);
-    const [, , , records = ''] = blocks;
-    const own = statements.find(statement => statement.endsWith(`FROM ${resource.replace('-', '_')}`)) ?? '';
-    const block = records
-      .replace(/SELECT _extra, _changed[\s\S]*?FROM collections/, () => own)
-      .replaceAll("'collections'", `'${resource}'`);
-    const { stdout } = spawnSync('sh', ['-eu', '-c', block], { cwd: folder.path, encoding: 'utf8' });
+    const chosen = `${choice}\nlist=${resource} table=${resource.replace('-', '_')}\n${records}`;
+    const { stdout } = spawnSync('sh', ['-eu', '-c', chosen], { cwd: folder.path, encoding: 'utf8' });
     const [inMirror, byReceipt] = stdout.split('\n').map(line => line.split(' ')[0]);
     expect(inMirror).toBe(byReceipt);
   });
@@ -136,7 +155,7 @@ function follow(folder: TemporaryFolder) {
   let stdout = '';
   for (const block of blocks) {
     const options = { cwd: folder.path, encoding: 'utf8', timeout: 30_000 } as const;
-    const step = spawnSync('sh', ['-eu', '-c', block], options);
+    const step = spawnSync('sh', ['-eu', '-c', `${choice}\n${block}`], options);
     expect(step.stderr.replace(/^Could not .*\n/, '')).toBe('');
     stdout += step.stdout;
     if (step.status !== 0) return { status: step.status, stdout };
@@ -146,16 +165,14 @@ function follow(folder: TemporaryFolder) {
 
 /** The output of the steps after the signature: the value by checkpoint or receipt, and the one in the mirror. */
 function readAnswers(stdout: string): { step: string; by: string; inMirror: string }[] {
-  const [verdict, ...lines] = stdout
-    .trim()
-    .replace(' by the checkpoint, ', ' by the checkpoint\n')
-    .split('\n');
+  const [verdict, ...lines] = stdout.trim().split('\n');
   expect(verdict).toBe('Signature Verified Successfully');
   expect(lines).toHaveLength(2 * steps.length);
   return steps.map((step, at) => {
     const pair = lines.slice(2 * at, 2 * at + 2);
     const found = (pattern: RegExp) => pair.flatMap(line => pattern.exec(line)?.[1] ?? []).join();
-    return { step, by: found(/^(\S+) (?:receipts )?by the /), inMirror: found(/^(\S+) in the mirror$/) };
+    const by = found(/^(\S+) (?:(?:receipts )?by |is right)/);
+    return { step, by, inMirror: found(/^(\S+) (?:receipts )?in the mirror$/) };
   });
 }
 
@@ -167,4 +184,5 @@ function makeMirror(folder: TemporaryFolder, tampering: Tampering = () => undefi
   tampering(path);
   writeFileSync(join(folder.path, 'checkpoint'), `${signed}— witness.example/w1 ${'A'.repeat(88)}\n`);
   writeFileSync(join(folder.path, 'key.pub'), keys.publicPem);
+  symlinkSync(docs, join(folder.path, 'docs'));
 }
