@@ -68,8 +68,8 @@ const dayMs = 24 * hourMs;
 const daysBack = 120;
 /** How many exports are new whenever the sample grows. */
 const newExportCount = 25;
-/** How many of the latest exports can be exported once more. */
-const revisableMax = 300;
+/** The share of all exports, the latest, that can be exported once more: those of nine days. */
+const revisableShare = 9 / daysBack;
 
 /** A sample service, whose lists change when it is told to. */
 export type Sample = ReturnType<typeof makeSample>;
@@ -77,6 +77,7 @@ export type Sample = ReturnType<typeof makeSample>;
 /** Makes the lists of a service up to the time `now`; the same times always give the same records. */
 export function makeSample(now: Date, exportCount: number) {
   const random = new Random(1);
+  const revisableMax = Math.ceil(exportCount * revisableShare);
   const connections = new Map<string, { readonly id: number; name: string }>();
   const connectionOf = (name: string) => {
     const known = connections.get(name) ?? { id: 2 + 3 * connections.size, name };

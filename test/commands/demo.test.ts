@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeSample } from '../../src/sample/sample.ts';
 import { type CliResult, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 
 const folder = temporaryFolder();
@@ -68,5 +69,18 @@ describe('the demo', () => {
     expect(await contents()).toEqual(first);
     expect(await runCli(['demo', '--records', 'x'], { cwd: other.path })).toMatchObject({ code: 2 });
     expect(await runCli(['demo', '--until', 'x'], { cwd: other.path })).toMatchObject({ code: 2 });
+  });
+
+  test.each([4_000, 40_000])('has some four days between versions, with %i records', records => {
+    const newest = new Map<string, number>();
+    const gaps: number[] = [];
+    for (const each of makeSample(new Date('2026-11-01'), records).lists['document-exports'].toReversed()) {
+      const document = `${each.sourceConnection.name} ${each.sourceDocumentReference}`;
+      const at = Date.parse(each.exportedAt);
+      gaps.push((at - (newest.get(document) ?? Number.NaN)) / 86_400_000);
+      newest.set(document, at);
+    }
+    const days = gaps.filter(gap => gap >= 0).sort((a, b) => a - b);
+    expect(days[Math.floor(days.length / 2)]).toBeCloseTo(4, 0);
   });
 });
