@@ -17,8 +17,6 @@ const hasMemory = existsSync(memory) && statfsSync(memory).bavail * statfsSync(m
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build-program.ts'],
-    // A core that is left free for the processes that tests start is left idle; "npm test" has one worker more for two cores.
-    maxWorkers: '100%',
     // The program that tests run in their own process is loaded as it was built.
     server: { deps: { external: [/\/\.program\//] } },
     testTimeout: 60_000,
@@ -26,17 +24,20 @@ export default defineConfig({
     retry: process.env.CI === 'true' ? 2 : 0,
     hookTimeout: 60_000,
     projects: [
-      // No file of these keeps a state of its own: they share a worker, which loads the rooms once.
       {
         test: {
           name: 'short',
           include: ['test/**/*.test.ts'],
           exclude: [...exclude, long],
+          // No file of these keeps a state of its own: they share a worker, which loads the rooms once.
           isolate: false,
           env: hasMemory ? { TMPDIR: memory } : {},
+          // They wait for the processes that they start: a worker more than cores leaves none of two idle.
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
-      { test: { name: 'long', include: [long], exclude } },
+      { test: { name: 'long', include: [long], exclude, maxWorkers: '100%', sequence: { groupOrder: 1 } } },
     ],
   },
 });

@@ -39,9 +39,12 @@ export function copyProgram(to: string): void {
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
 }
 
-/** Does the work of "npm run db:generate" in a copy of the program. */
-export async function generateMigration(copy: string): Promise<void> {
-  const drizzleKit = join(root, 'node_modules/drizzle-kit/bin.cjs');
-  expect(await runNode(copy, [drizzleKit, 'generate'])).toMatchObject({ code: 0 });
-  expect(await runNode(copy, ['migrations/make-strict.ts'])).toMatchObject({ code: 0 });
+/** Does the work of a script that writes a migration, in a copy of the program: its commands are those of package.json. */
+export async function generateMigration(copy: string, script: 'db:generate' | 'db:views' = 'db:generate') {
+  const { scripts } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'));
+  for (const command of String(scripts[script]).split(' && ')) {
+    const [program = '', ...args] = command.split(' ');
+    const words = program === 'node' ? args : [join(root, `node_modules/${program}/bin.cjs`), ...args];
+    expect(await runNode(copy, words)).toMatchObject({ code: 0 });
+  }
 }

@@ -14,7 +14,7 @@ import { arrayOf, changesView, choice, integer, newestEndedRun, text, timeOfRun 
 /**
  * Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. This
  * is the one definition of the views: a new mirror and each upgrade use it. A mirror is upgraded when there is a new migration, so a
- * view that changes alone needs an empty one: `drizzle-kit generate --custom`. Their columns are declared for TypeScript in
+ * view that changes alone needs an empty one: `npm run db:views`. Their columns are declared for TypeScript in
  * `view-columns.ts`.
  */
 export function completeMirror(sqlite: Database.Database): void {

@@ -1,4 +1,4 @@
-// Makes the tables of the newest generated migrations STRICT, because drizzle-kit can't.
+// Finishes the newest migrations of drizzle-kit: it can't make tables STRICT, and its custom ones have no statement, which SQLite refuses.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,6 +8,7 @@ for (const name of readdirSync(folder).filter(file => file.endsWith('.sql'))) {
   const before = readFileSync(path, 'utf8');
   const after = before
     .replace(/^\);$/gm, ') STRICT;')
-    .replace(/^\);(?=--> statement-breakpoint)/gm, ') STRICT;');
+    .replace(/^\);(?=--> statement-breakpoint)/gm, ') STRICT;')
+    .replace(/^-- Custom SQL migration file.*\s*$/, '-- Has the views made again.\nSELECT 1;\n');
   if (after !== before) writeFileSync(path, after);
 }
