@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateKey, readPrivateKey, signedCheckpoint } from '../../src/audit/checkpoint.ts';
-import { keptResources } from '../../src/contract/lists.ts';
+import { keptResources, lists } from '../../src/contract/lists.ts';
 import { hash16, Sum } from '../../src/contract/sum.ts';
 import { checkpointOf } from '../../src/store/read/runs/receipts.ts';
 import { tamper } from '../store/verify/tamper.ts';
@@ -140,6 +140,16 @@ describe('the procedure of docs/audit.md', () => {
     const { stdout } = spawnSync('sh', ['-eu', '-c', chosen], { cwd: folder.path, encoding: 'utf8' });
     const [inMirror, byReceipt] = stdout.split('\n').map(line => line.split(' ')[0]);
     expect(inMirror).toBe(byReceipt);
+  });
+
+  test('knows every list, and every field of it in the order of names', () => {
+    const script = readFileSync(join(docs, 'audit.sh'), 'utf8');
+    expect(script).toContain(`for list in ${keptResources.join(' ')}; do`);
+    for (const { resource, identity, fields } of lists) {
+      const [, record = ''] = new RegExp(`^${resource}\\) record="(.*?)" ;;$`, 'ms').exec(records) ?? [];
+      const names = [...fields.map(({ name }) => name), ...(identity.by === 'id' ? ['id'] : [])];
+      expect([...record.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual(names.sort());
+    }
   });
 
   test('ends at a checkpoint that the key did not sign', async () => {

@@ -45,7 +45,15 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
       'SELECT * FROM record_history',
       'SELECT run_id, resource, record_id, operation, record, before FROM changes ORDER BY run_id, resource, record_id',
       'SELECT * FROM webhooks_named',
-    ].map(select => sqlite(path, select));
+    ].map(select =>
+      sqlite(path, select).map(row => {
+        return {
+          ...row,
+          record: JSON.parse(`${row.record ?? null}`),
+          before: JSON.parse(`${row.before ?? null}`),
+        };
+      }),
+    );
   const copy = `${scene.database}.before-test`;
   const rows = sqlite(scene.database, 'SELECT * FROM document_exports ORDER BY id');
   const [before, receipts] = [says(scene.database), sqlite(scene.database, 'SELECT * FROM sync_receipts')];
@@ -54,9 +62,10 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   expect([shapeOf(scene.database), shapeOf(copy)]).toEqual([currentShape, 6]);
   expect(statSync(copy).mode & 0o777).toBe(0o600);
   expect(says(copy)).toEqual(before);
-  expect(says(scene.database)).toEqual(before);
+  // A newer version can have more columns.
+  expect(says(scene.database)).toMatchObject(before);
   const now = sqlite(scene.database, 'SELECT * FROM document_exports ORDER BY id');
-  expect(now).toEqual(
+  expect(now).toMatchObject(
     rows.map(row => ({ ...row, exported_at_ms: Date.parse(`${row.exported_at}`) || null })),
   );
   const logged = sqlite(scene.database, 'SELECT * FROM sync_receipts');
