@@ -124,6 +124,11 @@ describe('the procedure of docs/audit.md', () => {
     ['what a run says of itself was changed', ['books'], by('UPDATE sync_run_resources SET requests = 9')],
     ['a time as a number was changed', ['times'], by('UPDATE document_exports SET exported_at_ms = 9')],
     ['a time as a number is gone', ['times'], by('UPDATE document_exports SET exported_at_ms = NULL')],
+    [
+      'an export without a time has a number',
+      ['times'],
+      by('UPDATE document_exports SET exported_at = NULL WHERE id = 1'),
+    ],
     ['a view is gone', ['views'], by('DROP VIEW latest_versions')],
     ['a rejected record was changed', ['books'], by(`UPDATE rejected_records SET reason = 'another'`)],
   ])('finds that %s', async (_, steps, tampering) => {
