@@ -31,7 +31,7 @@ describe.concurrent('a token from a command', () => {
     scene.env.DOCMIRROR_TOKEN_COMMAND = `echo printed-word >&2; ${command}`;
     const { code, stdout, stderr } = await scene.run('sync');
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^collections: DOCMIRROR_TOKEN_COMMAND: /m);
+    expect(stdout).toMatch(/^document-exports, collections, webhooks: DOCMIRROR_TOKEN_COMMAND: /m);
     expect(stdout).toMatch(said);
     expect(stdout + stderr).not.toContain('printed-word');
     expect(scene.service.requests).toEqual([]);

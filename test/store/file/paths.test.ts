@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   copyFileSync,
@@ -210,10 +211,16 @@ async function precious(scene: Scene): Promise<Record<string, string>> {
     expect(await scene.run(...words.split(' '))).toMatchObject({ code: 0 });
   writeFileSync(at('gone.sqlite-wal'), 'a log');
   symlinkSync(scene.database, at('link'));
+  // One of its own: without the guard, root would replace that of the machine.
+  const isMade = ['mknod device c 1 3', 'mkfifo device'].some(words => {
+    const [command = '', ...args] = words.split(' ');
+    return spawnSync(command, args, { cwd: scene.folder }).status === 0;
+  });
+  expect(isMade).toBe(true);
   const names = ['backup.sqlite', 'other.sqlite', 'gone.sqlite-wal', 'link'];
   const files = Object.fromEntries(names.map(name => [name, at(name)]));
   const { database: mirror, folder } = scene;
-  return { mirror, 'its lock': `${mirror}.lock`, ...files, 'a folder': folder, 'a device': '/dev/null' };
+  return { mirror, 'its lock': `${mirror}.lock`, ...files, 'a folder': folder, 'a device': at('device') };
 }
 
 test.each<[command: string, mayReplace: readonly string[]]>([
