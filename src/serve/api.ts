@@ -5,7 +5,7 @@ import { EndedRuns } from '../store/read/history/changes.ts';
 import { feed } from '../store/read/history/feed.ts';
 import { type Position, positionText, readPosition } from '../store/read/history/position.ts';
 import { findRecords, withId } from '../store/read/records/find.ts';
-import { revisionOf } from '../store/read/runs/revision.ts';
+import { revisionOf } from '../store/read/runs/freshness.ts';
 import { readMirror, type Sqlite } from '../store/read/sqlite.ts';
 import { version } from '../version.ts';
 import { HttpError } from './http.ts';

@@ -6,8 +6,7 @@ import { guards as guardsOfCore, guardsOfLongLists } from '../proof/exhaust/guar
 import { guardNames, Mutant } from '../support/mutant.ts';
 import { Disk } from './disk.ts';
 import { type Guard, guards, guardsWithoutScenario, neededBySimulation } from './guards.ts';
-import { outcomesOf } from './outcomes.ts';
-import { readRegressions } from './regressions.ts';
+import { outcomesOf, readRegressions } from './regressions.ts';
 
 const disk = new Disk();
 afterAll(() => disk[Symbol.dispose]());

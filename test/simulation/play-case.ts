@@ -1,7 +1,6 @@
 // Plays a kept case, by its name, and prints what came of it, a word a line.
 import { Disk } from './disk.ts';
-import { outcomesOf } from './outcomes.ts';
-import { regressionCalled } from './regressions.ts';
+import { outcomesOf, regressionCalled } from './regressions.ts';
 
 const [name = ''] = process.argv.slice(2);
 using disk = new Disk();

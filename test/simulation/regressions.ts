@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Disk } from './disk.ts';
 import { findingKinds } from './oracle.ts';
+import { play } from './play.ts';
 import { listNames, plainList, plainRun, plainService, type Scenario } from './scenario.ts';
 
 /** Which promise was broken; or a last run that proved nothing although it must. */
@@ -85,4 +87,12 @@ function differing(from: object, plain: object): Written {
   const differs = ([name, value]: [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(Reflect.get(plain, name));
   return Object.fromEntries(Object.entries(from).filter(differs));
+}
+
+/** The outcome of a case: the promises that were broken and, in a case about that, a last run that proved nothing. */
+export async function outcomesOf({ kind, scenario }: Regression, disk: Disk): Promise<CaseKind[]> {
+  const { findings, runs } = await play(scenario, disk);
+  const last = runs[scenario.runs.length - 1]?.report?.lists ?? [];
+  const isUnproven = kind === 'unproven' && last.some(({ completeness }) => completeness === 'unproven');
+  return [...findings.map(finding => finding.kind), ...(isUnproven ? (['unproven'] as const) : [])];
 }

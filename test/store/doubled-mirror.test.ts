@@ -2,10 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { feedOf } from '../support/feed.ts';
 import { exportsOfRelease } from '../support/keep-doubled-mirror.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { feedOf, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 // 0.4.0 left two rows for many exports if two nodes of the service wrote them in two ways. The mirror has 100 exports in 188 rows.

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { beforeEachAnswer } from '../support/answers.ts';
-import { feedOf } from '../support/feed.ts';
 import { expectExactMirror } from '../support/oracle.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { feedOf, sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 import { collection, type SampleItem, webhook } from '../support/stand-in.ts';
 

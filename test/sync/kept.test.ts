@@ -15,9 +15,8 @@ import {
   syncLong,
   takeRequests,
 } from '../support/ended-early.ts';
-import { feedOf } from '../support/feed.ts';
 import { expectExactMirror, expectSound } from '../support/oracle.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { feedOf, sqlite } from '../support/run-cli.ts';
 
 const [pages, answers] = [30, 26];
 const day = 86_400_000;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { beforeEachAnswer, writeItems } from '../support/answers.ts';
-import { feedOf } from '../support/feed.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { expectOrdinary, exportsOf, rowsIn, titlesOf } from '../support/ordinary-night.ts';
+import { feedOf } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
 

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { writeItems } from '../support/answers.ts';
-import { feedOf } from '../support/feed.ts';
-import { sqlite } from '../support/run-cli.ts';
+import { feedOf, sqlite } from '../support/run-cli.ts';
 import { make, setScene } from '../support/scene.ts';
 import { documentExport, type SampleItem } from '../support/stand-in.ts';
 

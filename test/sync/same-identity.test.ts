@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { beforeEachAnswer } from '../support/answers.ts';
-import { feedOf } from '../support/feed.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { expectOrdinary, exportsOf, titlesOf } from '../support/ordinary-night.ts';
+import { feedOf } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 import { connection, type SampleItem } from '../support/stand-in.ts';
 

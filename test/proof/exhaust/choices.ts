@@ -1,4 +1,15 @@
-import { seed } from './seed.ts';
+import { spawnSync } from 'node:child_process';
+
+/**
+ * Chooses the worlds that are played if there are too many for all: the commit, so that others are played the next time. With
+ * `SEED=… npm run …` those of another time are played again.
+ */
+export const seed: string = process.env.SEED ?? commit();
+
+function commit(): string {
+  const { stdout } = spawnSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8' });
+  return stdout?.trim() || 'no commit';
+}
 
 /**
  * Goes through every way in which something can happen. The player asks `next` each time it could go on in several ways. Played again

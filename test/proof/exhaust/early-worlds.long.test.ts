@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { seed } from './choices.ts';
 import * as core from './core.ts';
 import { earlyBounds } from './early-bounds.ts';
 import { playEveryWorld } from './every-world.ts';
-import { seed } from './seed.ts';
 
 describe(`with the seed ${seed}`, { timeout: 600_000, retry: 0 }, () => {
   test.each(earlyBounds('long'))(

@@ -4,13 +4,13 @@
 // Usage: npm run exhaust [-- --length short|long|whole] [--plain|--broken|--settle] [--only NAME]
 import { parseArgs } from 'node:util';
 import { boundsOf } from './bounds.ts';
+import { seed } from './choices.ts';
 import * as core from './core.ts';
 import { earlyBounds } from './early-bounds.ts';
 import { playEveryGrowth } from './every-growth.ts';
 import { type Count, playEveryWorld } from './every-world.ts';
 import type { Length, NamedBound } from './named-bound.ts';
 import { plainBounds } from './plain-bounds.ts';
-import { seed } from './seed.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 const { values } = parseArgs({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { boundsOf } from './bounds.ts';
+import { seed } from './choices.ts';
 import * as core from './core.ts';
 import { playEveryGrowth } from './every-growth.ts';
 import { playEveryWorld } from './every-world.ts';
@@ -7,7 +8,6 @@ import { guards } from './guards.ts';
 import { CoreMutant } from './mutant.ts';
 import type { NamedBound } from './named-bound.ts';
 import { growingBounds } from './plain-bounds.ts';
-import { seed } from './seed.ts';
 import { playSettle, type SettleBound, settleBounds } from './settle-worlds.ts';
 
 // What fails once fails always.
