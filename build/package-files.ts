@@ -5,23 +5,12 @@ import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
 import { settings } from '../src/config/settings.ts';
+import { exitMeanings } from '../src/errors.ts';
 import { failureOutput, outputs } from '../src/render/outputs.ts';
 import { labels } from '../src/store/tables/run.ts';
 import { version } from '../src/version.ts';
 
 // Writes the manual page and the JSON Schemas of the package, man/ and schemas/: npm run build
-
-/** The exit codes in words. The help of each command says what they mean there. */
-export const exitStatus: readonly (readonly [string, string])[] = [
-  ['0', 'Done.'],
-  ['1', 'Failed.'],
-  ['2', 'A flag or a setting is unknown or unusable.'],
-  ['3', 'Partial: something failed or was withheld while the rest was done, or completeness is unproven.'],
-  ['4', 'A difference or an unhealthy state was found.'],
-  ['11', 'Another run is using the mirror.'],
-  ['12', 'The service refused the token.'],
-  ['129, 130, 143', 'Ended by SIGHUP, by SIGINT, by SIGTERM.'],
-];
 
 /** The manual page in the macros of man(7), made from the table of commands and that of settings. */
 export async function manText(): Promise<string> {
@@ -46,7 +35,7 @@ export async function manText(): Promise<string> {
       item(variable, `${help} (${flag}${fallback ? `, default ${fallback}` : ''}).`),
     ),
     '.SH EXIT STATUS',
-    ...exitStatus.flatMap(([code, meaning]) => item(code, meaning)),
+    ...Object.entries(exitMeanings).flatMap(([code, meaning]) => item(code, `${meaning}.`)),
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -6,7 +6,7 @@ import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flag
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
-import { advice, exitCodes } from '../src/errors.ts';
+import { advice, exitMeanings } from '../src/errors.ts';
 import { outputs } from '../src/render/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
@@ -37,20 +37,6 @@ If a command with \`--json\` fails before it has anything else to print, it prin
 {"error":{"code":"mirror_busy","message":"Another run is using docmirror.sqlite. Wait until it is done, or stop it."}}
 \`\`\`
 `;
-
-const exitMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  done: 'done; every list completed',
-  failed: 'failed',
-  usage: "an unknown or unusable flag or setting, or a file that is not docmirror's",
-  partial:
-    'partial: a list failed while another did not, records were rejected, removals were withheld, completeness is unproven, or the share could not be made',
-  difference: 'a difference or an unhealthy state was found',
-  busy: 'another run is using this mirror',
-  unauthorized: 'the service refused the token (401 or 403 on every list)',
-  sighup: 'ended by SIGHUP; what was applied stays',
-  sigint: 'ended by SIGINT; what was applied stays',
-  sigterm: 'ended by SIGTERM; what was applied stays',
-};
 
 /** The text of docs/reference.md. */
 export async function referenceText(): Promise<string> {
@@ -266,10 +252,7 @@ function settingSection(): string {
 }
 
 function exitSection(): string {
-  const rows = Object.entries(exitMeanings).map(([name, meaning]) => {
-    const [, code] = Object.entries(exitCodes).find(([each]) => each === name) ?? [];
-    return `| \`${code}\` | ${meaning} |`;
-  });
+  const rows = Object.entries(exitMeanings).map(([code, meaning]) => `| \`${code}\` | ${meaning} |`);
   return ['## Exit codes\n', '| code | meaning |', '|---|---|', ...rows, ''].join('\n');
 }
 

@@ -77,6 +77,20 @@ export const exitCodes = {
   sigterm: 143,
 } as const;
 
+/** What each exit code means. */
+export const exitMeanings = {
+  0: 'done; every list completed',
+  1: 'failed',
+  2: "an unknown or unusable flag or setting, or a file that is not docmirror's",
+  3: 'partial: a list failed while another did not, records were rejected, removals were withheld, completeness is unproven, or the share could not be made',
+  4: 'a difference or an unhealthy state was found',
+  11: 'another run is using this mirror',
+  12: 'the service refused the token (401 or 403 on every list)',
+  129: 'ended by SIGHUP; what was applied stays',
+  130: 'ended by SIGINT; what was applied stays',
+  143: 'ended by SIGTERM; what was applied stays',
+} satisfies Record<(typeof exitCodes)[keyof typeof exitCodes], string>;
+
 /** The code of an error of the system or of SQLite, for example ENOENT; undefined if it has none. */
 export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

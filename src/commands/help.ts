@@ -1,4 +1,4 @@
-import { adviceOn } from '../errors.ts';
+import { adviceOn, exitMeanings } from '../errors.ts';
 import { wrap } from '../render/table.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
@@ -12,6 +12,8 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
   const advice = adviceOn(head);
   if (advice !== null) return `${advice}\n`;
+  const exit = Object.entries(exitMeanings).find(([code]) => code === head);
+  if (exit !== undefined) return `Exit code ${exit.join(': ')}.\n`;
   const about = groups.get(head);
   if (about !== undefined && subject.length === 1) return groupHelp(head, about, width);
   const found = findCommand(subject);
@@ -25,7 +27,7 @@ export function hasFlag(words: readonly string[], flag: string): boolean {
 }
 
 const more = `Without a command, docmirror shows the state of the mirror; --database and --env-file work there, too.
-An error ends with its code in brackets: "docmirror help CODE" says what it means and what to do.
+An error ends with its code in brackets: "docmirror help CODE" says what it means and what to do, and "docmirror help 3" what an exit code means.
 `;
 
 const helpText = 'display help for command';

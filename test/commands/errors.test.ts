@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
-import { advice } from '../../src/errors.ts';
+import { advice, exitCodes } from '../../src/errors.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -77,4 +77,8 @@ test('help explains each code', async () => {
   expect(codes.length).toBeGreaterThan(20);
   for (const code of codes) expect((await runCli(['help', code])).stdout).toMatch(/^[A-Z].*\.?\n/s);
   expect((await runCli(['help', 'mirror_busy'])).stdout).toContain('Wait until it is done');
+  for (const code of Object.values(exitCodes))
+    expect((await runCli(['help', String(code)])).stdout).toMatch(
+      new RegExp(`^Exit code ${code}: \\w.*\\.\\n$`),
+    );
 });
