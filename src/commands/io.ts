@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { Environment, Given } from '../config/resolve.ts';
+import { type Environment, type Given, resolveOne } from '../config/resolve.ts';
 import { DocmirrorError, exitCodes } from '../errors.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 
@@ -23,6 +23,12 @@ export interface Settings {
   /** The variables that came from the file that `--env-file` names. */
   readonly inEnvFile: ReadonlySet<string>;
   readonly flags: Given;
+}
+
+/** The values of a mirror's labels, for the beginning of a line: `acme: `; empty if there are none, or they can't be read. */
+export function whose({ flags, environment }: Settings): string {
+  const values = Object.values(resolveOne('labels', flags, environment) ?? {});
+  return values.length === 0 ? '' : `${values.join(', ')}: `;
 }
 
 /** The width of a terminal, in characters; infinite if there is none, or its width is unknown. */

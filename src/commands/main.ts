@@ -8,7 +8,7 @@ import { type Command, type Context, contextOf, flagName, flagsOf } from './comm
 import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor } from './help.ts';
 import { findCommand, nearest } from './index.ts';
-import { failureOf, type Io, type Settings, widthOf } from './io.ts';
+import { failureOf, type Io, type Settings, whose, widthOf } from './io.ts';
 import { paintVerdicts } from './terminal.ts';
 
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
@@ -42,11 +42,12 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     const failure = failureOf(error);
     const { code, exitCode } = failure;
     const message = printable(context.secrets.redact(failure.message));
+    const told = `${notifies ? whose(context.settings) : ''}${message}`;
     const stack = error instanceof Error && code === 'internal' ? `: ${error.stack}` : '';
-    io.stderr.write(`docmirror: ${message}${printableLines(context.secrets.redact(stack))} [${code}]\n`);
+    io.stderr.write(`docmirror: ${told}${printableLines(context.secrets.redact(stack))} [${code}]\n`);
     // If flags or settings could not be read, only the environment says whom to tell.
     if (notifies) context.notifier ??= await notifierFor(name, context);
-    await context.notifier?.ended(exitCode, `docmirror ${name}: ${message} [${code}]`);
+    await context.notifier?.ended(exitCode, `docmirror ${name}: ${told} [${code}]`);
     if (hasFlag(words, '--json'))
       io.stdout.write(printableJson(`${JSON.stringify({ error: { code, message } })}\n`));
     return exitCode;

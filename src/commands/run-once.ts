@@ -1,13 +1,16 @@
+import { basename } from 'node:path';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { CancelledError, exitCodes, UsageError } from '../errors.ts';
-import type { SharedRunSummary } from '../render/run-summary.ts';
+import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
 import { identityOf } from '../store/copies/manifest.ts';
+import { type Freshness, readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
+import { whose } from './io.ts';
 import type { Logger } from './logging.ts';
 import { type Progress, progressOn } from './progress.ts';
 import { shareAfterRun } from './share.ts';
@@ -98,6 +101,19 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
 export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): number {
   const code = exitCodeOf(summary, signal);
   return summary.share?.error ? code || exitCodes.partial : code;
+}
+
+/** The line that the summary of a run begins with; empty if the run was dry, or ended with 0. */
+export function firstLineAfter(summary: SharedRunSummary, { config, settings, signal }: Context): string {
+  if (summary.runId === null || exitCodeAfter(summary, signal) === exitCodes.done) return '';
+  const { database } = config;
+  let lists: Freshness[] = [];
+  try {
+    lists = readFreshness(database);
+  } catch {
+    // On a full disk not even that can be read, and the rest of the summary counts more.
+  }
+  return firstLine(whose(settings) || `${basename(database)}: `, summary, lists, Date.now());
 }
 
 /** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */

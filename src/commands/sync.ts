@@ -6,7 +6,7 @@ import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
 import { createLogger } from './logging.ts';
-import { exitCodeAfter, runOnce } from './run-once.ts';
+import { exitCodeAfter, firstLineAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
 /** How many planned changes a dry run shows for people. */
@@ -58,12 +58,12 @@ export const sync = command({
     const summary = await runOnce(order, context);
     context.exitCode = exitCodeAfter(summary, context.signal);
     const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary);
-    return { summary, rejections, planned, plannedCount };
+    return { summary, first: firstLineAfter(summary, context), rejections, planned, plannedCount };
   },
   output: ({ summary }): SharedRunSummary => summary,
-  text({ summary, rejections, planned, plannedCount }, width) {
+  text({ summary, first, rejections, planned, plannedCount }, width) {
     const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
-    return `${plan}${summaryText(summary, summaryWidth(width), rejections)}`;
+    return `${plan}${summaryText(summary, summaryWidth(width), rejections, first)}`;
   },
 });
 

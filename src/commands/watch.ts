@@ -12,9 +12,9 @@ import { mirrorToWrite } from '../store/file/open.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
-import { failureOf } from './io.ts';
+import { failureOf, whose } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
-import { assertIsMirrorOf, exitCodeAfter, runOnce } from './run-once.ts';
+import { assertIsMirrorOf, exitCodeAfter, firstLineAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { readTokenFile } from './token.ts';
 
@@ -163,12 +163,13 @@ async function runAndLog(context: Context, jitterMs: number, logger: Logger): Pr
     const { runId, status, durationMs, error, receipt, share } = summary;
     const entry = { runId, status, durationMs, error, receipt, share };
     logger[status === 'completed' ? 'info' : 'warn'](entry, `run ${status}`);
-    await notifier?.ended(exitCodeAfter(summary, signal), summaryText(summary));
+    const text = summaryText(summary, Number.POSITIVE_INFINITY, [], firstLineAfter(summary, context));
+    await notifier?.ended(exitCodeAfter(summary, signal), text);
     return status === 'failed';
   } catch (error) {
     if (signal.aborted) return false;
     const { code, message, exitCode } = failureOf(error);
-    await notifier?.ended(exitCode, `docmirror watch: ${message} [${code}]`);
+    await notifier?.ended(exitCode, `docmirror watch: ${whose(context.settings)}${message} [${code}]`);
     const words = code === 'internal' ? `: ${message}` : '';
     logger.error(loggedError(error), `run failed${words}`);
     // Settings and an altered mirror need a decision by a person, and a run by another process is no failure.

@@ -1,20 +1,22 @@
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
 import { printable } from '../printable.ts';
-import { stateText } from '../store/read/list-state.ts';
-import type { ListOutcome, RecordedList } from '../store/tables/run.ts';
-import { count, counted, duration } from './numbers.ts';
+import { type ListEnd, openPointsOf, stateText } from '../store/read/list-state.ts';
+import type { Freshness } from '../store/read/runs/freshness.ts';
+import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
+import { ago, count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { renderTable, wrap } from './table.ts';
 
 /** How a run ended, and the share after it; null if none is set. */
 export type SharedRunSummary = OutputOf['sync'];
 
-/** The summary for people: what changed, whether it is proven, why not, and what to do. `rejections` has the frequent reasons first. */
+/** The summary for people: a `first` line, what changed, whether it is proven, why not, what to do. Frequent `rejections` come first. */
 export function summaryText(
   summary: SharedRunSummary,
   width = Number.POSITIVE_INFINITY,
   rejections: OutputOf['rejected']['counts'] = [],
+  first = '',
 ): string {
   const { resources, receipt, rowsDropped, versionsPruned, share } = summary;
   const cells = resources.map(list => {
@@ -46,6 +48,7 @@ export function summaryText(
     return advice === null ? [] : [wrapped(`- ${advice.replaceAll(' {list}', flags.join(''))}`, width)];
   });
   return [
+    first && wrapped(first, width),
     renderTable(['List', 'Seen', 'New', 'Changed', 'Removed', 'Result'], cells, width),
     ...notes.map(note => note && wrapped(printable(note), width)),
     todo.length > 0 && `What to do:\n${todo.join('')}`,
@@ -54,6 +57,27 @@ export function summaryText(
   ]
     .filter(Boolean)
     .join('\n');
+}
+
+/**
+ * What a mail, a ping and a terminal begin with after a run that did not end with 0: whose it was, how it ended, and since when the
+ * mirror is complete; the oldest list counts. `lists` is empty if they could not be read.
+ */
+export function firstLine(
+  whose: string,
+  run: SharedRunSummary,
+  lists: readonly Freshness[],
+  nowMs: number,
+): string {
+  const { status, share } = run;
+  const verdict = status === 'completed' ? 'completed, no share' : status;
+  const why = whyOf(run) || share?.error?.code;
+  const said = [`${whose}${verdict}${why && why !== status ? ` (${why})` : ''}.`];
+  const [oldest] = lists.toSorted((a, b) => (a.readSince ?? '').localeCompare(b.readSince ?? ''));
+  if (oldest?.runId === null) said.push('The mirror was never complete.');
+  else if (oldest)
+    said.push(`The mirror is complete as of run ${oldest.runId}, ${ago(oldest.readSince, nowMs)}.`);
+  return printable(said.join(' '));
 }
 
 /** What a note says of several lists: without the path of one, and without the tries that only the first of them got. */
@@ -188,4 +212,22 @@ export function totalsOf(resources: readonly Pick<RecordedList, 'inserted' | 'up
     totals.removed += removed;
   }
   return totals;
+}
+
+interface RunEnd {
+  readonly error: RunError | null;
+  readonly resources: readonly (ListEnd & { readonly resource: string })[];
+}
+
+/** Why a run is not complete, in few words: a cause of all its lists alone, others after their lists; empty if nothing is known. */
+export function whyOf({ error, resources }: RunEnd): string {
+  const causes = resources.flatMap(list => {
+    const cause = list.error?.code ?? openPointsOf(list)[0]?.words;
+    return cause === undefined ? [] : [{ resource: list.resource, cause }];
+  });
+  const texts = [...Map.groupBy(causes, ({ cause }) => cause)].map(([cause, of]) => {
+    const names = of.map(({ resource }) => resource).join(', ');
+    return of.length === resources.length ? cause : `${names}: ${cause}`;
+  });
+  return texts.join('; ') || (error?.code ?? '');
 }

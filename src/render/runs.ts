@@ -1,9 +1,8 @@
 import type { Receipt } from '../audit/receipt.ts';
-import { openPointsOf } from '../store/read/list-state.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
-import { totalsOf } from './run-summary.ts';
+import { totalsOf, whyOf } from './run-summary.ts';
 import { cut, linesOf, renderTable } from './table.ts';
 
 // Tables of what runs have left: the runs themselves, the records that they rejected, and the receipts.
@@ -25,14 +24,6 @@ export function runCells(run: RecordedRun, when: (at: string) => string): string
   // If the clock was set back meanwhile, the difference means nothing.
   const tookMs = Math.max(0, Date.parse(completedAt ?? '') - Date.parse(startedAt));
   return [String(runId), when(startedAt), duration(tookMs), status, ...totals, whyOf(run)];
-}
-
-/** Why a run is not complete, in a few words. */
-export function whyOf({ error, resources }: RecordedRun): string {
-  const open = resources.flatMap(list => openPointsOf(list)[0]?.words ?? []);
-  const failed = resources.flatMap(list => (list.error ? [`${list.resource}: ${list.error.code}`] : []));
-  const isOfSome = failed.length > 0 && failed.length < resources.length;
-  return isOfSome ? failed.join(', ') : (error?.code ?? [...new Set(open)].join(', '));
 }
 
 /** The most of a record's text that is shown, in characters. */

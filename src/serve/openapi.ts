@@ -13,6 +13,7 @@ const health = object({
     list(
       object({
         resource: shape.oneOf<string>(resourceNames),
+        runId: orNull(shape.whole('its last completed run')),
         lastCompletedAt: orNull(shape.time('null if no run has completed')),
         readSince: orNull(shape.time('since when that run is true')),
         ageSeconds: orNull(shape.number('null also if it is in the future')),

@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
+import { contextOf } from '../../src/commands/command.ts';
 import { main } from '../../src/commands/main.ts';
+import { firstLineAfter } from '../../src/commands/run-once.ts';
+import type { SharedRunSummary } from '../../src/render/run-summary.ts';
 import { holdRun } from '../support/held-run.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
@@ -94,8 +97,57 @@ describe.concurrent('DOCMIRROR_PING_URL', () => {
     await using cli = spawnCli(['sync'], { env: scene.env });
     await vi.waitFor(() => expect(checks.paths()).toEqual(['/abc/start']), 10_000);
     cli.child.kill('SIGTERM');
-    expect(await cli.done).toMatchObject({ code: 143 });
+    const cancelled = /^mirror\.sqlite: cancelled\. The mirror is complete as of run 2, /;
+    expect(await cli.done).toMatchObject({ code: 143, stdout: expect.stringMatching(cancelled) });
     expect(checks.paths()).toEqual(['/abc/start', '/abc/fail']);
+    expect(checks.pings[1]?.body).toMatch(cancelled);
+  });
+
+  test('gets the line that begins the summary of a run that did not end with 0: whose it was, how, and since when the mirror is complete', async () => {
+    await using checks = await startChecks();
+    await using scene = await setScene();
+    Object.assign(scene.env, { DOCMIRROR_PING_URL: checks.url, DOCMIRROR_LABELS: 'tenant=acme' });
+    Object.assign(scene.env, { DOCMIRROR_GIVE_UP_AFTER: '0' });
+    const told = () => checks.pings.at(-1)?.body;
+    expect((await scene.run('sync')).stdout).toMatch(/^List /);
+    scene.service.options.status = { webhooks: 500 };
+    const line =
+      /^acme: partial \(webhooks: server_error\)\. The mirror is complete as of run 1, [\d.]+ m?s ago\.\n\nList /;
+    expect(await scene.run('sync')).toMatchObject({ code: 3, stdout: expect.stringMatching(line) });
+    expect(told()).toMatch(line);
+    expect((await scene.run('sync', '--json')).stdout).toMatch(/^\{/);
+    expect(told()).toMatch(line);
+    expect((await scene.run('sync', '--dry-run')).stdout).toMatch(/^List /);
+    checks.pings.length = 0;
+    await using watching = spawnCli(['watch', '--schedule', '* * * * * *'], { env: scene.env });
+    await vi.waitFor(() => expect(told()).toMatch(line), 10_000);
+    writeFileSync(scene.database, 'no mirror any more');
+    const broken = /^docmirror watch: acme: .* \[mirror_file\]/;
+    await vi.waitFor(() => expect(told()).toMatch(broken), 10_000);
+    watching.child.kill('SIGTERM');
+    await watching.done;
+    const unknown = await scene.run('sync', '--concurrency', '0', '--json');
+    expect(unknown.stderr).toMatch(/^docmirror: acme: .*--concurrency.* \[settings\]\n$/);
+    expect(told()).toMatch(/^docmirror sync: acme: .*\[settings\]/);
+    expect(JSON.parse(unknown.stdout)).toMatchObject({
+      error: { message: expect.not.stringContaining('acme') },
+    });
+    expect((await scene.run('runs', '--limit', 'x')).stderr).toMatch(/^docmirror: (?!acme)/);
+  });
+
+  test('gets the line without an age if the disk is so full that the mirror can not be read any more', async () => {
+    await using scene = await setScene();
+    const environment = { ...scene.env, DOCMIRROR_DATABASE: join(scene.folder, 'gone.sqlite') };
+    const settings = { environment, inEnvFile: new Set<string>(), flags: {} };
+    const { signal } = new AbortController();
+    const context = contextOf(
+      { environment, stdout: process.stdout, stderr: process.stderr, signal },
+      settings,
+    );
+    scene.service.options.status = { webhooks: 500 };
+    const { summary } = await scene.sync('--give-up-after', '0', '--resource', 'webhooks');
+    const line = firstLineAfter(summary as unknown as SharedRunSummary, context);
+    expect(line).toBe('gone.sqlite: failed (server_error).');
   });
 
   test('that does not answer is a warning after two tries within 10 s, and changes no exit code', async () => {

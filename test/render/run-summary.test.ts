@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
+import { firstLine, type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 
 const plain: ListOutcome = {
@@ -205,5 +205,86 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
     expect(text).toContain('    docmirror sync --resource collections --allow-mass-removal\n');
     expect(text.startsWith('List ')).toBe(width === 76);
     expect(text).toContain('1,234,567');
+  });
+});
+
+describe('the first line after a run that did not end with 0', () => {
+  const nowMs = Date.parse('2026-11-20T13:00:00.000Z');
+  const freshness = (runId: number | null, readSince: string | null) =>
+    ({ resource: 'webhooks', runId, lastCompletedAt: readSince, readSince }) as const;
+  const [older, newer] = [
+    freshness(41, '2026-11-20T10:00:00.000Z'),
+    freshness(42, '2026-11-20T12:59:00.000Z'),
+  ];
+  const endedBy = (code: string, status: 'failed' | 'cancelled' = 'failed') =>
+    ({ ...failed, status, error: { code, message: '' } }) as const;
+  const exports = { ...plain, resource: 'document-exports' } as const;
+  const collections = { ...endedBy('timeout'), resource: 'collections' } as const;
+  const error = { code: 'overloaded', message: '' } as const;
+  const share = {
+    path: 'share.sqlite',
+    error: { code: 'share_failed', message: '' },
+  } as SharedRunSummary['share'];
+  const since = 'The mirror is complete as of run 41, 3 h ago.';
+
+  test.each<[string, Partial<SharedRunSummary>, ReturnType<typeof freshness>[]]>([
+    [
+      `failed (overloaded). ${since}`,
+      {
+        status: 'failed',
+        error,
+        resources: [endedBy('overloaded'), { ...collections, ...endedBy('overloaded') }],
+      },
+      [older, older],
+    ],
+    [
+      `failed (webhooks: overloaded; collections: timeout). ${since}`,
+      { status: 'failed', error, resources: [endedBy('overloaded'), collections] },
+      [older],
+    ],
+    [
+      `partial (webhooks: overloaded). ${since}`,
+      { status: 'partial', error, resources: [exports, endedBy('overloaded')] },
+      [newer, older],
+    ],
+    [
+      `partial (document-exports: unproven; collections: removals withheld). ${since}`,
+      { status: 'partial', resources: [unproven, withheld, { ...plain, resource: 'webhooks' }] },
+      [older, newer, newer],
+    ],
+    [
+      `cancelled (collections, webhooks: deadline). ${since}`,
+      {
+        status: 'cancelled',
+        resources: [
+          exports,
+          { ...collections, ...endedBy('deadline'), resource: 'collections' },
+          endedBy('deadline', 'cancelled'),
+        ],
+      },
+      [older, newer],
+    ],
+    [`cancelled. ${since}`, { status: 'cancelled', resources: [endedBy('cancelled', 'cancelled')] }, [older]],
+    [
+      'completed, no share (share_failed). The mirror is complete as of run 42, 1 min ago.',
+      { share },
+      [newer],
+    ],
+    [
+      'failed (overloaded). The mirror was never complete.',
+      { status: 'failed', resources: [endedBy('overloaded')] },
+      [newer, freshness(null, null)],
+    ],
+    ['failed (disk_full).', { status: 'failed', resources: [endedBy('disk_full')] }, []],
+  ])('says whose, how and since when: %s', (expected, over, lists) => {
+    expect(firstLine('acme: ', summaryOf([exports], over), lists, nowMs)).toBe(`acme: ${expected}`);
+  });
+
+  test('is above the table, and fits the terminal', () => {
+    const line = firstLine('acme: ', summaryOf([failed], { status: 'failed' }), [older], nowMs);
+    const text = summaryText(summaryOf([failed]), 60, [], line);
+    expect(text).toMatch(
+      /^acme: failed \(network\)\. The mirror is complete as of run 41,\n {2}3 h ago\.\n\nList /,
+    );
   });
 });

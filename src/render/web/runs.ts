@@ -1,7 +1,6 @@
 import type { RecordedRun } from '../../store/tables/run.ts';
 import { count, counted } from '../numbers.ts';
-import { totalsOf } from '../run-summary.ts';
-import { whyOf } from '../runs.ts';
+import { totalsOf, whyOf } from '../run-summary.ts';
 import { type Html, html, section, table } from './html.ts';
 import { moment, type PageParts } from './page.ts';
 

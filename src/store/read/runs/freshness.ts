@@ -6,7 +6,8 @@ import { openForReading } from '../../file/open.ts';
 /** When a list was completed last. */
 export interface Freshness {
   readonly resource: ResourceName;
-  /** When its last completed run ended; null if none has. */
+  /** Its last completed run, and when that ended; null if none has. */
+  readonly runId: number | null;
   readonly lastCompletedAt: string | null;
   /** Since when what that run says is true; null if none has completed. */
   readonly readSince: string | null;
@@ -15,6 +16,7 @@ export interface Freshness {
 /** The lists before the first run. */
 export const neverCompleted: readonly Freshness[] = resourceNames.map(resource => ({
   resource,
+  runId: null,
   lastCompletedAt: null,
   readSince: null,
 }));
@@ -28,10 +30,10 @@ export function readFreshness(path: string): Freshness[] {
   using file = openForReading(path);
   const { sqlite } = file;
   const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(
-    `SELECT completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince FROM sync_run_resources
-     WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
+    `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
+     FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
   );
-  const none = { lastCompletedAt: null, readSince: null };
+  const none = { runId: null, lastCompletedAt: null, readSince: null };
   return sqlite.transaction(() =>
     askedLists(sqlite).map(resource => ({ resource, ...none, ...completed.get(resource) })),
   )();
