@@ -115,7 +115,7 @@ async function runWith(program: string, args: string[], env: Record<string, stri
   return { code: code as number | null, said: `${stdout}${stderr}` };
 }
 
-test('the crontab mails nothing of what went well, and of a failure all that was said, with the exit code', async () => {
+test('the crontab mails nothing of what went well, and of a failure all that was said, the line for the night first, with the exit code', async () => {
   await using scene = await setScene();
   docmirrorShell(scene.folder);
   for (const folder of ['lib', 'lib/backups']) mkdirSync(join(scene.folder, folder));
@@ -138,6 +138,8 @@ test('the crontab mails nothing of what went well, and of a failure all that was
     expect(isCron(words(job).slice(0, 5).join(' '))).toBe(true);
     // For cron it would end the command.
     expect(job).not.toContain('%');
+    // The subject of a mail is the command.
+    expect(job).toMatch(/ sh -c "\$MAIL_IF_FAILED" docmirror \w+/);
   }
   const cron = (job = '') =>
     runWith(env.SHELL ?? '', ['-c', job.replace(/^(?:\S+ +){6}/, '')], env as Record<string, string>);
@@ -147,7 +149,11 @@ test('the crontab mails nothing of what went well, and of a failure all that was
   const mirror = join(scene.folder, 'lib', 'docmirror.sqlite');
   expect(sqlite(mirror, 'SELECT "trigger" FROM sync_runs')).toEqual([{ trigger: 'cron' }]);
   writeFileSync(join(scene.folder, 'token'), 'revoked');
-  expect(await cron(sync)).toMatchObject({ code: 12, said: expect.stringContaining('[unauthorized]') });
+  const refused = await cron(sync);
+  expect(refused).toMatchObject({ code: 12, said: expect.stringContaining('[unauthorized]') });
+  expect(refused.said).toMatch(
+    /^docmirror\.sqlite: failed \(unauthorized\)\. The mirror is complete as of run 1, .* ago\.\n\nList /,
+  );
 });
 
 const units = readdirSync(join(deploy, 'systemd')).filter(name => !name.endsWith('.env'));

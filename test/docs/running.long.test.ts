@@ -45,12 +45,21 @@ test('its loop over tenants syncs and backs up each, and writes metrics with its
     code: 0,
   });
   writeFileSync(file('tenants/initech.env'), 'DOCMIRROR_TOKN=x\n');
+  const refused = (lines.join('') + paths)
+    .replaceAll('acme', 'hooli')
+    .replace(scene.service.options.token, 'x');
+  writeFileSync(file('tenants/hooli.env'), refused);
   const misspelt = await shell(loop);
   expect(misspelt).toMatchObject({
     code: 4,
     output: expect.stringContaining('DOCMIRROR_TOKN is not a setting'),
   });
   expect(readFileSync(file('logs/initech.log'), 'utf8')).toContain('DOCMIRROR_TOKN');
+  expect(readFileSync(file('logs/hooli.log'), 'utf8')).toMatch(
+    /^hooli: failed \(unauthorized\)\. The mirror was never complete\.$/m,
+  );
+  const shown = /```text\n(acme: failed .*)\n/.exec(page)?.[1];
+  expect(shown).toMatch(/^acme: failed \(\w+\)\. The mirror is complete as of run 41, 3 h ago\.$/);
   for (const name of ['acme', 'globex']) {
     expect(readFileSync(file(`metrics/${name}.prom`), 'utf8')).toContain(
       `docmirror_mirror_readable{tenant="${name}"} 1`,
