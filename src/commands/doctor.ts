@@ -100,7 +100,7 @@ async function examine(context: Context, check: Check): Promise<void> {
     accessSync(folder, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(folder);
     tryLocks(dirname(mirrorToWrite(database)));
-    return `${folder} can be written, its locks work, and ${bytesText(bavail * bsize)} are free`;
+    return `${folder} can be written, also for temporary files, its locks work, and ${bytesText(bavail * bsize)} are free`;
   });
   await check('share', () => {
     if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };

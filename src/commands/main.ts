@@ -1,9 +1,11 @@
+import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { withEnvFile } from '../config/env-file.ts';
 import { type Given, named, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
-import { exitCodes, UsageError } from '../errors.ts';
+import { exitCodes, tryToRead, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
+import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor } from './help.ts';
@@ -29,6 +31,7 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     notifies = command.notifies !== undefined;
     const typed = parse(command, found.rest);
     context = contextOf(io, settingsOf(command, typed, io));
+    keepTemporaryFilesBesideMirror(context.settings);
     const values = valuesOf(command, typed);
     notifies = command.notifies?.(values) ?? false;
     if (notifies) context.notifier = await notifierFor(name, context);
@@ -137,6 +140,14 @@ function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Se
   }
   if (envFile === undefined) return { environment, inEnvFile: new Set(), flags: given };
   return { ...withEnvFile(envFile, environment), flags: { ...given, envFile } };
+}
+
+/** Without this, SQLite needs a writable /tmp, which is memory in many containers. If the mirror's folder can't be written, it uses that. */
+function keepTemporaryFilesBesideMirror({ flags, environment }: Settings): void {
+  const database = resolveOne('database', flags, environment);
+  if (database === null) return;
+  const file = tryToRead(() => behindLink(database)) ?? database;
+  process.env.SQLITE_TMPDIR = environment.SQLITE_TMPDIR ?? dirname(resolve(file));
 }
 
 /** The values of a command's arguments and flags. */

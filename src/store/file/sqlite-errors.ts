@@ -23,6 +23,10 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
     "can't be used with this user's permissions. Correct them, or name another file.",
   ],
   [
+    /^SQLITE_IOERR_GETTEMPPATH/,
+    'needs temporary files of SQLite, and neither its folder nor /tmp can be written. Make one of them writable, or name a folder in SQLITE_TMPDIR.',
+  ],
+  [
     /^(SQLITE_IOERR|EIO|ENOENT|ENOTDIR|EISDIR|ERR_FS_EISDIR|ENAMETOOLONG|ELOOP|EMFILE|ENFILE)/,
     "can't be read or written. Check the disk, and the folder.",
   ],

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { syncScene } from '../../support/in-process.ts';
@@ -38,6 +38,31 @@ test.skipIf(!canMount)('a mirror whose file alone is mounted is refused, and its
   const whole = await mounted(scene.folder, elsewhere, join(elsewhere, 'mirror.sqlite'), 'sync');
   expect(whole.status, whole.stderr).toBe(0);
 });
+
+test.skipIf(!canMount)(
+  'no temporary folder is needed, also for a list that is long',
+  async () => {
+    await using scene = await setScene({ maxPageSize: 5_000 }, { exports: 90_000 });
+    await using folder = temporaryFolder('/dev/shm');
+    const run = async (...words: string[]) => {
+      const none = 'mount -t tmpfs -o ro none';
+      const script = `${none} /tmp && ${none} /var/tmp && cd /tmp && exec "$@"`;
+      const program = [process.execPath, resolve('src/cli.ts'), ...words];
+      const env = { ...process.env, ...scene.env, DOCMIRROR_DATABASE: join(folder.path, 'm.sqlite') };
+      const child = spawn('unshare', ['-m', 'sh', '-c', script, '-', ...program], { env });
+      const ends = [text(child.stdout), text(child.stderr), once(child, 'close')] as const;
+      const [stdout, stderr, [status]] = await Promise.all(ends);
+      expect([words, status], stdout + stderr).toEqual([words, 0]);
+    };
+    const [copy, share] = ['copy.sqlite', 'share.sqlite'].map(name => join(folder.path, name)) as [
+      string,
+      string,
+    ];
+    await run('sync', '--share', share);
+    for (const words of [['verify'], ['backup', copy], ['backup', '--restore', copy]]) await run(...words);
+  },
+  120_000,
+);
 
 /** Without the lock daemon, Linux answers like this on NFS. */
 const shim = `

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,7 +19,7 @@ import { expect, test } from 'vitest';
 import { UsageError } from '../../../src/errors.ts';
 import { fileBehind } from '../../../src/store/file/open.ts';
 import { syncScene } from '../../support/in-process.ts';
-import type { CliResult } from '../../support/run-cli.ts';
+import { type CliResult, spawnCli } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
 
 // What can be at a path, and what each command then does.
@@ -263,3 +264,20 @@ test.each(['report --out', 'audit checkpoint --unsigned --out'])(
     expect(existsSync(`${file}.lock`)).toBe(false);
   },
 );
+
+test('temporary files of SQLite are in the folder of the mirror, also behind a link', async () => {
+  await using scene = await setSynced();
+  mkdirSync(join(scene.folder, 'linked'));
+  const link = join(scene.folder, 'linked', 'mirror.sqlite');
+  symlinkSync(scene.database, link);
+  const sorted = `WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 200000)
+    SELECT x, randomblob(100) AS b FROM n ORDER BY b LIMIT 1 OFFSET 199999`;
+  await using query = spawnCli(['query', sorted, '--database', link], { env: scene.env });
+  const opened = `/proc/${query.child.pid}/fd`;
+  const temporary = () =>
+    readdirSync(opened)
+      .map(fd => readlinkSync(join(opened, fd)))
+      .find(path => path.endsWith(' (deleted)'));
+  await expect.poll(temporary, { timeout: 20_000, interval: 5 }).toContain(`${scene.folder}/#`);
+  expect(await query.done).toMatchObject({ code: 0 });
+});
