@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { object, whole } from '../../contract/shapes.ts';
 import {
   codeOf,
   type ErrorCode,
@@ -8,6 +9,7 @@ import {
   RefusedFileError,
   UsageError,
 } from '../../errors.ts';
+import { readBeside } from '../file/beside.ts';
 import { DatabaseCopy } from '../file/database-copy.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
@@ -23,6 +25,7 @@ import {
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { makeFolders } from '../file/unfinished.ts';
 import { writeWhole } from '../file/whole-file.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import {
@@ -182,11 +185,12 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
   using _lock = new MirrorLock(path);
   using file = new DatabaseCopy(path);
   try {
-    const { isOlder, runId } = fill(file, copy);
+    const { isOlder, runId, receipts } = fill(file, copy);
     signal.throwIfAborted();
     const verification = isOlder ? null : { ...(await verify(file.unfinished)), path: copy };
     const restored = { path, runId, bytes: statSync(file.unfinished).size, ...stated, verification };
     if (verification !== null && verification.differenceCount > 0) return restored;
+    writeWhole(restoredBeside(path), `${JSON.stringify({ receipts })}\n`);
     file.putInPlace();
     return restored;
   } catch (error) {
@@ -194,13 +198,22 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
   }
 }
 
-function fill(file: DatabaseCopy, copy: string): { isOlder: boolean; runId: number } {
+const restoredBeside = (mirror: string) => `${mirror}.restored`;
+const restoredShape = object({ receipts: whole() });
+
+/** How many receipts a mirror had when it was restored last; undefined if it never was. */
+export function receiptsRestored(mirror: string): number | undefined {
+  return readBeside(restoredShape, restoredBeside(fileBehind(mirror)))?.receipts;
+}
+
+function fill(file: DatabaseCopy, copy: string) {
   try {
     using source = openOfAnyShape(copy);
     const { sqlite } = source;
     assertNotLater(sqlite, copy);
     file.fill(sqlite);
-    return { isOlder: shapeOf(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0 };
+    const receipts = new ReceiptLog(sqlite).head()?.treeSize ?? 0;
+    return { isOlder: shapeOf(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0, receipts };
   } catch (error) {
     const cause = error instanceof MirrorFileError ? error.cause : error;
     if (!codeOf(cause)?.startsWith('SQLITE_CORRUPT')) throw error;

@@ -50,6 +50,21 @@ export class ReceiptLog {
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
   }
 
+  /** How many receipts two logs have in common, the newest run among them (0 if there is none), and whether that is all of the other log. */
+  sharedWith(other: ReceiptLog) {
+    const leaves = 'SELECT run_id AS runId, leaf_hash AS leafHash FROM sync_receipts ORDER BY leaf_index';
+    const leavesOf = (sqlite: Database.Database) =>
+      sqlite.prepare<[], { runId: number | null; leafHash: string }>(leaves);
+    const others = leavesOf(other.#sqlite).all();
+    const shared = { size: 0, runId: 0 };
+    for (const { runId, leafHash } of leavesOf(this.#sqlite).iterate()) {
+      if (others[shared.size]?.leafHash !== leafHash) break;
+      shared.size++;
+      shared.runId = runId ?? shared.runId;
+    }
+    return { ...shared, isWhole: shared.size === others.length };
+  }
+
   /** The newest receipt, with the size and the root hash of the log; null if there is none. */
   head() {
     const tree = new MerkleTree();

@@ -271,11 +271,11 @@ describe('a share', () => {
     expect(namesOf(shared, 'view').filter(name => name.endsWith('_pages'))).toEqual([]);
   });
 
-  test('takes the place of another file, whose mode and owner stay', async () => {
+  test('takes the place of an empty file, whose mode and owner stay, and of no file that is not a share', async () => {
     await using scene = await setScene({}, { exports: 1 });
     await syncScene(scene);
     const path = join(scene.folder, 'share.sqlite');
-    writeFileSync(path, 'a note');
+    writeFileSync(path, '');
     chmodSync(path, 0o640);
     const isRoot = process.getuid?.() === 0;
     if (isRoot) chownSync(path, 4_242, 4_343);
@@ -285,6 +285,19 @@ describe('a share', () => {
       if (isRoot) expect(statSync(path)).toMatchObject({ uid: 4_242, gid: 4_343 });
     }
     expect(sqlite(path, 'SELECT count(*) AS n FROM sync_runs')).toEqual([{ n: 1 }]);
+    const other = join(scene.folder, 'other.sqlite');
+    new Database(other).exec('CREATE TABLE customers (id)').close();
+    writeFileSync(path, 'a note');
+    for (const file of [path, other]) {
+      const before = readFileSync(file);
+      const error = {
+        code: 'output_failed',
+        exitCode: 2,
+        message: expect.stringContaining(`${file} is not a share`),
+      };
+      await expect(shareOf(scene, { path: file })).rejects.toMatchObject(error);
+      expect(readFileSync(file).equals(before)).toBe(true);
+    }
   });
 });
 
