@@ -11,7 +11,7 @@ import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
 import { whose } from './io.ts';
-import type { Logger } from './logging.ts';
+import { type Logger, loggedError } from './logging.ts';
 import { type Progress, progressOn } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
@@ -87,9 +87,12 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       };
     } finally {
       await source.close();
-      const message =
+      const left = mirror.close();
+      const isOpen =
         'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
-      if (!mirror.close()) logger.warn({ database }, message);
+      const isInLog = 'the run is recorded, but still in the -wal file beside the mirror';
+      if (left === 'in use') logger.warn({ database }, isOpen);
+      else if (left !== null) logger.warn({ database, ...loggedError(left) }, isInLog);
     }
   } finally {
     clearTimeout(timer ?? undefined);

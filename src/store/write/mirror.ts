@@ -184,20 +184,25 @@ export class SqliteMirror {
     return null;
   }
 
-  /** Folds the log back and lets the next run in, even if that fails; false if others use the log: the last of them then folds it back. */
-  close(): boolean {
+  /**
+   * Folds the log back and lets the next run in. Returns null, or why the log still has the newest part: `in use` by others, the last of
+   * which folds it back, or the error. The run is recorded all the same, and the next one folds it back.
+   */
+  close(): 'in use' | Error | null {
     const { path, sqlite } = this.#file;
     const isDry = this.#options.tell !== undefined;
     let mark: string | null = null;
     try {
-      if (isDry) return true;
+      if (isDry) return null;
       // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
       sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
       mark = this.#takeMark();
-      return busy === 0;
+      return busy === 0 ? null : 'in use';
     } catch (error) {
-      throw explainSqliteError(error, path);
+      const explained = explainSqliteError(error, path);
+      if (explained instanceof DocmirrorError) return explained;
+      throw explained;
     } finally {
       try {
         this.#file.close();

@@ -1,6 +1,7 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
@@ -8,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { syncScene } from '../../support/in-process.ts';
 import { expectExactMirror, expectSound, mirrored } from '../../support/oracle.ts';
 import { programPath } from '../../support/program.ts';
-import type { CliResult } from '../../support/run-cli.ts';
+import { type CliResult, runProcess, sqlite } from '../../support/run-cli.ts';
 import { make, type Scene, setScene } from '../../support/scene.ts';
 import { documentExport } from '../../support/stand-in.ts';
 
@@ -79,4 +80,36 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       expectExactMirror(scene.database, scene.service);
     },
   );
+});
+
+test('a run that is recorded as completed ends with 0, also if the disk is full at its end', async ({
+  skip,
+}) => {
+  await using scene = await setScene({}, { exports: 100 });
+  const folder = join(scene.folder, 'small');
+  const env = { ...scene.env, DOCMIRROR_DATABASE: join(folder, 'mirror.sqlite') };
+  mkdirSync(folder);
+  const mount = (...options: string[]) => spawnSync('mount', [...options, folder]).status === 0;
+  if (!mount('-t', 'tmpfs', 'none')) return skip('only who may mount file systems can try this');
+  try {
+    expect(await runProcess(['sync'], { env })).toMatchObject({ code: 0 });
+    const used = spawnSync('du', ['-sk', folder], { encoding: 'utf8' }).stdout;
+    scene.service.lists[resource].push(...make(3_000, n => documentExport(1_000 + n)));
+    const warned = [];
+    for (const freeKib of [500, 900, 1_100, 1_500]) {
+      expect(mount('-o', `remount,size=${Number.parseInt(used, 10) + freeKib}k`)).toBe(true);
+      const completed = "SELECT count(*) AS n FROM sync_runs WHERE status = 'completed'";
+      const [before] = sqlite(env.DOCMIRROR_DATABASE, completed);
+      const { code, stderr } = await runProcess(['sync', '--full'], { env });
+      const [after] = sqlite(env.DOCMIRROR_DATABASE, completed);
+      expect([freeKib, code === 0], stderr).toEqual([freeKib, after?.n !== before?.n]);
+      if (code === 0 && stderr !== '') warned.push(JSON.parse(stderr));
+    }
+    expect(warned[0]).toMatchObject({ level: 'warn', error: { code: 'disk_full' } });
+    expect(warned[0].msg).toBe('the run is recorded, but still in the -wal file beside the mirror');
+    expectSound(env.DOCMIRROR_DATABASE);
+    expectExactMirror(env.DOCMIRROR_DATABASE, scene.service);
+  } finally {
+    spawnSync('umount', [folder]);
+  }
 });
