@@ -1,19 +1,20 @@
 import { existsSync, statSync } from 'node:fs';
 import { addressOf, type Config, resolveOne } from '../config/resolve.ts';
-import { exitCodes, MirrorFileError, UsageError } from '../errors.ts';
+import { exitCodes, MirrorFileError, OtherShapeError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
-import { backUp, listBackups, restore } from '../store/copies/backup.ts';
+import { backUp, copiesOfBefore, listBackups, restore } from '../store/copies/backup.ts';
 import { checkpointBeside } from '../store/copies/manifest.ts';
 import { fileBehind } from '../store/file/open.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
-import { ageMs, isFresh } from '../store/read/list-state.ts';
+import { ageMs } from '../store/read/list-state.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
+import { failureOf } from './io.ts';
 import { whenFree } from './when-free.ts';
 
 const differencesMax = 100;
@@ -133,7 +134,12 @@ function audit(
 ): Promise<Verification> {
   const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));
   const options = { limit: differencesMax, signal, checkpoints, publicKey: null, signingKeyFile };
-  return verifyWithCheckpoints(path, options);
+  return verifyWithCheckpoints(path, options).catch((error: unknown) => {
+    if (failureOf(error).code !== 'upgrade_needed') throw error;
+    const what =
+      'was made by an older docmirror, so this version can\'t check it. It can be restored with "docmirror backup --restore"; the next sync then brings it up to date.';
+    throw new OtherShapeError(backup, what);
+  });
 }
 
 /** Lists the backups in a folder. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
@@ -142,13 +148,15 @@ async function listFolder(folder: string, maxAgeMs: number | null, context: Cont
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
   const backups = (await listBackups(folder, context.signal)).map(backup => {
-    const { isNewest, isSound, at } = backup;
+    const { path, isNewest, isSound, at } = backup;
+    const age = ageMs(at, nowMs);
     let state = isSound === null ? 'no manifest' : 'ok';
-    if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) state = 'too old';
-    if (isSound === false) state = 'altered';
-    return { ...backup, state: isNewest ? state : null, ageMs: ageMs(at, nowMs) };
+    if (maxAgeMs !== null && (age ?? Infinity) > maxAgeMs) state = age === null ? 'in the future' : 'too old';
+    if (isSound === false) state = existsSync(path) ? 'altered' : 'missing';
+    return { ...backup, state: isNewest ? state : null, ageMs: age };
   });
-  const isBad = backups.some(({ state }) => state === 'altered' || state === 'too old');
+  const copies = copiesOfBefore(context.config.database);
+  const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
   const rows = backups.map(({ path, baseUrl, runId, ageMs, bytes, state }) => [
     printable(path),
@@ -158,9 +166,15 @@ async function listFolder(folder: string, maxAgeMs: number | null, context: Cont
     bytesText(bytes),
     state ?? '',
   ]);
+  const copyRows = copies.map(({ path, at, bytes, canGoFrom }) => {
+    const age = lengthText(ageMs(at, nowMs) ?? 0);
+    return [printable(path), '–', '–', age, bytesText(bytes), `can go from ${canGoFrom.slice(0, 10)}`];
+  });
+  const all = [...rows, ...copyRows];
+  const none = backups.length === 0 ? 'There is no backup here.\n' : '';
   const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
   return {
-    output: { backups },
-    text: width => (rows.length === 0 ? 'There is no backup here.\n' : renderTable(head, rows, width)),
+    output: { backups, copies },
+    text: width => none + (all.length === 0 ? '' : renderTable(head, all, width)),
   };
 }

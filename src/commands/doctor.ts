@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
@@ -7,6 +7,7 @@ import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { causeOf } from '../render/run-summary.ts';
+import { copiesOfBefore } from '../store/copies/backup.ts';
 import { assertShareOf, shareTarget } from '../store/copies/share.ts';
 import { tryLocks } from '../store/file/lock-trial.ts';
 import { mirrorToWrite } from '../store/file/open.ts';
@@ -89,7 +90,8 @@ async function examine(context: Context, check: Check): Promise<void> {
       if (!(await checkMirror(path, signal))) return `there is none at ${path} yet; the first run makes it`;
     } catch (error) {
       if (failureOf(error).code !== 'upgrade_needed') throw error;
-      return `${path} is of an older docmirror; the next run copies it and brings it up to date`;
+      const copied = `the next run copies it, for which ${bytesText(statSync(path).size)} must be free,`;
+      return `${path} is of an older docmirror; ${copied} and brings it up to date`;
     }
     return `${path} can be opened, and its rows are as docmirror wrote them`;
   });
@@ -102,6 +104,12 @@ async function examine(context: Context, check: Check): Promise<void> {
     tryLocks(dirname(mirrorToWrite(database)));
     return `${folder} can be written, also for temporary files, its locks work, and ${bytesText(bavail * bsize)} are free`;
   });
+  for (const { path, bytes, canGoFrom } of copiesOfBefore(database))
+    await check('copy', () => {
+      const found = `${path} is from before an upgrade, ${bytesText(bytes)}; it can go from ${canGoFrom.slice(0, 10)} on`;
+      const isOld = Date.parse(canGoFrom) < Date.now();
+      return isOld ? { status: 'warning', found, todo: 'Remove it.' } : found;
+    });
   await check('share', () => {
     if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };
     assertShareFits(config);

@@ -211,8 +211,11 @@ const listedBackup = object({
   isNewest: yesOrNo('of its mirror'),
   isSound: orNull(yesOrNo('it has its SHA-256; null if not checked')),
   ageMs: orNull(whole('time since it was made')),
-  state: orNull(text('`ok`, `too old`, `altered` or `no manifest`; null of older ones')),
+  state: orNull(
+    text('`ok`, `too old`, `in the future`, `altered`, `missing` or `no manifest`; null of older ones'),
+  ),
 });
+const listedCopy = object({ path, at: time(), bytes, canGoFrom: time('nobody goes back to it any more') });
 const madeBackup = { path, ...manifest, removed: list(text(), 'older copies') };
 const restoredBackup = {
   path,
@@ -224,7 +227,10 @@ const restoredBackup = {
 };
 const backup = anyOf([
   object(madeBackup, 'for a backup that was made'),
-  object({ backups: list(listedBackup) }, 'for `--list`'),
+  object(
+    { backups: list(listedBackup), copies: list(listedCopy, 'of the mirror from before an upgrade') },
+    'for `--list`',
+  ),
   object(restoredBackup, 'for `--restore`'),
   { ...verify, description: 'for `--check`, and if a copy is not sound' },
 ]);

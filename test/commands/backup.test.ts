@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { sqlite } from '../support/run-cli.ts';
@@ -95,6 +95,23 @@ describe('backup --list', () => {
     const altered = await scene.run('backup', '--list', backups);
     expect(altered).toMatchObject({ code: 4, stdout: expect.stringMatching(/other-.* altered$/m) });
   });
+});
+
+test('backup --list tells a backup of a clock that was ahead, and one whose file is missing, from old and altered ones', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  await scene.run('backup', 'backups', '--keep', '3');
+  const backups = join(scene.folder, 'backups');
+  const path = join(backups, copiesIn(backups)[0] ?? '');
+  const at = new Date(Date.now() + 3_600_000).toISOString();
+  writeFileSync(`${path}.json`, JSON.stringify({ ...manifestOf(path), at }));
+  const list = ['backup', '--list', backups, '--max-age', '26h'];
+  expect(await scene.run(...list)).toMatchObject({
+    code: 4,
+    stdout: expect.stringMatching(/ in the future$/m),
+  });
+  rmSync(path);
+  expect(await scene.run(...list)).toMatchObject({ code: 4, stdout: expect.stringMatching(/ missing$/m) });
 });
 
 describe('backup --restore', () => {

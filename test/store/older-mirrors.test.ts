@@ -1,4 +1,12 @@
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
@@ -143,7 +151,47 @@ test('no command that reads changes a mirror of 0.3.0; each says what to run', a
     stdout: expect.stringMatching(/unreadable +upgrade_needed/),
   });
   expect((await scene.run('doctor', '--json')).stdout).toContain('docmirror sync');
+  const check = await scene.run('backup', '--check', scene.database);
+  expect(check).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/It can be restored with "docmirror backup/),
+  });
+  expect(check.stderr).not.toContain('Run "docmirror sync"');
   expect(readFileSync(scene.database).equals(kept)).toBe(true);
+});
+
+test('doctor says what the upgrade needs, and later from when its copy can go', async () => {
+  await using scene = await setOlder();
+  scene.service.options.status = {};
+  execute(scene.database, `UPDATE sync_runs SET base_url = '${scene.service.url}'`);
+  const { code, stdout } = await scene.run('doctor', '--json');
+  const found = expect.stringMatching(
+    /older docmirror; the next run copies it, for which [\d.]+ kB must be free/,
+  );
+  expect(JSON.parse(stdout)).toMatchObject({
+    exitCode: code,
+    checks: [{}, { check: 'mirror', status: 'ok', found }, ...Array(7).fill({})],
+  });
+  expect(code).toBe(0);
+  await begin(scene);
+  const copy = `${scene.database}.before-test`;
+  const copyIn = async () => {
+    const { checks } = JSON.parse((await scene.run('doctor', '--json')).stdout);
+    return checks.find(({ check }: { check: string }) => check === 'copy');
+  };
+  const at = new Date('2026-01-01T00:00:00.000Z');
+  expect(await copyIn()).toMatchObject({ status: 'ok', found: expect.stringContaining(copy) });
+  utimesSync(copy, at, at);
+  const old = { status: 'warning', found: expect.stringContaining('can go from 2026-01-29 on') };
+  expect(await copyIn()).toMatchObject(old);
+  mkdirSync(join(scene.folder, 'none'));
+  const listed = await scene.run('backup', '--list', 'none');
+  expect(listed).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^There is no backup here\.\n.*\n.*before-test.*can go from 2026-01-29\n$/),
+  });
+  const { copies } = JSON.parse((await scene.run('backup', '--list', 'none', '--json')).stdout);
+  expect(copies).toMatchObject([{ path: copy, canGoFrom: '2026-01-29T00:00:00.000Z' }]);
 });
 
 test('a run that was killed while it brought a mirror up to date is mended by the next one', async () => {

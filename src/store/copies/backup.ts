@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { object, whole } from '../../contract/shapes.ts';
 import {
   codeOf,
@@ -23,7 +23,7 @@ import {
   shapeOf,
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { makeFolders } from '../file/unfinished.ts';
+import { ending, makeFolders } from '../file/unfinished.ts';
 import { writeWhole } from '../file/whole-file.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -158,6 +158,31 @@ function look(path: string): Found[] {
   const { mirrorId, baseUrl } = identityOf(path);
   if (mirrorId === null) return [];
   return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size }];
+}
+
+/** How long the copy of a mirror from before an upgrade is worth its room, in milliseconds. */
+const copyKeptMs = 28 * 24 * 60 * 60 * 1000;
+
+/** The copies that upgrades left beside a mirror, and from when they can go; none if its folder can't be read. */
+export function copiesOfBefore(mirror: string) {
+  try {
+    const file = fileBehind(mirror);
+    const isCopy = (name: string) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith(ending);
+    const paths = readdirSync(dirname(file))
+      .filter(isCopy)
+      .map(name => join(dirname(file), name));
+    return paths.map(path => {
+      const { size: bytes, mtime, mtimeMs } = statSync(path);
+      return {
+        path,
+        at: mtime.toISOString(),
+        bytes,
+        canGoFrom: new Date(mtimeMs + copyKeptMs).toISOString(),
+      };
+    });
+  } catch {
+    return [];
+  }
 }
 
 interface RestoreOptions {
