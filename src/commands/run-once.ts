@@ -5,6 +5,7 @@ import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
 import { identityOf } from '../store/copies/manifest.ts';
+import { isYetToMake } from '../store/file/open.ts';
 import { type Freshness, readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
@@ -49,6 +50,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
   const signal = AbortSignal.any([context.signal, late.signal]);
   context.line.show('opening the mirror');
   try {
+    const isNew = onPlannedChange === undefined && isYetToMake(database);
     if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
     const mirror = await whenFree(config.waitMs, signal, () =>
       SqliteMirror.open(database, { signal, mayRebuild, ...(onPlannedChange && { tell: onPlannedChange }) }),
@@ -56,6 +58,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
     const { copyOfBefore: copy } = mirror;
     if (copy !== null)
       logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');
+    if (isNew) logger.info({ database }, 'there was no mirror here; it was made');
     if (onPlannedChange === undefined) context.notifier?.begun();
     const source = openService(service, config, context, signal, logger, observer);
     try {

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { dirname, isAbsolute } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import type { Environment } from './resolve.ts';
@@ -45,12 +45,22 @@ export function withEnvFile(path: string, environment: Environment) {
   const set = Object.entries(parseEnv(text))
     .map(([name, value = '']) => [name, inFolder(folder, name, value)] as const)
     .filter(([, value]) => value.trim() !== '');
+  refuseLeftBehind(path, parseEnv(text), Object.fromEntries(set));
   const groups = new Set(set.map(([name]) => groupOf(name)));
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
   return {
     inEnvFile: new Set(set.map(([name]) => name)),
     environment: Object.fromEntries([...others, ...set]),
   };
+}
+
+/** Until 0.3, a relative path went by the current folder. A mirror that is there would be left behind, and a new one made. */
+function refuseLeftBehind(path: string, given: Environment, meant: Environment): void {
+  const [old, now] = [given, meant].map(({ DOCMIRROR_DATABASE: file }) => file?.trim() || null);
+  if (!old || !now || old === now || existsSync(now) || !existsSync(old)) return;
+  throw new UsageError(
+    `--env-file: in ${path}, DOCMIRROR_DATABASE=${old} means ${resolve(now)}, by the folder of that file, and there is no mirror. Up to 0.3 it meant ${resolve(old)}, by the current folder, and a file is there. Write the whole path of the one that you want.`,
+  );
 }
 
 const fileVariables: readonly string[] = [

@@ -124,6 +124,25 @@ describe('--env-file', () => {
     expect(stdout).not.toContain('127.0.0.1:10');
   });
 
+  test('is refused if its relative path leaves a mirror of 0.3 in the current folder behind', async () => {
+    await using scene = await setScene({}, { exports: 1 });
+    expect(await scene.sync()).toMatchObject({ code: 0 });
+    const folder = join(scene.folder, 'etc');
+    mkdirSync(folder);
+    const file = join(folder, 'one.env');
+    writeFileSync(file, 'DOCMIRROR_DATABASE=mirror.sqlite\n');
+    const { code, stderr } = await scene.run('sync', '--env-file', 'etc/one.env');
+    expect(code).toBe(2);
+    expect(stderr).toContain(`means ${join(folder, 'mirror.sqlite')}, by the folder of that file`);
+    expect(stderr).toContain(`meant ${scene.database}, by the current folder`);
+    expect(readdirSync(folder)).toEqual(['one.env']);
+    writeFileSync(file, `DOCMIRROR_DATABASE=${join(folder, 'mirror.sqlite')}\n`);
+    for (const _ of [1, 2])
+      expect(await scene.run('sync', '--env-file', 'etc/one.env')).toMatchObject({ code: 0 });
+    writeFileSync(file, 'DOCMIRROR_DATABASE=mirror.sqlite\n');
+    expect(await scene.run('sync', '--env-file', 'etc/one.env')).toMatchObject({ code: 0 });
+  });
+
   test('can be a pipe, but not one that was empty', async () => {
     await using scene = await setScene();
     const { DOCMIRROR_TOKEN: token, ...env } = scene.env;

@@ -68,6 +68,7 @@ test('every log line of runs has a documented message, level and fields', async 
     'not proven yet; reading the list again',
     'list partial',
   ];
+  expect(messages).toContain('there was no mirror here; it was made');
   const ofShares = ['share made', 'the share could not be made'];
   expect(messages).toEqual(expect.arrayContaining([...seldom, ...ofReadings, ...ofShares]));
 });
