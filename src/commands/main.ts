@@ -144,8 +144,7 @@ function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Se
 
 /** Without this, SQLite needs a writable /tmp, which is memory in many containers. If the mirror's folder can't be written, it uses that. */
 function keepTemporaryFilesBesideMirror({ flags, environment }: Settings): void {
-  const database = resolveOne('database', flags, environment);
-  if (database === null) return;
+  const database = resolveOne('database', flags, environment) ?? '';
   const file = tryToRead(() => behindLink(database)) ?? database;
   process.env.SQLITE_TMPDIR = environment.SQLITE_TMPDIR ?? dirname(resolve(file));
 }

@@ -5,7 +5,7 @@ import { CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
 import { identityOf } from '../store/copies/manifest.ts';
-import { isYetToMake } from '../store/file/open.ts';
+import { isYetToMake, mirrorToWrite } from '../store/file/open.ts';
 import { type Freshness, readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
@@ -50,7 +50,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
   const signal = AbortSignal.any([context.signal, late.signal]);
   context.line.show('opening the mirror');
   try {
-    const isNew = onPlannedChange === undefined && isYetToMake(database);
+    const isNew = onPlannedChange === undefined && isYetToMake(mirrorToWrite(database));
     if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
     const mirror = await whenFree(config.waitMs, signal, () =>
       SqliteMirror.open(database, { signal, mayRebuild, ...(onPlannedChange && { tell: onPlannedChange }) }),
@@ -90,12 +90,12 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       };
     } finally {
       await source.close();
-      const left = mirror.close();
+      const { isInUse, error } = mirror.close();
       const isOpen =
         'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
       const isInLog = 'the run is recorded, but still in the -wal file beside the mirror';
-      if (left === 'in use') logger.warn({ database }, isOpen);
-      else if (left !== null) logger.warn({ database, ...loggedError(left) }, isInLog);
+      if (isInUse) logger.warn({ database }, isOpen);
+      if (error !== null) logger.warn({ database, ...loggedError(error) }, isInLog);
     }
   } finally {
     clearTimeout(timer ?? undefined);

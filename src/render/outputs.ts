@@ -211,11 +211,9 @@ const listedBackup = object({
   isNewest: yesOrNo('of its mirror'),
   isSound: orNull(yesOrNo('it has its SHA-256; null if not checked')),
   ageMs: orNull(whole('time since it was made')),
-  state: orNull(
-    text('`ok`, `too old`, `in the future`, `altered`, `missing` or `no manifest`; null of older ones'),
-  ),
+  state: orNull(text('`ok`, `too old`, `in the future`, `altered`, `missing`, `no manifest`; null if older')),
 });
-const listedCopy = object({ path, at: time(), bytes, canGoFrom: time('nobody goes back to it any more') });
+const listedCopy = object({ path, at: time(), bytes, canGoFrom: time() }, 'from before an upgrade');
 const madeBackup = { path, ...manifest, removed: list(text(), 'older copies') };
 const restoredBackup = {
   path,
@@ -227,10 +225,7 @@ const restoredBackup = {
 };
 const backup = anyOf([
   object(madeBackup, 'for a backup that was made'),
-  object(
-    { backups: list(listedBackup), copies: list(listedCopy, 'of the mirror from before an upgrade') },
-    'for `--list`',
-  ),
+  object({ backups: list(listedBackup), copies: list(listedCopy) }, 'for `--list`'),
   object(restoredBackup, 'for `--restore`'),
   { ...verify, description: 'for `--check`, and if a copy is not sound' },
 ]);

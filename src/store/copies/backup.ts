@@ -22,6 +22,7 @@ import {
   openOfAnyShape,
   shapeOf,
 } from '../file/open.ts';
+import { shareOwner } from '../file/rights.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ending, makeFolders } from '../file/unfinished.ts';
 import { writeWhole } from '../file/whole-file.ts';
@@ -168,17 +169,12 @@ export function copiesOfBefore(mirror: string) {
   try {
     const file = fileBehind(mirror);
     const isCopy = (name: string) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith(ending);
-    const paths = readdirSync(dirname(file))
-      .filter(isCopy)
-      .map(name => join(dirname(file), name));
-    return paths.map(path => {
-      const { size: bytes, mtime, mtimeMs } = statSync(path);
-      return {
-        path,
-        at: mtime.toISOString(),
-        bytes,
-        canGoFrom: new Date(mtimeMs + copyKeptMs).toISOString(),
-      };
+    const names = readdirSync(dirname(file)).filter(isCopy);
+    return names.map(name => {
+      const path = join(dirname(file), name);
+      const { size: bytes, mtime: at } = statSync(path);
+      const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
+      return { path, at: at.toISOString(), bytes, canGoFrom };
     });
   } catch {
     return [];
@@ -216,6 +212,7 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
     const restored = { path, runId, bytes: statSync(file.unfinished).size, ...stated, verification };
     if (verification !== null && verification.differenceCount > 0) return restored;
     writeWhole(restoredBeside(path), `${JSON.stringify({ receipts })}\n`);
+    shareOwner(restoredBeside(path), path);
     file.putInPlace();
     return restored;
   } catch (error) {

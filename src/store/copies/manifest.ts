@@ -84,3 +84,14 @@ export function identityOf(path: string) {
     return { mirrorId: null, baseUrl: null };
   }
 }
+
+/** What the logs of a mirror and of its share have in common; null if one can't be read, for example because there is no file. */
+export function sharedHistory(database: string, path: string) {
+  try {
+    using mirror = openOfAnyShape(database);
+    using share = openOfAnyShape(path, ['share']);
+    return new ReceiptLog(mirror.sqlite).sharedWith(new ReceiptLog(share.sqlite));
+  } catch {
+    return null;
+  }
+}

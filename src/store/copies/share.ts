@@ -20,13 +20,12 @@ import {
   kindOf,
   openForReading,
   openMirrorForReading,
-  openOfAnyShape,
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { replaceable } from '../file/whole-file.ts';
-import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
+import { sharedHistory } from './manifest.ts';
 
 /** How a share is made, and what it lacks. */
 export interface ShareOptions {
@@ -93,9 +92,9 @@ export function shareTarget(target: string, name: string): string {
  * history of this one, because readers would get other runs under the same numbers. After a restore, the share of the lost runs can be replaced.
  */
 export function assertShareOf(database: string, path: string): void {
-  const notAShare = `${path} is not a share that docmirror made. It was left as it is; remove it, or name another file.`;
+  const isNone = `${path} is not a share that docmirror made. It was left as it is; remove it, or name another file.`;
   if (!['none', 'empty', 'share'].includes(kindOf(path)))
-    throw new RefusedFileError(notAShare, { code: 'output_failed' });
+    throw new RefusedFileError(isNone, { code: 'output_failed' });
   const code = 'share_of_another_mirror';
   const advice =
     'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
@@ -106,17 +105,6 @@ export function assertShareOf(database: string, path: string): void {
     `${path} has other runs of this mirror than ${database}: the newest run that both have is ${shared.runId}. So another machine, or an older copy, has gone on with the same mirror. Nothing was changed; stop one of the two. If this one goes on, remove the share.`,
     { code },
   );
-}
-
-/** What the logs of a mirror and of its share have in common; null if one can't be read, for example because there is no file. */
-function sharedHistory(database: string, path: string) {
-  try {
-    using mirror = openOfAnyShape(database);
-    using share = openOfAnyShape(path, ['share']);
-    return new ReceiptLog(mirror.sqlite).sharedWith(new ReceiptLog(share.sqlite));
-  } catch {
-    return null;
-  }
 }
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */

@@ -53,16 +53,13 @@ export class ReceiptLog {
   /** How many receipts two logs have in common, the newest run among them (0 if there is none), and whether that is all of the other log. */
   sharedWith(other: ReceiptLog) {
     const leaves = 'SELECT run_id AS runId, leaf_hash AS leafHash FROM sync_receipts ORDER BY leaf_index';
-    const leavesOf = (sqlite: Database.Database) =>
-      sqlite.prepare<[], { runId: number | null; leafHash: string }>(leaves);
-    const others = leavesOf(other.#sqlite).all();
-    const shared = { size: 0, runId: 0 };
-    for (const { runId, leafHash } of leavesOf(this.#sqlite).iterate()) {
-      if (others[shared.size]?.leafHash !== leafHash) break;
-      shared.size++;
-      shared.runId = runId ?? shared.runId;
-    }
-    return { ...shared, isWhole: shared.size === others.length };
+    const leavesOf = (log: ReceiptLog) =>
+      log.#sqlite.prepare<[], { runId: number | null; leafHash: string }>(leaves).all();
+    const [own, others] = [leavesOf(this), leavesOf(other)];
+    const parting = own.findIndex(({ leafHash }, at) => leafHash !== others[at]?.leafHash);
+    const shared = parting < 0 ? own : own.slice(0, parting);
+    const runId = shared.findLast(leaf => leaf.runId !== null)?.runId ?? 0;
+    return { size: shared.length, runId, isWhole: shared.length === others.length };
   }
 
   /** The newest receipt, with the size and the root hash of the log; null if there is none. */

@@ -184,25 +184,20 @@ export class SqliteMirror {
     return null;
   }
 
-  /**
-   * Folds the log back and lets the next run in. Returns null, or why the log still has the newest part: `in use` by others, the last of
-   * which folds it back, or the error. The run is recorded all the same, and the next one folds it back.
-   */
-  close(): 'in use' | Error | null {
+  /** Folds the log back, and lets the next run in. If others use the log, or there is an error, it stays: the run is recorded all the same. */
+  close(): { isInUse: boolean; error: unknown } {
     const { path, sqlite } = this.#file;
     const isDry = this.#options.tell !== undefined;
     let mark: string | null = null;
     try {
-      if (isDry) return null;
+      if (isDry) return { isInUse: false, error: null };
       // Reading a page takes a short time, but copying the mirror can keep the log in use for hours.
       sqlite.pragma(`busy_timeout = ${readerWaitMs}`);
       const [{ busy }] = sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
       mark = this.#takeMark();
-      return busy === 0 ? null : 'in use';
+      return { isInUse: busy !== 0, error: null };
     } catch (error) {
-      const explained = explainSqliteError(error, path);
-      if (explained instanceof DocmirrorError) return explained;
-      throw explained;
+      return { isInUse: false, error: explainSqliteError(error, path) };
     } finally {
       try {
         this.#file.close();

@@ -119,7 +119,8 @@ describe.concurrent('backup --restore', () => {
       expect(await scene.run('backup', '--restore', copy)).toMatchObject({ code: 0 });
       const rights = (path: string) => [statSync(path).uid, statSync(path).gid, statSync(path).mode & 0o777];
       expect(rights(scene.database)).toEqual([65534, 65534, 0o640]);
-      expect(rights(`${scene.database}.lock`)).toEqual([65534, 65534, 0o600]);
+      for (const beside of ['lock', 'restored'])
+        expect(rights(`${scene.database}.${beside}`)).toEqual([65534, 65534, 0o600]);
     },
   );
 
