@@ -107,8 +107,7 @@ async function examine(context: Context, check: Check): Promise<void> {
   for (const { path, bytes, canGoFrom } of copiesOfBefore(database))
     await check('copy', () => {
       const found = `${path} is from before an upgrade, ${bytesText(bytes)}; it can go from ${canGoFrom.slice(0, 10)} on`;
-      const isOld = Date.parse(canGoFrom) < Date.now();
-      return isOld ? { status: 'warning', found, todo: 'Remove it.' } : found;
+      return Date.parse(canGoFrom) > Date.now() ? found : { status: 'warning', found, todo: 'Remove it.' };
     });
   await check('share', () => {
     if (share === null) return { status: 'skipped', found: 'none is set (DOCMIRROR_SHARE)' };

@@ -221,11 +221,10 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
 }
 
 const restoredBeside = (mirror: string) => `${mirror}.restored`;
-const restoredShape = object({ receipts: whole() });
 
 /** How many receipts a mirror had when it was restored last; undefined if it never was. */
 export function receiptsRestored(mirror: string): number | undefined {
-  return readBeside(restoredShape, restoredBeside(fileBehind(mirror)))?.receipts;
+  return readBeside(object({ receipts: whole() }), restoredBeside(fileBehind(mirror)))?.receipts;
 }
 
 function fill(file: DatabaseCopy, copy: string) {
