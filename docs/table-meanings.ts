@@ -126,7 +126,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
       error_code: ['the code of the error, for programs; null if there was none', 'overloaded'],
       error_message: ['the message of the error, for people', 'GET … answered 503'],
-      docmirror_version: ['the version of docmirror that made it', '0.4.0'],
+      docmirror_version: ['the version of docmirror that made it', '0.5.0'],
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
       labels: ['JSON of `DOCMIRROR_LABELS`; null if it was not set', '{"tenant":"acme"}'],

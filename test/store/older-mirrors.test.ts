@@ -14,6 +14,7 @@ import { drizzle } from 'drizzle-orm/better-sqlite3';
 import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { expect, test } from 'vitest';
 import { currentShape } from '../../src/store/file/open.ts';
+import { version } from '../../src/version.ts';
 import { makeOutgrownMirror } from '../support/outgrown-mirror.ts';
 import { runCli, sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
@@ -86,7 +87,7 @@ test('the first run brings a mirror of 0.3.0 up to date, after a copy, with all 
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
   // Once is enough.
   expect(await begin(scene)).toMatchObject({ code: 1 });
-  expect(upgrades(scene.database)).toEqual([{ version: '0.4.0' }]);
+  expect(upgrades(scene.database)).toEqual([{ version }]);
 });
 
 test.each(readdirSync(support).filter(name => name.endsWith('.gz')))('%s becomes sound', async name => {
