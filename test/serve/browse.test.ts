@@ -357,3 +357,31 @@ test('a token file is read again when a token is refused, and refused tokens are
   );
   expect(stderr).not.toMatch(/first-token|second-token|pageSize=1/);
 });
+
+test('connections without a name are offered by their ids, and an empty kind is not offered', async () => {
+  await using other = await setScene({}, { exports: 5, collections: 50 });
+  const { lists } = other.service;
+  const from = (at: number, name: string | null) => ({ sourceConnection: { id: 800 + at, name } });
+  const exportedAt = new Date(Date.now() - 60_000).toISOString();
+  const names = [null, '', ' \t'];
+  names.forEach((name, at) => {
+    lists['document-exports'].push(
+      documentExport(300 + at, { ...from(at, name), sourceDocumentKind: '', exportedAt }),
+    );
+  });
+  // A list with so many connections has suggestions, and no choices.
+  lists.collections = lists.collections.map((_, at) =>
+    collection(at + 1, from(at, names[at] === undefined ? `name ${at}` : names[at])),
+  );
+  await other.sync();
+  await using pages = await serveScene(other);
+  const html = async (path: string) => (await pages.get(path)).text();
+  const exports = await html('/document-exports');
+  for (const at of [0, 1, 2])
+    expect(exports).toContain(`<option value="80${at}">connection 80${at} (1)</option>`);
+  expect(exports.match(/<option value=""/g)).toHaveLength(3);
+  expect(await html('/collections')).toContain('<option value="connection 801">connection 801 (1)</option>');
+  expect(idsOn(await html('/collections?source=connection+801'))).toEqual([2]);
+  expect(await html('/changes')).toContain('<option value="connection 802">');
+  expect(await html('/')).toContain('connection 801');
+});

@@ -107,7 +107,7 @@ function rejectionsOf(sqlite: Database.Database, { resource, lastEnded }: ListSt
 }
 
 const connectionName = (id: string) =>
-  `iif(${id} IS NULL, 'no connection', coalesce((SELECT name FROM connections WHERE id = ${id}), 'connection ' || ${id}))`;
+  `iif(${id} IS NULL, 'no connection', coalesce((SELECT nullif(trim(name), '') FROM connections WHERE id = ${id}), 'connection ' || ${id}))`;
 
 const entriesMax = 10;
 

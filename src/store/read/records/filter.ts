@@ -83,6 +83,9 @@ function connectionsNamed(sqlite: Database.Database, wanted: string, isByPart: b
     return sqlite.prepare<object, number>(query).pluck().all(values);
   };
   const exact = named('');
+  // A connection without a name is offered as this.
+  const id = /^connection (-?\d+)$/.exec(wanted)?.[1];
+  if (exact.length === 0 && id !== undefined) return [Number(id)];
   return exact.length > 0 || !isByPart ? exact : named('%');
 }
 

@@ -57,17 +57,21 @@ export interface Choice {
 /** What a filter form offers by the names of its fields; users can also type others. */
 export type Choices = Readonly<Record<string, readonly Choice[]>>;
 
-/** The 300 most frequent values of each filter of a list. */
+/** The 300 most frequent values of each filter of a list. An empty text is left out: a form can't send it. */
 export function filterChoices(sqlite: Database.Database, { filters, table }: Browsable): Choices {
   const fields = Object.entries(filters).filter(([name]) => name !== 'time');
   const found = fields.map(([name, { column, kind }]) => {
-    const label = kind === 'connection' ? '(SELECT name FROM connections WHERE id = value)' : 'value';
-    const choices = sqlite.prepare<[], Choice>(
-      `SELECT CAST(value AS TEXT) AS value, coalesce(nullif(trim(${label}), ''), value) AS label, count FROM (
-         SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value IS NOT NULL
+    const nameOf = kind === 'connection' ? '(SELECT name FROM connections WHERE id = value)' : 'value';
+    const choices = sqlite.prepare<[], Omit<Choice, 'label'> & { readonly label: string | null }>(
+      `SELECT CAST(value AS TEXT) AS value, ${nameOf} AS label, count FROM (
+         SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value <> ''
          GROUP BY 1 ORDER BY 2 DESC LIMIT 300)`,
     );
-    return [name, choices.all()] as const;
+    const named = choices.all().map(({ label, ...choice }): Choice => {
+      const unnamed = kind === 'connection' ? `connection ${choice.value}` : choice.value;
+      return { ...choice, label: label?.trim() ? label : unnamed };
+    });
+    return [name, named] as const;
   });
   return Object.fromEntries(found);
 }
