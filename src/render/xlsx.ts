@@ -49,7 +49,7 @@ const parts: Readonly<Record<string, string>> = {
   'xl/styles.xml': styleSheet,
 };
 
-/** Rows as an Excel workbook, piece by piece: texts are texts whatever they look like, and times are times in UTC. */
+/** Rows as an Excel workbook, piece by piece: texts are texts, cut to what a cell can have, and times are times in UTC. */
 export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<Uint8Array> {
   const pieces: Uint8Array[] = [];
   const zip = new Zip((error, piece) => {
@@ -68,7 +68,8 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   const rowXml = (row: readonly CellValue[], number: number) =>
     `<row r="${number}">${row.map((value, at) => cellOf(value, `${letters[at]}${number}`, isTime[at] === true)).join('')}</row>`;
   const heading = columns.map(({ name }, at) => textCell(name, `${letters[at]}1`, styles.heading));
-  const batches = inBatches(rows, rowsPerPiece);
+  // If this ends early, the statement behind the rows ends, too.
+  using batches = inBatches(rows, rowsPerPiece);
   let batch = batches.next();
   const widths = columns.map(({ name }, at) => {
     const lengths = (batch.value ?? []).map((row: readonly CellValue[]) => String(row[at] ?? '').length);
@@ -85,7 +86,10 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   for (; batch.done !== true; batch = batches.next()) {
     const firstNumber = rowCount + 2;
     rowCount += batch.value.length;
-    if (rowCount > rowsMax) throw tooMuch(`${rowsMax} rows below its heading`);
+    if (rowCount > rowsMax)
+      throw new UsageError(
+        `--format xlsx: a sheet has at most ${rowsMax} rows below its heading, and this is more. Use --format csv or parquet.`,
+      );
     sheet.push(strToU8(batch.value.map((row, at) => rowXml(row, firstNumber + at)).join('')));
     yield* pieces.splice(0);
   }
@@ -102,12 +106,6 @@ function lettersOf(at: number): string {
   return (at < 26 ? '' : lettersOf(Math.floor(at / 26) - 1)) + String.fromCharCode(65 + (at % 26));
 }
 
-function tooMuch(limit: string): UsageError {
-  return new UsageError(
-    `--format xlsx: a sheet has at most ${limit}, and this is more. Use --format csv or parquet.`,
-  );
-}
-
 function cellOf(value: CellValue, place: string, isTime: boolean): string {
   if (value === null) return '';
   if (typeof value === 'object') return textCell(JSON.stringify(value), place);
@@ -122,16 +120,18 @@ function cellOf(value: CellValue, place: string, isTime: boolean): string {
 }
 
 function textCell(text: string, place: string, style?: number): string {
-  if (text.length > textMax) throw tooMuch(`${textMax} characters in a cell`);
+  // No half of a character is before the mark.
+  const kept =
+    text.length > textMax ? `${text.slice(0, textMax - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
   const own = style === undefined ? '' : ` s="${style}"`;
-  return `<c r="${place}"${own} t="inlineStr"><is><t xml:space="preserve">${escaped(text)}</t></is></c>`;
+  return `<c r="${place}"${own} t="inlineStr"><is><t xml:space="preserve">${escaped(kept)}</t></is></c>`;
 }
 
-const special = /[&<>\ufffe\uffff]|(?![\t\n])\p{Cc}|_(?=x[0-9a-f]{4}_)/giu;
+const special = /[&<>\ufffe\uffff]|(?![\t\n\u007f-\u009f])\p{Cc}|_(?=x[0-9a-f]{4}_)/giu;
 
 const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
 
-/** A text in XML. It has no word for control characters, so that workbooks write them as `_x0001_`. */
+/** A text in XML. It has no word for most characters below the space, so that workbooks write them as `_x0001_`. */
 function escaped(text: string): string {
   const codeOf = (sign: string) => sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   return text.replace(special, sign => names[sign] ?? `_x${codeOf(sign)}_`);

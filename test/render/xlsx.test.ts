@@ -61,10 +61,27 @@ test('a time before March 1900, or after 9999, is a text, because a spreadsheet 
   expect(cells.map(({ numFmt }) => numFmt)).toEqual([undefined, time, time, date]);
 });
 
-test('more than a sheet can have is refused in words', () => {
-  expect(() => sheetOf([['x'.repeat(32_768), null, null]])).toThrow(/at most 32767 characters/);
-  const rows = function* (count: number) {
-    for (let at = 0; at < count; at++) yield [];
+test('a text that is longer than a cell is cut, and a mark shows it', () => {
+  const textOf = (title: string) =>
+    />([^<]*)<\/t><\/is><\/c><\/row><\/sheetData>/.exec(sheetOf([[title]]))?.[1];
+  expect(textOf('x'.repeat(32_767))).toBe('x'.repeat(32_767));
+  expect(textOf('x'.repeat(40_000))).toBe(`${'x'.repeat(32_766)}…`);
+  expect(textOf(`${'x'.repeat(32_765)}😀x`)).toBe(`${'x'.repeat(32_765)}…`);
+});
+
+test('characters that XML can have are written as they are', () => {
+  expect(sheetOf([['a\u007f\u0085\u009bb', null, null]])).toContain('>a\u007f\u0085\u009bb</t>');
+});
+
+test('more rows than a sheet can have are refused in words, and the statement behind them ends', () => {
+  let isOpen = true;
+  const rows = function* () {
+    try {
+      while (true) yield [];
+    } finally {
+      isOpen = false;
+    }
   };
-  expect(() => sheetOf(rows(1_048_576))).toThrow(/at most 1048575 rows .* Use --format csv or parquet/);
+  expect(() => sheetOf(rows())).toThrow(/at most 1048575 rows .* Use --format csv or parquet/);
+  expect(isOpen).toBe(false);
 });
