@@ -14,10 +14,11 @@ export const advice = {
   unauthorized: 'Get a new token, and put it where the message says that it came from.',
   forbidden: 'Ask for permission to read the list, or sync only the other lists with --resource.',
   not_found:
-    'Check the path in DOCMIRROR_BASE_URL: the lists are below it, under /v2/. If "show" or "erase" says this, check the id.',
+    'Check DOCMIRROR_BASE_URL: docmirror adds /v2/ and the list to it, so it must not end in /v2. If "show" or "erase" says this, check the id.',
   redirected: 'Set DOCMIRROR_BASE_URL to the final address: docmirror sends the token nowhere else.',
   refused: 'Try DOCMIRROR_PAGE_SIZE=50, or ask who runs the service.',
-  overloaded: 'Lower DOCMIRROR_CONCURRENCY, or run at another time. The next run tries again.',
+  overloaded:
+    'The service was overloaded or down during the run. The next run tries again. If this stays, lower DOCMIRROR_CONCURRENCY, or run at another time.',
   server_error: 'The next run tries again. If this stays, ask who runs the service.',
   timeout: 'Set DOCMIRROR_TIMEOUT_MS to more, or DOCMIRROR_PAGE_SIZE to less. The next run tries again.',
   network:
@@ -57,8 +58,12 @@ const ofOutages = ['overloaded', 'server_error', 'timeout', 'network'];
 const isDown =
   'Not one page came, so the service is probably down. There is nothing to do here: the mirror stays as it was, and the next run tries again. If this stays, ask who runs the service, and check DOCMIRROR_BASE_URL.';
 
-/** The advice for a code; null if there is no such code. `hasAnswered` says whether a page of the list came before. */
-export function adviceOn(code: string, hasAnswered = true): string | null {
+const isToBeLeftAlone =
+  'Wait until the time that the message names, and run again. To let a run wait for so long, set DOCMIRROR_GIVE_UP_AFTER to more.';
+
+/** The advice for a code; null if there is no such code. `hasAnswered` says whether a page of the list came before the `message`. */
+export function adviceOn(code: string, hasAnswered = true, message = ''): string | null {
+  if (message.includes('; the service wants no requests until ')) return isToBeLeftAlone;
   if (!hasAnswered && ofOutages.includes(code)) return isDown;
   return Object.hasOwn(advice, code) ? advice[code as ErrorCode] : null;
 }

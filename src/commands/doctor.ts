@@ -44,7 +44,7 @@ export const doctor = command({
       } catch (error) {
         const { message, code, exitCode } = failureOf(error);
         if (code === 'internal') throw error;
-        end = { status: 'failed', found: message, todo: adviceOn(code, false), code, exitCode };
+        end = { status: 'failed', found: message, todo: adviceOn(code, false, message), code, exitCode };
       }
       const { exitCode = exitCodes.done, found = '', ...rest } = end;
       const usual = { check: name, status: 'ok', todo: null, code: null } as const;

@@ -83,7 +83,7 @@ export function firstLine(
 /** What a note says of several lists: without the path of one, and without the tries that only the first of them got. */
 export function causeOf(text: string): string {
   return text
-    .replace(/(?<=GET \S+\/v2\/)\S+/, '…')
+    .replace(/(?<=GET \S+\/v2\/)(?!v2\/)\S+/, '…')
     .replace('; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over', '');
 }
 
@@ -143,7 +143,7 @@ export function notesOn(
           ? 'Its process died.'
           : [`${error.message} [${error.code}]`, kept].filter(Boolean).join(' '),
       advice:
-        adviceOn(error?.code ?? '', list.firstPageNo !== null) ??
+        adviceOn(error?.code ?? '', list.firstPageNo !== null, error?.message) ??
         'The mirror keeps what it had, and the next run tries again.',
     });
   if (completeness === 'unproven' && kept === null)

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ServiceError } from '../../src/errors.ts';
 import { firstLine, type SharedRunSummary, summaryText } from '../../src/render/run-summary.ts';
+import { leftAloneError } from '../../src/service/patience.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 
 const plain: ListOutcome = {
@@ -167,6 +169,31 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
       expect(summaryText(summaryOf([slow]))).not.toContain('nothing to do here');
     },
   );
+
+  test.each([null, 1])(
+    'says to wait if the service names a time, whether or not a page came: %s',
+    firstPageNo => {
+      const { message } = leftAloneError(
+        new ServiceError('overloaded', 'GET … answered 429: too many requests', { retryable: true }),
+        7_200_000,
+        0,
+      );
+      const asked = { ...failed, firstPageNo, error: { code: 'overloaded', message } } as const;
+      const text = summaryText(summaryOf([asked]));
+      expect(text).toContain('until 1970-01-01T02:00:00.000Z');
+      expect(text).toMatch(/What to do:\n- Wait until the time that the message names, and run again\./);
+    },
+  );
+
+  test('shows that the base address ends in /v2, also if the cause is that of all lists', () => {
+    const missing = (resource: 'collections' | 'webhooks') => {
+      const message = `GET https://api.example.com/v2/v2/${resource} answered 404: there is no page at this address`;
+      return { ...failed, resource, firstPageNo: null, error: { code: 'not_found', message } } as const;
+    };
+    const text = summaryText(summaryOf([missing('collections'), missing('webhooks')]));
+    expect(text).toContain('GET https://api.example.com/v2/v2/… answered 404');
+    expect(text).toContain('it must not end in /v2.');
+  });
 
   test('advises one command for all lists that it is about', () => {
     const lists = [unproven, withheld, { ...unproven, resource: 'webhooks' } as const];
