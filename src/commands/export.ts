@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { keptResources, tableOf } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
+import { printableJson } from '../printable.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
@@ -78,7 +79,7 @@ export const exportMirror = command({
       await fill(
         file,
         write === null
-          ? rows.of(state.wire(resource)).map(item => `${item}\n`)
+          ? rows.of(state.wire(resource)).map(item => printableJson(`${item}\n`))
           : write(table.columns, rows.of(table.rows)),
         context,
       );

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { printableJson } from '../printable.ts';
 import { ndjsonLine } from '../render/changes.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
@@ -57,9 +58,11 @@ export function addApi(app: FastifyInstance, database: string): void {
   const get = answersFrom(app, database, 'application/json; charset=utf-8');
   for (const browsable of browsables)
     get(`/v2/${browsable.resource}`, listQuery(browsable, 'pageNo', 'pageSize'), (sqlite, { query }) =>
-      listBody(sqlite, browsable, query),
+      printableJson(listBody(sqlite, browsable, query)),
     );
-  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), changesBody);
+  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), (sqlite, request) =>
+    printableJson(changesBody(sqlite, request)),
+  );
 }
 
 /** The JSON text of one page of a list, in the service's own shape. */

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
@@ -384,4 +384,21 @@ test('connections without a name are offered by their ids, and an empty kind is 
   expect(idsOn(await html('/collections?source=connection+801'))).toEqual([2]);
   expect(await html('/changes')).toContain('<option value="connection 802">');
   expect(await html('/')).toContain('connection 801');
+});
+
+test('JSON for programs, in answers and in files, has no raw character that could control a terminal', async () => {
+  await using other = await setScene({}, { exports: 0 });
+  const title = 'a\u009b31m\u007fb\u202ec';
+  other.service.lists['document-exports'].push(documentExport(1, { sourceDocumentTitle: title }));
+  await other.sync();
+  const out = join(other.folder, 'lists');
+  expect(await other.run('export', '--out', out)).toMatchObject({ code: 0 });
+  await using api = await serveScene(other);
+  const texts = await Promise.all(
+    ['/v2/document-exports', '/v2/changes'].map(async path => (await api.get(path)).text()),
+  );
+  for (const text of [...texts, readFileSync(join(out, 'document_exports.ndjson'), 'utf8')]) {
+    expect(text).toContain('a\\u009b31m\\u007fb\\u202ec');
+    expect(JSON.stringify(JSON.parse(text))).toContain(title);
+  }
 });
