@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { UsageError } from '../errors.ts';
-import { printable } from '../printable.ts';
+import { printable, printableLines } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { isStandardOutput } from '../store/file/links.ts';
 import { AtomicFile } from '../store/file/whole-file.ts';
@@ -87,7 +87,10 @@ export async function deliver(
   if ((format === 'parquet' || format === 'xlsx') && stdout.isTTY)
     throw new UsageError(`--format ${format} is not for a terminal. Name a file with --out.`);
   io.line.work('asking the mirror');
-  for (const chunk of chunksOf(pieces)) {
+  // Files and other programs get the texts as they are. A terminal would obey them.
+  const isObeyed = stdout.isTTY === true && format === 'csv';
+  const shown = isObeyed ? Iterator.from(pieces).map(piece => printableLines(String(piece))) : pieces;
+  for (const chunk of chunksOf(shown)) {
     await io.line.clear();
     const error = await new Promise(resolve => stdout.write(chunk, resolve));
     if (error instanceof Error) return false;

@@ -107,3 +107,12 @@ test('status colours each verdict, also in the middle of a line', async () => {
   const { raw } = await onTerminal(['status'], scene.env, { columns: 100 });
   expect(raw.split('\u001b[32mcomplete: proven\u001b[39m  ')).toHaveLength(4);
 });
+
+test('CSV on a terminal shows control characters of the data, and elsewhere it has them as they are', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const args = ['query', "SELECT 'a' || char(27, 91, 51, 49, 109, 155) || 'ü' AS title", '--format', 'csv'];
+  const { raw } = await onTerminal(args, scene.env);
+  expect(raw).toContain('title\r\na\\u001b[31m\\u009bü\r\n');
+  expect((await scene.run(...args)).stdout).toBe('title\na\u001b[31m\u009bü\n');
+});
