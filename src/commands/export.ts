@@ -1,7 +1,8 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { keptResources, tableOf } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
-import { printableJson } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import { bytesText, count, counted } from '../render/numbers.ts';
 import { renderTable } from '../render/table.ts';
 import { fileFormats, tableWriter } from '../render/table-file.ts';
@@ -68,6 +69,8 @@ export const exportMirror = command({
     const state = new MirrorState(sqlite, runId);
     const write = format === 'ndjson' ? null : await tableWriter(format);
     const written: { readonly file: AtomicFile; readonly rows: Tally }[] = [];
+    if (statSync(out, { throwIfNoEntry: false })?.isFile())
+      throw new UsageError(`--out: ${printable(out)} is a file. Name a folder.`);
     makeFolders(out);
     using files = new DisposableStack();
     for (const resource of resources) {

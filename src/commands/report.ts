@@ -48,7 +48,7 @@ export const report = command({
     const period = reportPeriod(zone, sinceMs, untilMs, isLength(since));
     const data = readReport(config.database, period);
     const html = page(null, reportParts(data, zone, maxAge, title));
-    if (isStandardOutput(out)) return html;
+    if (out === '-' || isStandardOutput(out)) return html;
     writeWhole(out, html);
     return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
   },

@@ -76,7 +76,7 @@ export async function deliver(
   io: Outside,
 ): Promise<boolean> {
   const { stdout } = io;
-  if (out !== null && !isStandardOutput(out)) {
+  if (out !== null && out !== '-' && !isStandardOutput(out)) {
     using file = new AtomicFile(out);
     await fill(file, pieces, io);
     file.putInPlace();

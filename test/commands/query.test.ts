@@ -208,3 +208,21 @@ test.each(['xlsx', 'parquet', 'csv'])('a terminal is sent no bytes that are not 
   else expect(await done).toBe(`--format ${format} is not for a terminal. Name a file with --out.`);
   expect(sent.join('')).toBe(format === 'csv' ? 'a piece' : '');
 });
+
+test('--out - is standard output, also of a report', async () => {
+  const rows = await scene.run('query', 'SELECT 1 AS a', '--format', 'csv', '--out', '-');
+  expect(rows).toMatchObject({ code: 0, stdout: 'a\n1\n' });
+  expect((await scene.run('report', '--out', '-')).stdout).toMatch(/^<!doctype html>/i);
+  expect(existsSync(join(scene.folder, '-'))).toBe(false);
+});
+
+test('export says that it needs a folder if --out is a file', async () => {
+  const out = join(scene.folder, 'not-a-folder');
+  writeFileSync(out, 'mine');
+  const { code, stderr } = await scene.run('export', '--out', out);
+  expect({ code, stderr }).toEqual({
+    code: refused,
+    stderr: `docmirror: --out: ${out} is a file. Name a folder. [settings]\n`,
+  });
+  expect(readFileSync(out, 'utf8')).toBe('mine');
+});
