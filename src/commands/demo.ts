@@ -4,7 +4,7 @@ import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
 import { fieldsText, type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { wrap } from '../render/table.ts';
+import { linesOf, wrap, wrapLines } from '../render/table.ts';
 import { makeSample } from '../sample/sample.ts';
 import { serveSample } from '../sample/server.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
@@ -74,7 +74,8 @@ export const demo = command({
     const service = { baseUrl: server.url, token, proxy: null, extraCa: null };
     const logger = createLogger(config, context);
     const width = summaryWidth(widthOf(stdout));
-    stdout.write(`${introduction}\n`);
+    const paragraph = introduction.trimEnd().replaceAll('\n', ' ');
+    stdout.write(`${Number.isFinite(width) ? linesOf(wrap(paragraph, width)) : introduction}\n`);
     try {
       for (let day = 1; day <= days && !signal.aborted; day++) {
         const isLast = day === days;
@@ -144,11 +145,12 @@ function ending(summary: SharedRunSummary, width: number, { stdout }: Context): 
   const changes = found.toArray();
   // Records that are new come last, because they are the most.
   const shown = changes.toSorted((a, b) => b.operation.localeCompare(a.operation));
+  const changed = changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(widthOf(stdout)));
   return `
 ${startedAt.slice(0, 10)}  $ docmirror sync
 ${summaryText(summary, width)}
 What run ${runId} changed:
-${changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(widthOf(stdout)))}
+${wrapLines(changed.trimEnd(), widthOf(stdout))}
 The mirror is ${database}, its share for readers ${share}. Try:
   sqlite3 ${share} "SELECT * FROM sync_status"
   sqlite3 ${share} "SELECT source_connection_name, count(*) FROM document_exports_named GROUP BY 1"

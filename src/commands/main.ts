@@ -5,6 +5,7 @@ import { type Given, named, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
 import { exitCodes, tryToRead, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
+import { wrapLines } from '../render/table.ts';
 import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { notifierSettings } from './flags.ts';
@@ -47,7 +48,8 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
     const message = printable(context.secrets.redact(failure.message));
     const told = `${notifies ? whose(context.settings) : ''}${message}`;
     const stack = error instanceof Error && code === 'internal' ? `: ${error.stack}` : '';
-    io.stderr.write(`docmirror: ${told}${printableLines(context.secrets.redact(stack))} [${code}]\n`);
+    const said = `docmirror: ${told}${printableLines(context.secrets.redact(stack))} [${code}]`;
+    io.stderr.write(wrapLines(said, widthOf(io.stderr)));
     // If flags or settings could not be read, only the environment says whom to tell.
     if (notifies) context.notifier ??= await notifierFor(name, context);
     await context.notifier?.ended(exitCode, `docmirror ${name}: ${told} [${code}]`);

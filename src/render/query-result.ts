@@ -33,14 +33,19 @@ export async function queryPieces(
   return write(typed, fitted);
 }
 
+/** On a terminal, the most characters of a cell. */
+const cellMax = 1_000;
+
 /** A longer table repeats its heading, because the widths are computed for this many rows. */
 const rowsPerTable = 1_000;
 
 function* tablePieces(columns: readonly string[], rows: Iterable<Row>, width: number): Generator<string> {
   const names = columns.map(printable);
+  const isCut = (text: string) => Number.isFinite(width) && text.length > cellMax;
+  const shown = (text: string) => (isCut(text) ? `${text.slice(0, cellMax)}…` : text);
   let between = '';
   for (const some of inBatches(rows, rowsPerTable)) {
-    const cells = some.map(row => row.map(value => String(value ?? '')));
+    const cells = some.map(row => row.map(value => shown(String(value ?? ''))));
     yield between + renderTable(names, cells, width);
     between = '\n';
   }

@@ -6,7 +6,7 @@ import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { fieldsText, keptText } from './run-summary.ts';
-import { linesOf, renderTable } from './table.ts';
+import { renderTable, wrapLines } from './table.ts';
 
 /** When a watch will start its next run. */
 export type NextRun = ValueOf<typeof nextRun>;
@@ -35,7 +35,8 @@ export function statusText(
   });
   if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));
-  return renderTable(statusColumns, rows, width) + (notes.length === 0 ? '' : `\n${linesOf(notes)}`);
+  const table = renderTable(statusColumns, rows, width);
+  return notes.length === 0 ? table : `${table}\n${wrapLines(notes.join('\n'), width)}`;
 }
 
 /** A tick can come a little late, and its run can wait for the watch's jitter; in milliseconds. */

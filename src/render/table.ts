@@ -106,4 +106,9 @@ export function wrap(text: string, width: number, indent = ''): string[] {
   return [...lines, line];
 }
 
+/** Each line of a text, in lines of at most `width` columns. */
+export function wrapLines(text: string, width: number): string {
+  return linesOf(text.split('\n').flatMap(line => wrap(line, width, '  ')));
+}
+
 const isWide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;

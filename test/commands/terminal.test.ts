@@ -116,3 +116,29 @@ test('CSV on a terminal shows control characters of the data, and elsewhere it h
   expect(raw).toContain('title\r\na\\u001b[31m\\u009bü\r\n');
   expect((await scene.run(...args)).stdout).toBe('title\na\u001b[31m\u009bü\n');
 });
+
+test('sentences of status, demo and errors fit a terminal', async () => {
+  await using scene = await setScene({ status: { webhooks: 404 } });
+  await scene.sync();
+  const env = { ...scene.env, DOCMIRROR_LOG_LEVEL: 'error' };
+  const status = await onTerminal(['status'], env, { columns: 60 });
+  expect(status.lines.join(' ').replaceAll(/\s+/g, ' ')).toContain(
+    'there is no page at this address [not_found]',
+  );
+  const wrong = await onTerminal(['status', '--max-age', 'soon'], env, { columns: 60 });
+  expect(wrong.lines.length).toBeGreaterThan(2);
+  const demo = await onTerminal(['demo', '--records', '60'], env, { columns: 60, cwd: scene.folder });
+  const isWhole = /^ {2}(sqlite3|docmirror) |^For a service|^The mirror is|^[0-9a-f]{64}$/;
+  expect(demo.lines.filter(line => line.startsWith('~ '))).not.toEqual([]);
+  for (const { lines } of [status, wrong, demo])
+    expect(lines.filter(line => widthOf(line) > 60 && !isWhole.test(line))).toEqual([]);
+});
+
+test('a table on a terminal cuts a cell of a million characters, and elsewhere has all of it', async () => {
+  await using scene = await setScene();
+  await scene.sync();
+  const args = ['query', "SELECT replace(hex(zeroblob(500000)), '0', 'x') AS title, 7 AS n"];
+  const { lines } = await onTerminal(args, scene.env);
+  expect(lines.slice(0, 2)).toEqual([`${'x'.repeat(1_000)}…`, '  n: 7']);
+  expect((await scene.run(...args)).stdout).toContain('x'.repeat(1_000_000));
+});

@@ -18,13 +18,14 @@ export interface Shown {
 export async function onTerminal(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
-  { columns = 80, onShown = (_: string) => {} } = {},
+  { columns = 80, cwd = process.cwd(), onShown = (_: string) => {} } = {},
 ): Promise<Shown> {
   const words = [process.execPath, '--', programPath, ...args].map(
     word => `'${word.replaceAll("'", `'\\''`)}'`,
   );
   const command = `stty cols ${columns}; exec ${words.join(' ')}`;
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+    cwd,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...env },
   });
