@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { programPath } from '../support/program.ts';
-import { spawnCli, sqlite } from '../support/run-cli.ts';
+import { programFolder, programPath } from '../support/program.ts';
+import { runCli, spawnCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 /** Where an output goes: it is read, nobody reads it, as behind `| true`, or nothing can be written to it. */
@@ -102,3 +103,31 @@ async function freePort(): Promise<number> {
   if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   return address.port;
 }
+
+/** A Node.js that is too old for docmirror, if this machine has one in its PATH. */
+const oldNode = (process.env.PATH ?? '')
+  .split(':')
+  .map(folder => join(folder, 'node'))
+  .find(
+    path => existsSync(path) && /^v(\d|1\d|2[0-3])\./.test(spawnSync(path, ['--version']).stdout.toString()),
+  );
+
+test.skipIf(oldNode === undefined)('a Node.js that is too old gets a message of one sentence', () => {
+  const program = join(programFolder, 'cli.js');
+  const { status, stdout, stderr } = spawnSync(String(oldNode), [program, 'status'], { encoding: 'utf8' });
+  expect([status, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(/^docmirror needs Node\.js 24 or newer, but this is v\d[^\n]*\n$/);
+});
+
+test.each([['--version'], ['demo']])(
+  '%s runs no compiled code from the folder for temporary files',
+  async command => {
+    await using folder = temporaryFolder();
+    await using temporary = temporaryFolder();
+    const env = { TMPDIR: temporary.path, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const { code, stderr } = await runCli([command], { env, cwd: folder.path });
+    // Node would name each file that it looks for in the cache.
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(readdirSync(temporary.path)).toEqual([]);
+  },
+);
