@@ -71,6 +71,17 @@ describe('a backup', () => {
   });
 });
 
+test('a backup of another mirror is neither replaced nor restored', async () => {
+  await using scene = await setTwo();
+  expect(await scene.run('backup', 'copy.sqlite', '--database', scene.other)).toMatchObject({ code: 0 });
+  const bytes = () => [join(scene.folder, 'copy.sqlite'), scene.database].map(path => readFileSync(path));
+  const before = bytes();
+  const said = { code: 2, stderr: expect.stringContaining('copy.sqlite is of another mirror') };
+  for (const words of ['backup copy.sqlite', 'backup --restore copy.sqlite'])
+    expect(await scene.run(...words.split(' '))).toMatchObject(said);
+  expect(bytes()).toEqual(before);
+});
+
 describe('backup --list', () => {
   test('lists backups mirror by mirror, and exits with 4 if the newest is too old or altered', async () => {
     await using scene = await setTwo();
@@ -112,6 +123,20 @@ test('backup --list tells a backup of a clock that was ahead, and one whose file
   });
   rmSync(path);
   expect(await scene.run(...list)).toMatchObject({ code: 4, stdout: expect.stringMatching(/ missing$/m) });
+});
+
+test('a mirror is not restored from itself', async () => {
+  await using scene = await setScene({}, { exports: 1 });
+  await scene.sync();
+  const { code, stderr } = await scene.run('backup', '--restore', scene.database);
+  expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is the mirror itself') });
+});
+
+test('a mirror that runs write to is not listed as a backup', async () => {
+  await using scene = await setScene({}, { exports: 1 });
+  await scene.sync('--database', 'live-20260101T000000Z.sqlite');
+  const { stdout } = await scene.run('backup', '--list', '.', '--json');
+  expect(JSON.parse(stdout)).toEqual({ backups: [], copies: [] });
 });
 
 describe('backup --restore', () => {

@@ -134,10 +134,15 @@ test('finds a mirror in which somebody wrote, and one that is damaged, and ends 
 test('asks no other service than that of the mirror, and says so', async () => {
   await using scene = await setScene({}, { exports: 1 });
   await scene.sync();
-  const { code, of } = await doctor(scene, '--base-url', 'http://127.0.0.1:9');
+  const flags = ['--base-url', 'http://127.0.0.1:9', '--give-up-after', '0'];
+  const { code, of } = await doctor(scene, ...flags);
   expect(code).toBe(2);
   expect(of('mirror')?.found).toContain('is the mirror of');
   expect(of('token')).toBeUndefined();
+  expect(await scene.run('sync', ...flags)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is the mirror of'),
+  });
 });
 
 test('finds a run that is using the mirror', async () => {

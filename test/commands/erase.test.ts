@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { revisionOf } from '../../src/store/read/runs/freshness.ts';
+import { readMirror } from '../../src/store/read/sqlite.ts';
 import { tamper } from '../store/verify/tamper.ts';
 import { holdRun } from '../support/held-run.ts';
 import { syncScene } from '../support/in-process.ts';
@@ -130,7 +132,11 @@ describe('erase', () => {
 
   test('leaves what the service still lists, and says so; a second time it writes no receipt', async () => {
     await using scene = secretScene();
+    // A cache or a browser has pages with the text.
+    const revision = () => readMirror(scene.database, revisionOf);
+    const cached = revision();
     const { stdout } = await scene.run('erase', 'collections', '2', '--json', '--actor', 'law');
+    expect(revision()).not.toBe(cached);
     expect(JSON.parse(stdout)).toMatchObject({
       resource: 'collections',
       recordId: 2,

@@ -1,4 +1,8 @@
+import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { createLogger } from '../../src/commands/logging.ts';
+import { logLineForPeople } from '../../src/render/log-line.ts';
+import { Secrets } from '../../src/service/secrets.ts';
 import { setScene } from '../support/scene.ts';
 
 /** What a terminal would heed or turn round: no line may have it raw. */
@@ -20,4 +24,30 @@ test('a line of the log is JSON of the same text, without a character that could
   expect(said.map(({ msg }) => msg)).toContain('the metrics could not be written');
   expect(stderr).toContain('\\u009b');
   expect(stderr).toContain('\\u202e');
+});
+
+test('a sentence of the log shows each such character as an escape, also in the name of a field', () => {
+  const text = `a${String.fromCodePoint(0x1b, ...unsafe)}b`;
+  const entry = {
+    time: '2026-06-10T00:00:00.000Z',
+    level: 'warn',
+    msg: text,
+    [text]: text,
+    to: { at: text },
+  };
+  const line = logLineForPeople(JSON.stringify({ ...entry, error: { code: 'network', message: text } }));
+  expect(line).not.toMatch(/(?!\n$)[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u);
+  expect(line.split('\\u202e')).toHaveLength(6);
+});
+
+test.each([false, true])('a line of the log never shows a secret; on a terminal: %s', isTTY => {
+  const secrets = new Secrets();
+  secrets.add('hidden-word');
+  const stderr = Object.assign(new PassThrough(), { isTTY });
+  const settings = { environment: {}, inEnvFile: new Set<string>(), flags: {} };
+  const logger = createLogger({ logLevel: 'info', labels: {} }, { stderr, secrets, settings });
+  logger.warn({ to: 'hidden-word' }, 'It said hidden-word.');
+  const line = String(stderr.read());
+  expect(line).toContain('It said ');
+  expect(line).not.toContain('hidden-word');
 });

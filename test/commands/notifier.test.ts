@@ -3,11 +3,12 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test, vi } from 'vitest';
 import { contextOf } from '../../src/commands/command.ts';
 import { main } from '../../src/commands/main.ts';
+import { notifierOf } from '../../src/commands/notifier.ts';
 import { firstLineAfter } from '../../src/commands/run-once.ts';
 import type { SharedRunSummary } from '../../src/render/run-summary.ts';
 import { holdRun } from '../support/held-run.ts';
@@ -66,6 +67,19 @@ describe.concurrent('DOCMIRROR_PING_URL', () => {
     await scene.run('sync', '--dry-run');
     await scene.run('backup', '--check', 'copy.sqlite');
     expect(checks.paths()).toEqual([]);
+  });
+
+  test('shows no secret of the command, nor its own address', async () => {
+    await using checks = await startChecks();
+    const url = `${checks.url}/secret-uuid`;
+    const environment = { DOCMIRROR_PING_URL: url };
+    const { signal } = new AbortController();
+    const io = { environment, stdout: new PassThrough(), stderr: new PassThrough(), signal };
+    const context = contextOf(io, { environment, inEnvFile: new Set(), flags: {} });
+    context.secrets.add('hidden-word');
+    await notifierOf('sync', context).ended(1, `It said hidden-word at ${url}.`);
+    expect(checks.pings[0]?.body).toMatch(/^It said .* at /);
+    expect(checks.pings[0]?.body).not.toMatch(/hidden-word|secret-uuid/);
   });
 
   test('is called with /fail after failure, also before a run can begin, and not at all with exit code 11', async () => {

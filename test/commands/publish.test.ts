@@ -4,6 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { main } from '../../src/commands/main.ts';
+import type { ClickHouse } from '../../src/publish/clickhouse.ts';
+import { publish as publishTo } from '../../src/publish/publish.ts';
+import { ddlStatements } from '../../src/publish/tables.ts';
+import { openPublishSource } from '../../src/store/read/history/publish-source.ts';
 import { makeAuthority } from '../service/certificates.ts';
 import { startProxy, startTls } from '../service/servers.ts';
 import { type CliResult, runCli } from '../support/run-cli.ts';
@@ -167,4 +171,79 @@ describe.concurrent('publish clickhouse', () => {
       'waiting for ClickHouse: ClickHouse at http://127.0.0.1:9 did not answer',
     );
   });
+});
+
+describe('a publication', () => {
+  /** Publishes to a ClickHouse that answers with these rows. Returns how it ended, and each statement and table that was sent. */
+  async function publishing(published: readonly string[][], counted: readonly string[][], options = {}) {
+    const sent: string[] = [];
+    const target = {
+      options: { url: 'http://clickhouse' },
+      ask: async (query: string) => (query.includes('published_runs') ? published : counted),
+      insert: async ({ name }: { name: string }) => void sent.push(name),
+      command: async (statement: string) => void sent.push(statement),
+    } as unknown as ClickHouse;
+    const order = {
+      tenant: 'acme',
+      again: false,
+      replaceTenant: false,
+      onProgress: () => undefined,
+      ...options,
+    };
+    const ended = publishTo(() => openPublishSource(scene.database), target, order);
+    return { how: await ended.then(String, (error: Error) => error.message), sent };
+  }
+
+  test('of a tenant that another mirror has published is refused, and nothing is sent', async () => {
+    const { how, sent } = await publishing([['another-mirror', '3', '0']], []);
+    expect(how).toContain('The tenant acme was published by another mirror, another-mirror');
+    expect(sent).toEqual([]);
+  });
+
+  test('that ClickHouse does not have is no success, and its runs do not count as published', async () => {
+    const { how, sent } = await publishing([], [['document-exports', '5', '7']]);
+    expect(how).toContain('document_exports: as many rows as in the mirror, 5, but other contents');
+    expect(how).toContain('collections: 0 rows there, 7 in the mirror');
+    expect(sent).not.toContain('published_runs');
+    expect(sent.filter(each => each.startsWith('ALTER'))).toEqual([]);
+  });
+
+  test('deletes the rows of a tenant only if that is asked for', async () => {
+    const { sent } = await publishing([], [], { again: true, replaceTenant: true });
+    expect(sent[0]).toBe('ALTER TABLE document_exports_rows DELETE WHERE tenant = {tenant:String}');
+  });
+});
+
+test('an answer of ClickHouse that lacks rows is none, and nothing is sent', async () => {
+  await using server = await startServer((_request, response) =>
+    response.writeHead(200).end('{"meta":[],"data":[],"rows":1}'),
+  );
+  expect(await publish(server.url)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('not its own'),
+  });
+  expect(server.asked).toHaveLength(1);
+});
+
+test('an error about rows that were sent does not show them', async () => {
+  await using server = await startServer((request, response) => {
+    const isInsert = request.url?.includes('INSERT') === true;
+    const head = isInsert ? { 'x-clickhouse-exception-code': '27' } : {};
+    response.writeHead(isInsert ? 400 : 200, head);
+    response.end(
+      isInsert
+        ? 'Code: 27. DB::Exception: Cannot parse row: Document 1. (CANNOT_PARSE)'
+        : '{"meta":[],"data":[],"rows":0}',
+    );
+  });
+  const { code, stderr } = await publish(server.url);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining('refused (27 CANNOT_PARSE): rows. Its own log'),
+  });
+  expect(stderr).not.toContain('Document 1');
+});
+
+test('a name in the statements for ClickHouse ends at its own end', () => {
+  expect(ddlStatements('a`b\\')[0]).toBe('CREATE DATABASE IF NOT EXISTS `a\\`b\\\\`');
 });

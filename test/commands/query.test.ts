@@ -173,6 +173,12 @@ test.concurrent.each([
   expect(existsSync(out)).toBe(false);
 });
 
+test.each(['json', 'ndjson'])('%s of a query has no character that steers a terminal', async format => {
+  const { stdout } = await scene.run('query', "SELECT char(155, 8238) || 'x' AS text", '--format', format);
+  expect([JSON.parse(stdout)].flat()).toEqual([{ text: '\u009b\u202ex' }]);
+  expect(stdout).toMatch(/^[\n\x20-\x7e]+$/);
+});
+
 test('an infinite number is a text in JSON, because JSON has none', async () => {
   const sql = 'SELECT 9e999 AS more, -9e999 AS less, 1.5 AS other';
   const run = (format: string) => scene.run('query', sql, '--format', format);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import * as parse from '../../src/config/parse.ts';
 import { proxyFor } from '../../src/config/proxy.ts';
-import { type Config, resolveConfig, resolveService } from '../../src/config/resolve.ts';
+import { type Config, resolveConfig, resolvePublish, resolveService } from '../../src/config/resolve.ts';
 import { settings } from '../../src/config/settings.ts';
 
 type Service = 'baseUrl' | 'allowHttp' | 'token' | 'tokenFile' | 'tokenCommand';
@@ -118,6 +118,43 @@ describe('where the service is', () => {
       );
     }
   });
+
+  test.each<[what: string, variables: Record<string, string>, said: string]>([
+    ['plain http', { DOCMIRROR_BASE_URL: 'http://service.example' }, 'http is for loopback addresses only'],
+    ['a name below localhost', { DOCMIRROR_BASE_URL: 'http://a.localhost' }, 'http is for loopback'],
+    ['an address with 127 inside', { DOCMIRROR_BASE_URL: 'http://10.127.0.1' }, 'http is for loopback'],
+    ['a query', { DOCMIRROR_BASE_URL: 'https://service.example/?a=b' }, 'the address must end before any ?'],
+    [
+      'a login',
+      { DOCMIRROR_BASE_URL: 'https://me:pw@service.example' },
+      'not an address without a user name',
+    ],
+    ['an open proxy', { DOCMIRROR_BASE_URL: 'http://[::1]', http_proxy: 'proxy' }, 'would carry the token'],
+    ['certificates in a file without any', { NODE_EXTRA_CA_CERTS: 'package.json' }, 'no certificate in PEM'],
+    ['a token that ends a header', { DOCMIRROR_TOKEN: 'a\nb' }, 'characters that no HTTP header can carry'],
+  ])('is not taken with %s', (_what, variables, said) => {
+    expect(() => resolveService({}, { ...base, ...variables })).toThrow(said);
+  });
+});
+
+describe('where ClickHouse is', () => {
+  const clickhouse = {
+    DOCMIRROR_CLICKHOUSE_URL: 'http://127.0.0.1:8123',
+    DOCMIRROR_CLICKHOUSE_PASSWORD_FILE: '/nowhere',
+    DOCMIRROR_TENANT: 'acme',
+  };
+
+  test('a typed password counts before the file of the environment', () => {
+    const { password, tenant } = resolvePublish({ clickhousePassword: 'typed' }, clickhouse);
+    expect({ password, tenant }).toEqual({ password: 'typed', tenant: 'acme' });
+  });
+
+  test('it can not be http elsewhere', () => {
+    const environment = { ...clickhouse, DOCMIRROR_CLICKHOUSE_URL: 'http://clickhouse.example:8123' };
+    expect(() => resolvePublish({ clickhousePassword: 'typed' }, environment)).toThrow(
+      'http is for loopback',
+    );
+  });
 });
 
 describe('a proxy', () => {
@@ -170,6 +207,12 @@ test.each(['abc.def_ghi-jkl==', 'dG9rZW4=', 'key=abc', 'ABC='])('%s is a token',
 
 test.each(['*/60 * * * *', '0 */24 * * *', '0 6-20/2 * * 1-5', '*/15 * * * *'])('%s is a schedule', text => {
   expect(parse.schedule(text)).toBe(text);
+});
+
+test('a label can have any name but those of log lines and metrics', () => {
+  expect(parse.labels('constructor=x')).toEqual({ constructor: 'x' });
+  for (const text of ['command=x', 'a=1,a=2', 'a=\u001b[31m', 'a=b\u202ec'])
+    expect(() => parse.labels(text)).toThrow(/is there twice, or|expected NAME=VALUE/);
 });
 
 test('a setting whose value is a file is a path, and no other is', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { changesText } from '../../src/render/changes.ts';
+import { changePieces, changesText } from '../../src/render/changes.ts';
+import type { Change } from '../../src/store/read/history/changes.ts';
 
 const name = '駐車場に関する附属書の署名済み写し、第七十五号室';
 
@@ -24,4 +25,21 @@ test('a line shows no secret, and says that one has changed', () => {
   expect(changesText([{ ...update, ...sides }], 1, 120)).toMatch(
     /signingKey: .not shown. → .not shown. .a part that is not shown has changed.\n$/,
   );
+});
+
+test('a line for programs names what has changed, not a renamed connection, and steers no terminal', async () => {
+  const text = (name: string, connection: string) =>
+    JSON.stringify({ id: 1, name, sourceConnection: { id: 3, name: connection } });
+  const change: Change = {
+    ...({ runId: 2, changedAt: null, resource: 'collections', recordId: 1, operation: 'update' } as const),
+    ...{ before: text('old', 'SAP'), record: text('a\u009b\u202eb', 'S/4') },
+  };
+  const lines = async (changes: readonly Change[]) =>
+    [...(await changePieces(Iterator.from(changes), 'ndjson', 80, ['collections'], []))].join('');
+  const line = await lines([change]);
+  expect(line).toMatch(/^[\n\x20-\x7e]+$/);
+  expect(JSON.parse(line)).toMatchObject({ changedFields: ['name'], record: { name: 'a\u009b\u202eb' } });
+  await expect(
+    lines([{ ...change, operation: 'removal', record: 'no JSON', before: null }]),
+  ).rejects.toThrow();
 });

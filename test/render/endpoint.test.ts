@@ -37,8 +37,9 @@ test.each([
 });
 
 test('a long text takes no longer than its length says', () => {
-  const text = 'x'.repeat(200_000);
+  const text = 'x'.repeat(100_000);
   const startedAtMs = performance.now();
   expect(withoutAddressSecrets(`${text}://u:p@host/?q`)).toBe(`${text}://host/?…`);
+  expect(withoutAddressSecrets(text)).toBe(text);
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ListEnd, stateText } from '../../src/store/read/list-state.ts';
+import { ageMs, isFresh, type ListEnd, stateText } from '../../src/store/read/list-state.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -51,6 +51,16 @@ test.each([
     error: null,
   };
   expect(stateText({ ...plain, ...end })).toBe(words);
+});
+
+test('the age of a list is unknown if it was read in the future, but for clocks that differ by a minute', () => {
+  const nowMs = Date.parse('2026-06-10T00:00:00Z');
+  const agesOf = (at: string | null) => [ageMs(at, nowMs), isFresh(at, nowMs, 3_600_000)];
+  expect(agesOf('2026-06-09T23:30:00Z')).toEqual([1_800_000, true]);
+  expect(agesOf('2026-06-09T22:00:00Z')).toEqual([7_200_000, false]);
+  expect(agesOf('2026-06-10T00:00:59Z')).toEqual([0, true]);
+  expect(agesOf('2026-06-10T00:01:01Z')).toEqual([null, false]);
+  expect(agesOf(null)).toEqual([null, false]);
 });
 
 /** The verdict of a list in a mirror whose last run is said to have ended so. */

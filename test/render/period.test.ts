@@ -60,6 +60,12 @@ describe('a period', () => {
       expect(stretches).toHaveLength(5);
       expect(zone.spanText(spanBefore)).not.toContain(':');
     }
+    // Between 2:00 and 3:00 is shown twice.
+    const again = Date.parse('2026-10-25T01:30:00Z');
+    expect([again, again - hourMs].map(ms => zone.begin('hour', ms))).toEqual([
+      again - hourMs / 2,
+      again - 1.5 * hourMs,
+    ]);
     // These clocks skip midnight: the day begins at 01:00.
     const beirut = new Zone('Asia/Beirut');
     expect(beirut.text(beirut.begin('day', Date.parse('2026-03-29T12:00Z')))).toBe('2026-03-29 01:00');

@@ -233,7 +233,11 @@ describe('a list page', () => {
     expect(rows.map(row => Number(row._id)).toSorted((a, b) => a - b)).toEqual(wanted);
     expect(rows[1]?.source_connection_name).toMatch(/^Connection/);
     expect(await page('/document-exports.csv?q=%3D1%2B1')).toContain("'=1+1");
-    expect(await page('/webhooks.csv')).not.toContain('/in');
+    for (const name of ['webhooks', 'changes']) {
+      const file = await page(`/${name}.csv`);
+      expect(file).toContain('https://hooks.example.com/…');
+      expect(file).not.toMatch(/endpoint-secret|_extra/);
+    }
   });
 
   test('shows what is hostile as text, in every field', async () => {

@@ -330,6 +330,8 @@ describe('the search', () => {
     const { html } = await page(`/search?q=${encodeURIComponent(evil)}`);
     expect(html).toMatch(/<input[^>]*value="&lt;script>[^>]*>?/);
     expect(html).toContain('/records/collections/1"');
+    const quoted = await page(`/search?q=${encodeURIComponent('" autofocus x="')}`);
+    expect(quoted.html).toContain('value="&quot; autofocus x=&quot;"');
     expect((await page('/search')).html).toContain('Find a record');
     expect((await page('/search?q=%20')).html).toContain('Find a record');
   });

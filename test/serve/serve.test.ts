@@ -4,7 +4,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/commands/main.ts';
 import { lists } from '../../src/contract/lists.ts';
 import { CancelledError } from '../../src/errors.ts';
@@ -211,6 +212,12 @@ describe('a server', () => {
     expect((await fetch(`${url}/livez`)).status).toBe(200);
   });
 
+  it('is not healthy without a mirror, also if no list is ever too old', async () => {
+    const url = await start({ database: `${scene.database}-moved-away` });
+    const health = await fetch(`${url}/healthz`);
+    expect([health.status, await health.json()]).toMatchObject([503, { status: 'stale' }]);
+  });
+
   it('answers 500 without a detail if the mirror can not be read, informs the owner, and goes on', async () => {
     await using spoilt = await setScene();
     await spoilt.sync();
@@ -226,6 +233,26 @@ describe('a server', () => {
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'unreadable' });
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^docmirror_mirror_readable 0$/m);
+  });
+
+  it('tells of each request, but not what a person searched for', async () => {
+    const answers: object[] = [];
+    const url = await start({ onAnswer: answer => answers.push(answer) });
+    await get(`${url}/search?q=searched-for`);
+    await vi.waitFor(() => expect(answers).toMatchObject([{ path: '/search', status: 200 }]));
+    expect(JSON.stringify(answers)).not.toContain('searched-for');
+  });
+
+  it('says that the mirror is of a newer docmirror, and when to ask again, but not where it is', async () => {
+    await using newer = await setScene({}, { exports: 1 });
+    await newer.sync();
+    new Database(newer.database).exec('PRAGMA user_version = 99').close();
+    const url = await start({ database: newer.database });
+    const answer = await get(url + exportsPath);
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60']);
+    const said = (await answer.text()) + (await (await fetch(`${url}/healthz`)).text());
+    expect(said).toContain('was made by a newer docmirror');
+    expect(said).not.toContain(newer.folder);
   });
 
   it('closes at once although a client keeps its connection', async () => {

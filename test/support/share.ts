@@ -32,7 +32,7 @@ function rowsOf(path: string, table: string): string[] {
 }
 
 /** The names of tables, views, or both, as they were made. */
-export function namesOf(path: string, type: 'table' | 'view' | 'index'): string[] {
+export function namesOf(path: string, type: 'table' | 'view' | 'index' | 'trigger'): string[] {
   const where = `type = '${type}' AND name NOT LIKE 'sqlite%'`;
   return sqlite(path, `SELECT name FROM sqlite_schema WHERE ${where} ORDER BY name`).map(({ name }) =>
     String(name),

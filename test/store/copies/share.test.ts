@@ -251,6 +251,7 @@ describe('a share', () => {
       CREATE INDEX my_endpoints ON webhooks (endpoint);
       CREATE TABLE plain (a, b, PRIMARY KEY (a)) WITHOUT ROWID;
       INSERT INTO plain VALUES (1, x'00ff');
+      CREATE TRIGGER copying AFTER UPDATE ON webhooks BEGIN INSERT INTO plain VALUES (old.id + 1, old.endpoint); END;
       CREATE TABLE _hidden (a);
       CREATE VIRTUAL TABLE words USING fts5 (text);
       CREATE VIEW mine AS SELECT count(*) AS n FROM document_exports_named;
@@ -267,6 +268,7 @@ describe('a share', () => {
     expect(namesOf(shared, 'index')).toEqual(
       expect.arrayContaining(['my_index', 'my_titles', 'my_endpoints']),
     );
+    expect(namesOf(shared, 'trigger')).toEqual([]);
     expect(namesOf(shared, 'table').filter(name => /^(_|words)/.test(name))).toEqual([]);
     expect(namesOf(shared, 'view').filter(name => name.endsWith('_pages'))).toEqual([]);
   });

@@ -4,9 +4,10 @@ import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { MirrorLock, markOf } from '../../../src/store/file/lock-file.ts';
+import { isHeld, MirrorLock, markOf } from '../../../src/store/file/lock-file.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { openForWriting } from '../../../src/store/file/open-to-write.ts';
+import { RunReader } from '../../../src/store/read/runs/runs.ts';
 import { temporaryFolder } from '../../support/run-cli.ts';
 import { setScene } from '../../support/scene.ts';
 
@@ -29,9 +30,26 @@ test('a look at a file that this process has locked keeps the lock', async () =>
   openForWriting(path).close();
   openForReading(path).close();
   expect(() => new MirrorLock(path)).toThrow('Another run is using this mirror');
-  expect(canOtherHold(path)).toBe(false);
+  expect([canOtherHold(path), isHeld(path)]).toEqual([false, true]);
   lock.release();
-  expect(canOtherHold(path)).toBe(true);
+  expect([canOtherHold(path), isHeld(path)]).toEqual([true, false]);
+});
+
+test('a run goes on as long as it has its lock, and has died without it', async () => {
+  await using folder = temporaryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  const lock = new MirrorLock(path);
+  using mirror = openForWriting(path);
+  mirror.sqlite.exec(
+    "INSERT INTO sync_runs (status, trigger, started_at, docmirror_version, base_url) VALUES ('running', 'manual', '2026-06-10T00:00:00.000Z', 'test', 'https://made.example')",
+  );
+  const status = () => {
+    using reader = new RunReader(path);
+    return reader.runs(1)[0]?.status;
+  };
+  expect(status()).toBe('running');
+  lock.release();
+  expect(status()).toBe('died');
 });
 
 /** Lets another process take a database's lock, and give it back after so long; done when it has it. */

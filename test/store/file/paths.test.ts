@@ -205,6 +205,16 @@ test.each([
   expectRefused(await scene.run(...words.replace('LONG', 'x'.repeat(300)).split(' ')));
 });
 
+test('a private key is written over no file, and for its owner alone', async () => {
+  await using scene = await setScene();
+  const [there, fresh] = [join(scene.folder, 'there.pem'), join(scene.folder, 'fresh.pem')];
+  writeFileSync(there, 'precious');
+  expectRefused(await scene.run('audit', 'keygen', there), there);
+  expect(readFileSync(there, 'utf8')).toBe('precious');
+  expect(await scene.run('audit', 'keygen', fresh)).toMatchObject({ code: 0 });
+  expect(statSync(fresh).mode & 0o777).toBe(0o600);
+});
+
 /** What no output may replace, and where it is in a scene. */
 async function precious(scene: Scene): Promise<Record<string, string>> {
   const at = (name: string) => join(scene.folder, name);

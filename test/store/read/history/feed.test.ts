@@ -2,10 +2,12 @@ import { afterEach, expect, test } from 'vitest';
 import { feed } from '../../../../src/store/read/history/feed.ts';
 import {
   CursorLost,
+  lossOfRun,
   type Position,
   positionText,
   readPosition,
 } from '../../../../src/store/read/history/position.ts';
+import { ReceiptLog } from '../../../../src/store/receipts/receipt-log.ts';
 import { type MadeEvent, MadeMirror } from '../../../support/made-mirror.ts';
 
 const opened: MadeMirror[] = [];
@@ -106,6 +108,7 @@ test('with the newest first, a reader is refused if the run with which it began 
     ],
     true,
   ]);
+  expect(rest.next.delivered.runId).toBe(2);
   expect(keysOf(feed(first.sqlite).from(rest.next).newestFirst(10).changes)).toEqual([]);
   expect(readPosition(positionText(first.sqlite, begun))).toBeNull();
 });
@@ -205,6 +208,29 @@ test('a reader is refused if what it has not read yet was deleted, or dropped by
   mirror.end();
   for (const position of [again, whole]) expect(lossIn(mirror, position)).toMatchObject({ kind: 'rebuilt' });
   expect(lossIn(mirror, feed(mirror.sqlite).since(0).upTo(1).next)).toBeNull();
+});
+
+test('changes are delivered when their run has ended', () => {
+  const mirror = keep(new MadeMirror());
+  mirror.run(abc);
+  mirror.begin([put(1, 'A')]);
+  const { changes, isComplete, next } = feed(mirror.sqlite).since(1).upTo(10);
+  expect([changes, isComplete, next.delivered.runId]).toEqual([[], true, 1]);
+  mirror.end();
+  expect(keysOf(feed(mirror.sqlite).from(next).upTo(10).changes)).toEqual([[2, 1]]);
+});
+
+test('runs can be added to what was published of the same run, but not after a rebuild', () => {
+  const { first, other } = setMirrors();
+  const mirrorId = new ReceiptLog(first.sqlite).mirrorId();
+  const started = first.sqlite.prepare<[], string>('SELECT started_at FROM sync_runs WHERE id = 2').pluck();
+  const published = { mirrorId, runId: 2, startedAtMs: Date.parse(started.get() ?? '') };
+  expect(lossOfRun(first.sqlite, published)).toBeNull();
+  expect(lossOfRun(other.sqlite, published)).toMatchObject({ kind: 'restored' });
+  expect(lossOfRun(keep(new MadeMirror()).sqlite, published)).toMatchObject({ kind: 'other mirror' });
+  first.begin([], true);
+  first.end();
+  expect(lossOfRun(first.sqlite, published)).toMatchObject({ kind: 'rebuilt', sharedRunId: 2 });
 });
 
 test.each([
