@@ -1,5 +1,4 @@
-import { hashOf } from './random.ts';
-import { type Entry, itemOf, tieOf } from './records.ts';
+import { type Entry, hashOf, itemOf, tieOf } from './records.ts';
 import type { ListName, ServiceScenario } from './scenario.ts';
 import type { ServiceList } from './service-list.ts';
 

@@ -1,6 +1,6 @@
 import { Random } from '../../src/sample/random.ts';
 import { drawLife } from './life.ts';
-import { hashOf } from './random.ts';
+import { hashOf } from './records.ts';
 import {
   beyondManners,
   type Change,

@@ -6,8 +6,7 @@ import { LastPages } from './last-pages.ts';
 import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
-import { hashOf } from './random.ts';
-import type { Entry } from './records.ts';
+import { type Entry, hashOf } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,

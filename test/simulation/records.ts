@@ -1,3 +1,4 @@
+import { mixed } from '../../src/sample/random.ts';
 import type { ListName } from './scenario.ts';
 
 /** A record of the service. Only the simulation sees its `uid`. */
@@ -100,4 +101,11 @@ function eventsOf(text: number): string[] {
 
 function exportedAt(time: number): string {
   return new Date(1_700_000_000_000 + time * 1000).toISOString();
+}
+
+/** A whole number below 2^32 that depends on all the given ones, and on their order. */
+export function hashOf(...numbers: readonly number[]): number {
+  let hash = 0;
+  for (const number of numbers) hash = mixed((Math.imul(hash, 31) + number + 0x6d2b79f5) >>> 0);
+  return hash;
 }

@@ -1,6 +1,5 @@
 import { eachList } from './mirror-rows.ts';
-import { hashOf } from './random.ts';
-import { type Entry, keyStep, tieOf } from './records.ts';
+import { type Entry, hashOf, keyStep, tieOf } from './records.ts';
 import {
   type Change,
   type ListName,
