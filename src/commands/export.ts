@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { keptResources, tableOf } from '../contract/lists.ts';
 import { UsageError } from '../errors.ts';
@@ -69,7 +69,7 @@ export const exportMirror = command({
     const state = new MirrorState(sqlite, runId);
     const write = format === 'ndjson' ? null : await tableWriter(format);
     const written: { readonly file: AtomicFile; readonly rows: Tally }[] = [];
-    if (statSync(out, { throwIfNoEntry: false })?.isFile())
+    if (existsSync(out) && statSync(out).isFile())
       throw new UsageError(`--out: ${printable(out)} is a file. Name a folder.`);
     makeFolders(out);
     using files = new DisposableStack();

@@ -14,7 +14,7 @@ const copied = [
   'vitest.config.ts',
 ];
 
-const isAll = process.env.DOCMIRROR_MUTANTS === 'all';
+const isAll = process.env.MUTANTS === 'all';
 /** One of so many is played: others with each commit. */
 const share = isAll ? 1 : 5;
 
