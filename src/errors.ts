@@ -44,7 +44,7 @@ export const advice = {
     'If the mirror of that share was lost, restore it. Else name another file, or remove the share.',
   output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
   cancelled: 'Run again: what was read is kept.',
-  deadline: 'Set DOCMIRROR_DEADLINE to more, or run again: what was read is kept.',
+  deadline: 'Set DOCMIRROR_DEADLINE to more. What was read is kept, if a page came.',
   page_failed:
     'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
   internal: 'Report this with the message and "docmirror --version".',

@@ -20,6 +20,7 @@ import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
+import { assertIsForMetrics } from './notifier.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 import { paintVerdicts } from './terminal.ts';
@@ -101,8 +102,10 @@ async function examine(context: Context, check: Check): Promise<void> {
     const folder = dirname(resolve(database));
     accessSync(folder, constants.W_OK | constants.X_OK);
     const { bavail, bsize } = statfsSync(folder);
+    const free = bavail * bsize;
+    if (free < roomMin) throw new DocmirrorError('disk_full', `${folder} has only ${bytesText(free)} free`);
     tryLocks(dirname(mirrorToWrite(database)));
-    return `${folder} can be written, also for temporary files, its locks work, and ${bytesText(bavail * bsize)} are free`;
+    return `${folder} can be written, also for temporary files, its locks work, and ${bytesText(free)} are free`;
   });
   for (const { path, bytes, canGoFrom } of copiesOfBefore(database))
     await check('copy', () => {
@@ -128,6 +131,7 @@ async function examine(context: Context, check: Check): Promise<void> {
     await check('metrics', () => {
       try {
         const path = replaceable(metricsFile);
+        assertIsForMetrics(path);
         writing(path, () => accessSync(dirname(path), constants.W_OK | constants.X_OK));
         return `${metricsFile} is written after each command`;
       } catch (error) {
@@ -145,6 +149,9 @@ async function examine(context: Context, check: Check): Promise<void> {
   });
   if (token.status === 'ok') await examineLists({ ...service, token: { text, from } }, context, check);
 }
+
+/** Less free room than this is too little for a first run of any list, in bytes. */
+const roomMin = 500_000;
 
 /** A wait that is shorter than this is no finding, in milliseconds. */
 const momentMs = 2_000;

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { checkpointText } from '../audit/checkpoint.ts';
 import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
-import { DocmirrorError, exitCodes } from '../errors.ts';
+import { DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
 import {
   type Family,
   type LabelledFigures,
@@ -109,6 +110,13 @@ type BackupFigures = { readonly runId: number; readonly bytes: number };
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
+/** Refuses a file that is there and has other contents than metrics, such as a token or another program's database. */
+export function assertIsForMetrics(path: string): void {
+  if (!existsSync(path) || /^(# HELP docmirror_|$)/.test(textBeside(path) ?? 'no text')) return;
+  const message = `${path} has no metrics of docmirror. It stays as it is; name another file.`;
+  throw new RefusedFileError(message, { code: 'output_failed' });
+}
+
 /**
  * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector.
  *
@@ -120,6 +128,7 @@ function writeMetrics(
   command: string,
   exitCode: number | null,
 ): void {
+  assertIsForMetrics(path);
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
   const before = [...(textBeside(path) ?? '').matchAll(line)].filter(
     ([, , other]) => exitCode === null || other !== command,
@@ -148,6 +157,7 @@ function writeBackupMetrics(
   made: BackupFigures | null,
 ): void {
   const path = `${mirrorPath.replace(/\.prom$/, '')}-backup.prom`;
+  assertIsForMetrics(path);
   const before = made === null ? (textBeside(path) ?? '') : '';
   const exit = 'docmirror_backup_last_exit_code';
   // Before the first backup the time is 0, so that an alert on its age fires.

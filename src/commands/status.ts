@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { withEnvFile } from '../config/env-file.ts';
-import { type Environment, resolveConfig, resolveService } from '../config/resolve.ts';
+import { addressOf, type Environment, resolveConfig, resolveService } from '../config/resolve.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import {
@@ -58,8 +58,14 @@ export const status = command({
     const rows = (isMany ? mirrors : [database]).map((each): MirrorStatus => {
       let mirror = each;
       try {
-        if (isMany && each.endsWith('.env')) mirror = mirrorOf(each, context.settings.environment);
-        return stateOf(mirror, nowMs, maxAgeMs);
+        if (!isMany || !each.endsWith('.env')) return stateOf(mirror, nowMs, maxAgeMs);
+        const own = configOf(each, context.settings.environment);
+        mirror = own.database;
+        const row = stateOf(mirror, nowMs, maxAgeMs);
+        const baseUrl = own.baseUrl && addressOf(own.baseUrl);
+        if (baseUrl !== null && row.baseUrl !== null && row.baseUrl !== baseUrl)
+          throw new UsageError(`it is the mirror of ${row.baseUrl}, not of ${baseUrl}`);
+        return row;
       } catch (error) {
         const { code, message } = failureOf(error);
         if (!isMany || code === 'internal') throw error;
@@ -92,13 +98,14 @@ export const status = command({
   text: ({ text }, width) => text(width),
 });
 
-/** The mirror that a file of settings names. It throws a UsageError if a run by it could not begin, or none ever has. */
-function mirrorOf(envFile: string, environment: Environment): string {
+/** The settings of a tenant. It throws a UsageError if a run by them could not begin, or none ever has. */
+function configOf(envFile: string, environment: Environment) {
   const own = withEnvFile(envFile, environment);
-  const { database } = resolveConfig({}, own.environment);
+  const config = resolveConfig({}, own.environment);
+  const { database } = config;
   // Otherwise an empty file would show another tenant's mirror, or that of the current folder.
   if (!own.inEnvFile.has('DOCMIRROR_DATABASE')) throw new UsageError('it does not set DOCMIRROR_DATABASE');
-  if (existsSync(database)) return database;
+  if (existsSync(database)) return config;
   resolveService({}, own.environment);
   throw new UsageError(`no run has begun: there is no ${database}`);
 }

@@ -257,5 +257,16 @@ describe.concurrent('DOCMIRROR_METRICS_FILE', () => {
     expect(stderr).toContain('the metrics could not be written');
     expect(await scene.run('sync', '--metrics-file', scene.database)).toMatchObject({ code: 0 });
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
+    const other = join(scene.folder, 'token');
+    writeFileSync(other, 'a token');
+    for (const words of ['sync', 'backup copy.sqlite']) {
+      const refused = await scene.run(...words.split(' '), '--metrics-file', other);
+      expect(refused).toMatchObject({ code: 0, stderr: expect.stringContaining('no metrics of docmirror') });
+    }
+    expect(readFileSync(other, 'utf8')).toBe('a token');
+    expect((await scene.run('doctor', '--metrics-file', other)).stdout).toContain('no metrics of docmirror');
+    writeFileSync(other, '');
+    await scene.run('sync', '--metrics-file', other);
+    expect(readFileSync(other, 'utf8')).toContain('# HELP docmirror_');
   });
 });

@@ -97,6 +97,7 @@ test('status of files of settings has a line for each tenant, whether or not it 
     fresh: `${settings}DOCMIRROR_DATABASE=../fresh.sqlite\n`,
     globex: `${settings}DOCMIRROR_DATABASE=../mirror.sqlite\nDOCMIRROR_TOKN=x\n`,
     homeless: 'DOCMIRROR_DATABASE=../none.sqlite\n',
+    pasted: `DOCMIRROR_BASE_URL=https://other.example\nDOCMIRROR_TOKEN=x\nDOCMIRROR_DATABASE=../mirror.sqlite\n`,
   };
   const files = Object.entries(texts).map(([name, text]) => {
     const file = join(tenants, `${name}.env`);
@@ -114,10 +115,11 @@ test('status of files of settings has a line for each tenant, whether or not it 
     ['unreadable', expect.stringMatching(/^no run has begun: there is no .*fresh\.sqlite$/)],
     ['unreadable', expect.stringMatching(/^DOCMIRROR_TOKN is not a setting of docmirror/)],
     ['unreadable', expect.stringMatching(/^DOCMIRROR_BASE_URL is not set/)],
+    ['unreadable', expect.stringMatching(/ is the mirror of .*, not of https:..other\.example$/)],
     ['ok', expect.anything()],
     ['ok', expect.anything()],
   ]);
-  expect(lines.slice(1, 5).map(cells => cells.at(-1))).toEqual(files.slice(1));
+  expect(lines.slice(1, 5).map(cells => cells.at(-1))).toEqual(files.slice(1, 5));
   expect(await runCli(['status', '--strict', files[0] as string])).toMatchObject({ code: 0 });
   // An older mirror stays what it was, but nothing keeps it up to date.
   expect(await runCli(['status', files[3] as string])).toMatchObject({ code: 1 });
