@@ -22,7 +22,7 @@ const slowMs = 240_000;
 
 test(
   'whatever some services do, no promise is broken',
-  () => expectNoneBroken({ first: 1, atLeast: 40, atMost: 400, timeMs: 3_000 }, disk),
+  () => expectNoneBroken({ first: 1, atLeast: 25, atMost: 400, timeMs: 2_000 }, disk),
   slowMs,
 );
 

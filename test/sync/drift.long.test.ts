@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { syncScene } from '../support/in-process.ts';
+import { provenInNoVisibleOrder } from '../support/nightly-list.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
@@ -223,3 +224,14 @@ describe('a removal of many records', () => {
     expectExactMirror(scene.database, scene.service);
   });
 });
+
+test.each([
+  [0.3, 14],
+  [1, 12],
+  [3, 11],
+])(
+  'of 15 long lists in no visible order most are proven while they change: %d changes a reading',
+  async (rate, least) => {
+    expect(await provenInNoVisibleOrder(rate, 15)).toBeGreaterThanOrEqual(least);
+  },
+);
