@@ -47,7 +47,7 @@ const quirks: [name: string, options: Partial<StandInOptions>, pageSize: number]
 describe.concurrent('the mirror is exact if', () => {
   test.each(quirks)('%s', async (_name, options, pageSize) => {
     await using scene = await setScene(options);
-    const first = await scene.sync();
+    const first = await syncScene(scene);
     expect(first).toMatchObject({ code: 0, status: 'completed' });
     expect(first.of('document-exports')).toMatchObject({ pageSize, recordsSeen: 130, inserted: 130 });
     expectExactMirror(scene.database, scene.service);
@@ -55,7 +55,7 @@ describe.concurrent('the mirror is exact if', () => {
     scene.service.lists['document-exports'].push(documentExport(900));
     // Lists on one page.
     for (const name of ['collections', 'webhooks'] as const) scene.service.lists[name].splice(1, 1);
-    const second = await scene.sync();
+    const second = await syncScene(scene);
     expect(second.code).toBe(0);
     expect(second.of('document-exports')).toMatchObject({
       completeness: 'proven',
