@@ -83,7 +83,7 @@ describe.concurrent('a fault that passes:', () => {
     },
   );
 
-  test('if every list fails, the run has failed: exit 1, with a clear line for each list', async () => {
+  test('if every list fails, the run has failed: exit 1, with a clear line that names each list', async () => {
     await using scene = await setScene();
     scene.service.options.faults = () => ({ kind: 'status', status: 500 });
     const synced = await scene.sync('--give-up-after', '300ms');
@@ -91,10 +91,10 @@ describe.concurrent('a fault that passes:', () => {
     expect(synced.summary.error).toMatchObject({ code: 'server_error' });
     const text = await scene.run('sync', '--give-up-after', '0');
     expect(text.code).toBe(1);
-    for (const name of [resource, 'collections', 'webhooks'])
-      expect(text.stdout).toMatch(
-        new RegExp(`^${name}: GET .*${name}.* answered 500: the service failed \\[server_error\\]$`, 'm'),
-      );
+    // One cause is told once.
+    expect(text.stdout).toMatch(
+      /^document-exports, collections, webhooks: GET .* answered 500: the service failed \[server_error\]$/m,
+    );
   });
 
   test('no server at all is exit 1 with the reason', async () => {
