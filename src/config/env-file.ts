@@ -45,22 +45,20 @@ export function withEnvFile(path: string, environment: Environment) {
   const set = Object.entries(parseEnv(text))
     .map(([name, value = '']) => [name, inFolder(folder, name, value)] as const)
     .filter(([, value]) => value.trim() !== '');
-  refuseLeftBehind(path, parseEnv(text), Object.fromEntries(set));
   const groups = new Set(set.map(([name]) => groupOf(name)));
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
   return {
     inEnvFile: new Set(set.map(([name]) => name)),
+    oldDatabase: oldDatabaseOf(parseEnv(text), folder),
     environment: Object.fromEntries([...others, ...set]),
   };
 }
 
-/** Until 0.3, a relative path went by the current folder. A mirror that is there would be left behind, and a new one made. */
-function refuseLeftBehind(path: string, given: Environment, meant: Environment): void {
-  const [old, now] = [given, meant].map(({ DOCMIRROR_DATABASE: file }) => file?.trim() || null);
-  if (!old || !now || old === now || existsSync(now) || !existsSync(old)) return;
-  throw new UsageError(
-    `--env-file: in ${path}, DOCMIRROR_DATABASE=${old} means ${resolve(now)}, by the folder of that file, and there is no mirror. Up to 0.3 it meant ${resolve(old)}, by the current folder, and a file is there. Write the whole path of the one that you want.`,
-  );
+/** The file that a relative path of the mirror meant up to 0.3, by the current folder; null if there is none, or if it is the same one. */
+function oldDatabaseOf({ DOCMIRROR_DATABASE: given }: Environment, folder: string): string | null {
+  const old = given?.trim() ?? '';
+  const isOther = old !== '' && resolve(old) !== resolve(folder, old);
+  return isOther && existsSync(old) ? resolve(old) : null;
 }
 
 const fileVariables: readonly string[] = [
