@@ -110,9 +110,10 @@ type BackupFigures = { readonly runId: number; readonly bytes: number };
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
 
-/** Refuses a file that is there and has other contents than metrics, such as a token or another program's database. */
+/** Refuses a file that is there and has other contents than metrics, such as a token. Those that end with .prom are for metrics alone. */
 export function assertIsForMetrics(path: string): void {
-  if (!existsSync(path) || /^(# HELP docmirror_|$)/.test(textBeside(path) ?? 'no text')) return;
+  if (path.endsWith('.prom') || !existsSync(path)) return;
+  if (/^(# HELP docmirror_|$)/.test(textBeside(path) ?? 'no text')) return;
   const message = `${path} has no metrics of docmirror. It stays as it is; name another file.`;
   throw new RefusedFileError(message, { code: 'output_failed' });
 }
