@@ -32,8 +32,8 @@ export default defineConfig({
           // No file of these keeps a state of its own: they share a worker, which loads the rooms once.
           isolate: false,
           env: hasMemory ? { TMPDIR: memory } : {},
-          // They wait for the processes that they start: a worker more than cores leaves none of two idle.
-          maxWorkers: 3,
+          // They wait for the processes that they start: two workers more than two cores leave none idle.
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },
