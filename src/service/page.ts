@@ -50,16 +50,22 @@ export function readPage(
     throw problem(why, isEmpty, faultTriesMax);
   }
   if (!isObject(pagination)) throw noPage('it has no "pagination"', isEmpty && (pagination ?? null) === null);
+  const numbers = Object.entries(pagination).map(([name, said]) => {
+    // Some services write numbers of the query as the texts that they were.
+    const isText = typeof said === 'string' && digits.test(said);
+    return [name, isText ? Number(said) : said];
+  });
+  const numbered: Record<string, unknown> = Object.fromEntries(numbers);
   for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {
-    const number = pagination[name] as number;
+    const number = numbered[name] as number;
     if (!Number.isSafeInteger(number) || (number < 0 && name !== 'pageNo'))
-      throw noPage(`pagination.${name} is not a whole number`);
+      throw noPage(`pagination.${name} is not a whole number: ${JSON.stringify(number)?.slice(0, 40)}`);
   }
   const otherMembers = Object.entries(others).map(([field, value]) => {
     const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { field, jsonType, isInAnswer: true };
   });
-  return { ...content, pagination: pagination as unknown as Pagination, otherMembers, ageMs: 0 };
+  return { ...content, pagination: numbered as unknown as Pagination, otherMembers, ageMs: 0 };
 
   /** Whether the page is full and others follow: for some services that is what `truncated` says. */
   function isFullOfMany(): boolean {
@@ -99,6 +105,9 @@ export function readPage(
     }
   }
 }
+
+/** A whole number as text, without a sign. */
+const digits = /^\d{1,15}$/; // guard: digits as text
 
 /** The bytes at an answer's start in which its items are searched for, before the answer is parsed completely. */
 const headBytesMax = 4 * 1024;
