@@ -1,4 +1,4 @@
-import { countedAnswers, endingAnswers, isOfEmptyList } from './ends.ts';
+import { countedAnswers, endingAnswers, endsClaimed, isOfEmptyList } from './ends.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import { type Answer, allKeys, type Identity, type KeyRange, type PageItems } from './window.ts';
 
@@ -13,13 +13,19 @@ export interface KeyWindows extends KeyOrder {
   readonly chains: readonly Chain[];
 }
 
-/** The windows of a list whose answers are in the order of a key; null if they are not. */
-export function windowsOf(heard: readonly Answer[], learnt: LearntOrder, by: Identity): KeyWindows | null {
+/** The windows of a list whose answers are in the order of a key; null if they are not. `ends` says whether an end needs a witness. */
+export function windowsOf(
+  heard: readonly Answer[],
+  learnt: LearntOrder,
+  by: Identity,
+  ends: 'witnessed' | 'claimed' = 'witnessed',
+  isKnown: (end: Answer) => boolean = () => false,
+): KeyWindows | null {
   const order = orderOf(heard, learnt);
   if (order === null) return null;
   const { direction, slack, strays } = order;
   const counted = countedAnswers(heard);
-  const ending = endingAnswers(counted);
+  const ending = ends === 'claimed' ? endsClaimed(counted) : endingAnswers(counted, direction, isKnown);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer)) ?? []);
   return { ...order, windows, chains: chainsOf(windows) };
 

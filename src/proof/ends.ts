@@ -1,6 +1,16 @@
-import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
+import {
+  type Answer,
+  addressText,
+  areSameRecords,
+  beginOf,
+  type Direction,
+  endOf,
+  type PageAddress,
+  reachOf,
+} from './window.ts';
 
-// A total can refute a claim. It never proves one.
+// A total can refute a claim. It never proves one. And it can be of an earlier moment, or deduced from a page that is not full: then it
+// says nothing of what is behind that page. So an end needs a second witness.
 
 /** Compares an answer with its own total. At or beyond its own total it says nothing, unless it is the first page. */
 export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' {
@@ -29,13 +39,104 @@ export function countedAnswers(answers: readonly Answer[]): Answer[] {
   return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
 }
 
-/** The answers that end the list: pages that are not full and agree with their total. See *The end of a list* in docs/proof.md. */
-export function endingAnswers(counted: readonly Answer[]): ReadonlySet<Answer> {
+/** The answers that end the list: pages that are not full, agree with their total, and have a witness. See *The end of a list* in docs/proof.md. */
+export function endingAnswers(
+  counted: readonly Answer[],
+  direction: Direction,
+  isKnown: (end: Answer) => boolean = () => false,
+): ReadonlySet<Answer> {
   if (counted.some(isContradicted)) return endsWithoutTotals(counted); // guard: contradicted totals
-  return new Set(counted.filter(answer => !isFull(answer) && checkTotal(answer) === 'agrees'));
+  const claims = counted.filter(isClaim);
+  const hasWitness = (claim: Answer) =>
+    isOfEmptyList(claim) ||
+    isOfStillList(claim, counted) ||
+    isAtSameDistance(claim, counted, direction) ||
+    (direction === 'down' && isKnown(claim)) ||
+    counted.some(
+      other => isWitness(other, claim, direction, counted) && isCounted([claim, other], counted),
+    ) ||
+    claims.some(other => isWitness(claim, other, direction, counted) && isCounted([claim, other], counted));
+  return new Set(claims.filter(hasWitness)); // guard: an end has a witness
 }
 
-const isFull = ({ page, size }: Answer): boolean => page.count >= size; // guard: full pages end nothing
+/** The answers that end the list if they are right; not one behind which a page that arrived later has shown records. */
+export function endsClaimed(counted: readonly Answer[]): ReadonlySet<Answer> {
+  if (counted.some(isContradicted)) return endsWithoutTotals(counted);
+  const isPassed = (claim: Answer) =>
+    counted.some(
+      other => other.arrived > claim.arrived && other.page.count > 0 && endOf(other) > endOf(claim),
+    );
+  return new Set(counted.filter(answer => isClaim(answer) && !isPassed(answer)));
+}
+
+/** Whether an answer says that the list ends with its last record. */
+export const isClaim = (answer: Answer): boolean => !isFull(answer) && checkTotal(answer) === 'agrees'; // guard: full pages end nothing
+
+/** Whether nothing moved in this run: all totals are that of an end, one of them of a full page, so that it was counted, and the front is one. */
+function isOfStillList(claim: Answer, counted: readonly Answer[]): boolean {
+  const fresh = counted.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const fronts = new Set(fresh.filter(({ index }) => index === 0).map(({ page }) => page.records[0]));
+  if (fronts.size > 1) return false; // guard: nothing has come at the front
+  return fresh.some(isFull) && fresh.every(({ total }) => total === claim.total); // guard: all totals are those of the end
+}
+
+/**
+ * Whether a full page has a record as far from its own end as the page that ends the list has it: then nothing has come or gone between the
+ * count and the rows of one of them. If the newest are first, a later total must not be greater: the next record can have come so.
+ */
+function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: Direction): boolean {
+  const full = counted.filter(answer => !answer.isRecalled && isFull(answer));
+  const isQuiet = ({ asked, total }: Answer) => asked > claim.arrived && total <= claim.total;
+  if (direction === 'down' && !full.some(isQuiet)) return false; // guard: a later total is no greater
+  const places = new Map([...claim.page.records].map((record, at) => [record, beginOf(claim) + at]));
+  const isAsFar = (other: Answer) =>
+    other.page.records.some((record, at) => {
+      const place = places.get(record);
+      return place !== undefined && other.total - beginOf(other) - at === claim.total - place; // guard: as far from the end
+    });
+  return isCounted([claim], counted) && full.some(isAsFar);
+}
+
+/** Whether a later answer from another address has the same end. */
+function isWitness(later: Answer, claim: Answer, direction: Direction, counted: readonly Answer[]): boolean {
+  // One record alone can be at the end because of one that went before its total was counted.
+  if (!isClaim(claim) || later.page.count < 2 || endOf(later) !== later.total) return false;
+  const isLater = later.asked > claim.arrived && addressText(later) !== addressText(claim); // guard: a witness is another answer
+  // A cache can have kept it.
+  const isKept = counted.some(
+    other =>
+      other.asked < later.asked &&
+      addressText(other) === addressText(later) &&
+      other.page.digest === later.page.digest,
+  );
+  if (isKept) return false; // guard: a witness that a cache has kept
+  // A page up to a count of before ends early if a record has come in front of it since then.
+  const isQuiet = direction === 'up' || later.total <= claim.total; // guard: a page up to a count of before
+  // If a page was full and lost records on its way, the record behind it is on one that reaches further, or has more room.
+  const isFurther =
+    isFull(later) || reachOf(later) > reachOf(claim) || reachOf(later) > endOf(later) + lostMax; // guard: a page that lost a record
+  const [end, other] = [claim, later].map(({ page }) => page.records.at(-1) as number);
+  const isSameEnd =
+    later.page.records.includes(end as number) || claim.page.records.includes(other as number); // guard: a witness shows the end
+  return isLater && isQuiet && isFurther && isSameEnd;
+}
+
+/** Whether a full page of this run, whose total was counted, has no more records than two answers that end alike. */
+export function isCounted(ends: readonly Answer[], counted: readonly Answer[]): boolean {
+  const most = Math.max(...ends.map(endOf));
+  return counted.some(answer => !answer.isRecalled && isFull(answer) && answer.total <= most); // guard: a total that was counted
+}
+
+/** Records that a page can lose on its way, at most. */
+export const lostMax = 2;
+/** The newest end that is claimed and has no witness yet; null if there is none. */
+export function newestClaim(heard: readonly Answer[]): Answer | null {
+  const claims = [...endsClaimed(countedAnswers(heard))].filter(answer => !isOfEmptyList(answer));
+  return claims.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
+}
+
+/** Whether a page is full, so that others can follow. */
+export const isFull = (answer: Answer): boolean => answer.page.count >= answer.size;
 
 /** A limit of records that a service lists or counts is a multiple of one of these. */
 const limitUnits = [1_000, 1_024];
@@ -129,11 +230,52 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
   return null;
 }
 
-/** Whether one answer shows the whole list; its order does not matter. */
-export function isOnePageWhole(heard: readonly Answer[]): boolean {
+/** What is known of a list on one page: whether a run that proved it has seen the same page, and whether other page sizes are served. */
+export interface OnePageFacts {
+  readonly isKnown: (page: Answer) => boolean;
+  readonly hasOneSize: boolean;
+}
+
+/** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
+export function isOnePageWhole(heard: readonly Answer[], facts: OnePageFacts): boolean {
   const counted = countedAnswers(heard);
   if (counted.some(isContradicted)) return false;
-  return counted.some(({ index, size, page }) => index === 0 && page.count < size && !page.isIdTwice);
+  const isWhole = (claim: Answer) =>
+    claim.page.count === 0 || facts.isKnown(claim) || isShownTwice(claim, heard, facts); // guard: a list on one page is shown twice
+  return counted.some(answer => isOnePage(answer) && isWhole(answer));
+}
+
+/** Whether a first page says that it shows the whole list. */
+const isOnePage = (answer: Answer): boolean =>
+  answer.index === 0 && isClaim(answer) && !answer.page.isIdTwice;
+
+/** Whether a page that is just full shows the same records, and counts them; or, if there is one size, the same page, and nothing behind it. */
+function isShownTwice(
+  claim: Answer,
+  heard: readonly Answer[],
+  { hasOneSize }: Pick<OnePageFacts, 'hasOneSize'>,
+): boolean {
+  if (!isOnePage(claim)) return false;
+  const later = heard.filter(({ asked }) => asked > claim.arrived);
+  const isSame = ({ index, total, page }: Answer) =>
+    index === 0 && total === claim.total && areSameRecords([page], [claim.page]);
+  if (later.some(answer => isSame(answer) && isFull(answer))) return true;
+  const isBehind = ({ index, size, page }: Answer) => index === 1 && size === claim.size && page.count === 0;
+  return hasOneSize && later.some(isBehind) && later.some(isSame);
+}
+
+/** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
+export function pagesOfOnePage(heard: readonly Answer[], facts: OnePageFacts): PageAddress[] {
+  const first = heard.filter(({ index }) => index === 0).at(-1);
+  if (first === undefined || isOnePageWhole(heard, facts)) return [];
+  const { size, page } = first;
+  if (!isOnePage(first)) {
+    // The list has moved.
+    const claim = heard.findLast(isOnePage);
+    return claim === undefined ? [] : [{ index: 0, size: claim.size }];
+  }
+  if (!facts.hasOneSize) return [{ index: 0, size: page.count }];
+  return [1, 0].map(index => ({ index, size }));
 }
 
 /** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */

@@ -43,7 +43,8 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     if (page === null || isPastEnd) return full('the pages do not reach a known record');
     const [answer] = yield* run.ask([page]);
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
-    const windows = windowsOf(run.heard, order, identity);
+    // The total has to be that of the mirror with what is new, so an end needs no other witness.
+    const windows = windowsOf(run.heard, order, identity, 'claimed');
     if (windows === null) return full('a page is out of order');
     // A stray can be new and have any key.
     const isNewBelow = (answer.oldestNewKeys[strays] ?? newestKey) < newestKey - slack; // guard: new records are newer

@@ -1,4 +1,4 @@
-import { checkTotal } from './ends.ts';
+import { checkTotal, isFull } from './ends.ts';
 import { sizesMax } from './plan.ts';
 import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
 import {
@@ -81,13 +81,20 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
         if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
     const stated = () => Math.ceil(run.total / size);
     while (goesOn && next < stated()) goesOn = yield* readTo(stated());
-    // If the last page was full, the list might go on, whatever its total says.
-    const isFull = () => {
+    // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
+    // total can be deduced from it; and if a page before it was not full either.
+    const mayGoOn = () => {
       const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
-      return last.page.count >= size && !isOldPage(last, answers);
+      if (last.page.count === 0 || isOldPage(last, answers)) return false;
+      // A full page that shows the whole list has counted it.
+      const isWhole = (other: Answer) =>
+        isFull(other) && other.index === 0 && other.page.count === other.total && !other.isRecalled;
+      const isCounted = run.heard.some(other => isWhole(other) && other.total === last.total);
+      if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
+      return isFull(last) || answers.some(other => other !== last && !isFull(other));
     };
     const most = next + pagesBeyondMax;
-    while (goesOn && isFull() && next < most) goesOn = yield* readTo(next + 1);
+    while (goesOn && mayGoOn() && next < most) goesOn = yield* readTo(next + 1);
   }
 
   answers.sort((a, b) => a.index - b.index);
@@ -96,7 +103,8 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
   const isEnd = last !== undefined && last.total === endOf(last);
   const { repeated, twice } = repeatsIn(pages, run);
   const oddity =
-    wrong[0]?.wrong?.reason ?? (isPointless ? 'each page has the same records' : oddityIn(answers));
+    wrong[0]?.wrong?.reason ??
+    (isPointless ? 'each page has the same records' : (oddityIn(answers) ?? deducedIn(answers, run)));
   const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
   if (isSizeRefused && isIgnored) run.ignoresSizes = false;
   return {
@@ -142,6 +150,22 @@ function oddityIn(answers: readonly Answer[]): string | null {
   const isMore = (answer: Answer) =>
     !isInside(answer) && answer.page.count > 0 && !isOldPage(answer, answers);
   return answers.some(isMore) ? 'a page beyond totalRecordCount has records' : null;
+}
+
+/** Why the total of a reading of one page that is not full is no count; null if nothing says so. */
+function deducedIn(answers: readonly Answer[], { heard }: Reading): string | null {
+  const [only, ...behind] = answers;
+  if (
+    only === undefined ||
+    only.page.count === 0 ||
+    isFull(only) ||
+    behind.some(({ page }) => page.count > 0)
+  )
+    return null;
+  const counts = [...behind, ...heard.filter(answer => isFull(answer) && !answer.isRecalled)];
+  const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
+  if (other === undefined) return null;
+  return `page 1 has ${only.page.count} records and a totalRecordCount of ${only.total}, and another page one of ${other.total}`;
 }
 
 /** Beyond the end some services send the last page, or the first one, once more. */

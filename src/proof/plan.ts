@@ -1,7 +1,9 @@
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
+import { isClaim, isCounted, lostMax } from './ends.ts';
 import type { KeyOrder } from './order.ts';
 import {
   type Answer,
+  addressText,
   beginOf,
   endOf,
   type Identity,
@@ -256,4 +258,41 @@ function placesOn(answer: Answer, { from, to }: KeyRange, { direction, slack }: 
   const end = keys.findLastIndex(key => inOrder(key, direction) <= to + slack) + 1;
   const begin = beginOf(answer) + (first < 0 ? count : first);
   return { from: begin, to: Math.max(begin, beginOf(answer) + end) };
+}
+
+/** Records before an end that its witness shows as well, and for which it has room behind it, at most: the list can move. */
+const witnessMarginMax = 10;
+
+/** The page that can be the witness of an end: one that reaches behind it or, if no total is so small, a full one that counts. */
+export function pageOfWitness(
+  claim: Answer,
+  heard: readonly Answer[],
+  { largest, run }: { readonly largest: number; readonly run: number },
+  isUsed: IsUsed,
+): PageAddress | null {
+  const end = endOf(claim);
+  const sizes = sizesOf(largest, run);
+  const marginOf = (size: number) => Math.max(1, Math.min(witnessMarginMax, Math.floor(size / 4)));
+  const atEnd = sizes.map(size => ({ index: Math.max(0, Math.floor((end - marginOf(size)) / size)), size }));
+  const hasRoom = (page: PageAddress) =>
+    reachOf(page) > reachOf(claim) || reachOf(page) > end + lostMax + marginOf(page.size);
+  const short = atEnd.find(page => beginOf(page) < end && hasRoom(page) && !isUsed(page));
+  const exact = sizesBetween(2, largest)
+    .filter(size => end % size === 0)
+    .map(size => ({ index: end / size - 1, size }));
+  // A full page that shows a record of the last one, and counts.
+  const near = sizes.map(size => ({ index: Math.max(0, Math.floor(end / size) - 1), size }));
+  const isNear = (page: PageAddress) => reachOf(page) <= end && reachOf(page) > beginOf(claim);
+  const full = exact.find(page => !isUsed(page)) ?? near.find(page => isNear(page) && !isUsed(page));
+  const isBehind = (other: Answer) =>
+    other.asked > claim.arrived && beginOf(other) < end && reachOf(other) > end;
+  // At first it is looked what is behind the end.
+  const isShort = isCounted([claim], heard) || !heard.some(isBehind);
+  return (isShort ? short : full) ?? full ?? short ?? null;
+}
+
+/** The page of an older end that is claimed: if each page that is asked for the first time is of another moment than its total. */
+export function pageOfOlderClaim(claim: Answer, heard: readonly Answer[]): PageAddress | null {
+  const older = heard.filter(other => isClaim(other) && addressText(other) !== addressText(claim));
+  return older.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
 }

@@ -1,6 +1,6 @@
 import { proveByAgreement } from './agreement.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
-import { checkTotal, copiesIn, countedAnswers, sizesServed } from './ends.ts';
+import { checkTotal, copiesIn, countedAnswers, isFull, sizesServed } from './ends.ts';
 import { readPlainly } from './plain-reading.ts';
 import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
@@ -15,7 +15,14 @@ import {
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { type Answer, allKeys, countsOf, keysOf } from './window.ts';
-import { proveByWindows, readAcross, verdictByKey, verdictOf, weigh } from './windows.ts';
+import {
+  isWholeButForWitness,
+  proveByWindows,
+  readAcross,
+  verdictByKey,
+  verdictOf,
+  weigh,
+} from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
 export interface Proof {
@@ -37,7 +44,8 @@ export function* prove(list: ListFacts): Asking<Proof> {
   const run = new Reading(list);
   try {
     let verdict = yield* proveByWindows(run);
-    if (verdict.isProven && verdict.windows?.direction === 'down')
+    const isWhole = verdict.isProven || isWholeButForWitness(run);
+    if (isWhole && verdict.windows?.direction === 'down')
       // guard: the front again
       verdict = yield* lookAtFront(run, verdict.windows);
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
@@ -59,9 +67,10 @@ function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
   const known = (first?.page.greatest ?? Number.NEGATIVE_INFINITY) - slack;
   for (let index = 0; index <= pagesBeyondMax && run.list.largest > 1 && size !== undefined; index++) {
     const [answer] = yield* run.ask([{ index, size }]);
-    const isFull = answer !== undefined && answer.wrong === null && answer.page.count >= size;
-    if (!isFull || answer.page.least <= known) break;
+    const goesOn = answer !== undefined && answer.wrong === null && isFull(answer);
+    if (!goesOn || answer.page.least <= known) break;
   }
+  run.isFrontSeen = true;
   return yield* weigh(run);
 }
 
@@ -83,6 +92,8 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   let verdict = found.windows !== undefined && run.failed.length > 0 ? verdictByKey(run) : found;
   // Readings that agree, or show one order, are two absences already.
   let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
+  run.isSecondLook = true;
+  run.isFrontSeen = true;
   let [looks, readings] = [0, 0];
   for (;;) {
     const proof = proofOf(run, verdict, isReadAgain);

@@ -1,5 +1,5 @@
 import type { KeyWindows } from './cover.ts';
-import { checkTotal } from './ends.ts';
+import { checkTotal, type OnePageFacts } from './ends.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
 import {
@@ -44,6 +44,10 @@ export interface ListFacts {
   readonly run: number;
   /** The total that the run before found; null if there was none. */
   readonly totalBefore: number | null;
+  /** Whether a run that proved the list has seen the same page; left out if nothing is known. */
+  readonly isKnown?: (digest: string) => boolean;
+  /** Whether the run before proved what the mirror has, and this run goes on with nothing. */
+  readonly isSettled?: boolean;
   /** The mirror's rows that no answer leaves room for; each of `joined` are records of several pages that count as one answer. */
   unshown(joined: readonly Shown[]): readonly UnshownRow[];
 }
@@ -98,6 +102,12 @@ export class Reading {
   hasOneSize = false;
   /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
   ignoresSizes = true;
+  /** Whether the front of a list of the newest was looked at after all other pages, or need not be. */
+  isFrontSeen = false;
+  /** Whether no second answer has shown the end, however often it was looked for. */
+  isWitnessMissed = false;
+  /** Whether it is looked for rows that would go. */
+  isSecondLook = false;
   /** How many readings were made by such sizes. */
   ignoredCount = 0;
   /** The pages that overlap; the first page shows by how much. */
@@ -119,6 +129,14 @@ export class Reading {
   /** How many records the list has, by the answer that was asked for last. */
   get total(): number {
     return this.#newest?.total ?? 0;
+  }
+
+  /** What is known of a list on one page. */
+  get onePage(): OnePageFacts {
+    const { list, hasOneSize } = this;
+    const isKnown = ({ page }: Answer) =>
+      list.isKnown?.(page.digest) === true && list.unshown(this.joined).length === 0;
+    return { isKnown, hasOneSize };
   }
 
   /** Whether a page was answered in this run. */

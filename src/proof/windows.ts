@@ -1,7 +1,16 @@
 import { openRanges, windowsOf } from './cover.ts';
-import { checkTotal, countedAnswers, endShown, isOnePageWhole, pagesAtEnd } from './ends.ts';
+import {
+  checkTotal,
+  countedAnswers,
+  endShown,
+  isFull,
+  isOnePageWhole,
+  newestClaim,
+  pagesAtEnd,
+  pagesOfOnePage,
+} from './ends.ts';
 import { type KeyOrder, orderOf } from './order.ts';
-import { Plan, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
+import { Plan, pageOfOlderClaim, pageOfWitness, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
 import {
   type Asking,
   agreement,
@@ -24,6 +33,9 @@ import {
   type PageItems,
 } from './window.ts';
 
+/** How often a list on one page is asked for once more, and how often a witness is looked for. */
+const onePageTriesMax = 4;
+const witnessTriesMax = 12;
 /** How often the end of a list is looked for whose totals are wrong. */
 const endTriesMax = 3;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
@@ -36,8 +48,9 @@ const repairsShare = 1.5;
 
 /** Why identical records are not counted. */
 export const twinsReason = 'identical records are on two pages';
+const witnessReason =
+  'the end of the list was shown by one answer alone: the list changes faster than it can be read, or totals are deduced from pages that are not full';
 const cutReason = 'the service sends pages of another size than it was asked for';
-
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
   const { learnt, largest, overlap } = run.list;
@@ -74,19 +87,30 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
       if (run.heard.every(isCut)) return agreement(cutReason);
     }
+    if (batch === 0) yield* lookAgainAtOnePage(run);
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
 }
 
+/** If the first page says that it is the whole list, another one has to say so, too. */
+function* lookAgainAtOnePage(run: Reading): Asking<void> {
+  for (let tries = 0; tries < onePageTriesMax; tries++)
+    yield* run.ask(pagesOfOnePage(run.heard, run.onePage), { stop: () => false });
+}
+
 /** What the answers so far prove without plain readings. */
 export function verdictOf(run: Reading): Verdict {
-  return isOnePageWhole(run.heard) ? { rule: 'page', isProven: true, reason: null } : verdictByKey(run);
+  return isOnePageWhole(run.heard, run.onePage)
+    ? { rule: 'page', isProven: true, reason: null }
+    : verdictByKey(run);
 }
 
 /** The same by windows alone. */
-export function verdictByKey({ heard, failed, list }: Reading): Verdict {
-  const windows = windowsOf(heard, list.learnt, list.identity);
+export function verdictByKey(run: Reading): Verdict {
+  const { heard, failed, list } = run;
+  const isKnown = (end: Answer) => isEndKnown(end, run);
+  const windows = windowsOf(heard, list.learnt, list.identity, 'witnessed', isKnown);
   if (windows === null) return agreement('a page is out of order');
   const odd = countedAnswers(heard).findLast(answer => checkTotal(answer) === 'contradicts');
   const reason =
@@ -107,16 +131,49 @@ function wrongTotalReason(total: number, end: number): string {
   return `the end of the list was not shown: totalRecordCount says ${total}, and the last page ends at ${end}; the service seems to ${cause}: ask those who run it, if this stays`;
 }
 
+/**
+ * Whether the oldest row of a mirror that was proven is the last record of a list of the newest: older records do not come. That
+ * counts only if no witness was found, because the list grows with each answer.
+ */
+function isEndKnown(end: Answer, run: Reading): boolean {
+  const { isSettled = false } = run.list;
+  const { page } = end;
+  if (!run.isWitnessMissed || !isSettled || page.count === 0 || page.slack('down', 0) > 0) return false;
+  const isNew = end.oldestNewKeys.some(key => key <= page.least);
+  return !isNew && run.list.unshown(run.joined).every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
+}
+
+/** Whether nothing is open but for a witness of the end. */
+export function isWholeButForWitness({ heard, failed, list }: Reading): boolean {
+  const windows = windowsOf(heard, list.learnt, list.identity, 'claimed');
+  return failed.length === 0 && openRanges(windows?.chains[0]?.windows ?? []).length === 0;
+}
+
 /** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
 export function* weigh(run: Reading): Asking<Verdict> {
-  let [repairs, further, ends] = [0, 0, 0];
+  let [repairs, further, ends, witnesses] = [0, 0, 0, 0];
   for (;;) {
-    const isSecondLook = run.heard.some(answer => answer.isSecondLook);
+    const { isSecondLook } = run;
     if ((yield* askedAgain(run, run.heard, 1, { isSecondLook })).length > 0) continue;
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
+    if (isWholeButForWitness(run) && !run.hasOneSize) {
+      // A look at the front can be the witness.
+      if (verdict.windows.direction === 'down' && !run.isFrontSeen) return verdict;
+      const claim = newestClaim(run.heard);
+      const older = claim && witnesses % 2 === 1 ? pageOfOlderClaim(claim, run.heard) : null;
+      const page = older ?? (claim && pageOfWitness(claim, run.heard, run.list, run.isUsed));
+      if (page == null || witnesses++ >= witnessTriesMax) {
+        if (run.isWitnessMissed) return { ...verdict, reason: witnessReason };
+        run.isWitnessMissed = true;
+        continue;
+      }
+      // Of rows behind the end it is the second answer.
+      yield* run.ask([page], { isSecondLook: true });
+      continue;
+    }
     // If the last page is full, the list might go on, whatever the totals say.
-    const reached = run.heard.filter(({ page, size }) => page.count >= size).map(endOf);
+    const reached = run.heard.filter(isFull).map(endOf);
     const needed = run.plan.to(Math.max(run.total, ...reached));
     if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
     const missing = needed.filter(page => !run.isUsed(page));

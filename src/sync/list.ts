@@ -219,6 +219,10 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
   const totalBefore = older.length > 0 && state.journal ? state.journal.totalBefore : before;
   stage.goOnWith(older);
   for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
+  const { records } = context;
+  const isSure =
+    state !== nothingLearnt &&
+    records.last('settled', list.resource)?.runId === records.last('written', list.resource)?.runId;
   const identity = list.identity.by;
   const asking = prove({
     identity,
@@ -227,6 +231,9 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     learnt: state.order,
     run: context.runId,
     totalBefore,
+    // Pages are remembered only of a run that was sure of the list.
+    isSettled: older.length === 0 && isSure,
+    isKnown: digest => older.length === 0 && digest in state.pages,
     unshown(joined) {
       stage.join(joined);
       return missingRows(stage);

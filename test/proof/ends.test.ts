@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { copiesIn, endingAnswers, miscount } from '../../src/proof/ends.ts';
-import { type Answer, PageItems } from '../../src/proof/window.ts';
+import { copiesIn, countedAnswers, endingAnswers, miscount } from '../../src/proof/ends.ts';
+import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 
 // What answers say of the end of a list and of its totals, by hand.
 
@@ -41,7 +41,8 @@ const stale: readonly Shown[] = [
 ];
 const [full19, end19, behind19, atEnd] = [1, 4, 5, 6].map(at => stale[at]) as [Shown, Shown, Shown, Shown];
 const without = (...some: readonly Shown[]) => stale.filter(each => !some.includes(each));
-const endsIn = (shown: readonly Shown[], length?: number) => endingAnswers(answersOf(shown, length)).size;
+const endsIn = (shown: readonly Shown[], length?: number, direction: Direction = 'up', isKnown = false) =>
+  endingAnswers(countedAnswers(answersOf(shown, length)), direction, () => isKnown).size;
 
 test('two pages that end alike end a list whose totals are less, if nothing is behind', () => {
   expect(endsIn(stale)).toBe(2);
@@ -113,4 +114,56 @@ test('a total of an earlier run does not move it', () => {
     { index: 3, size: 20, total: 205 },
   ]);
   expect(miscount(answers, 190)).toMatch(/190.*205/);
+});
+
+/** A list that got a record while it was read: a full page, the page that ends the list, and one that ends it as well. */
+const before = { index: 3, size: 20, total: 204 };
+const end = { index: 10, size: 20, total: 205 };
+const witness = { index: 8, size: 24, total: 205 };
+
+test('in a list that moves, a page ends the list if a later one from another address ends alike', () => {
+  for (const direction of ['up', 'down'] as const) {
+    expect(endsIn([before, end, witness], 205, direction)).toBe(2);
+    expect(endsIn([before, end], 205, direction)).toBe(0);
+  }
+});
+
+test.each([
+  ['it is the same page again', [before, end, end]],
+  [
+    'its total is greater, and the newest are first',
+    [before, end, { ...witness, total: 206, count: 14, shift: -1 }],
+  ],
+  ['both can have been full, and lost a record', [before, end, { index: 8, size: 23, total: 205 }]],
+  ['it ends with another record', [before, end, { ...witness, shift: 1_000 }]],
+  ['all full pages count more records', [{ ...before, total: 207 }, end, witness]],
+  [
+    'a cache has kept it',
+    [before, { ...witness, total: 204, count: 12 }, end, { ...witness, total: 204, count: 12 }],
+  ],
+])('but not if %s', (_, shown) => {
+  expect(endsIn(shown, 205, 'down')).toBe(0);
+});
+
+test('a full page with a record as far from its end is a witness; of a list of the newest with a later total', () => {
+  const near = { index: 16, size: 12, total: 205 };
+  const later = { index: 0, size: 19, total: 205 };
+  expect(endsIn([before, near, end], 205, 'up')).toBe(1);
+  expect(endsIn([before, near, end, later], 205, 'down')).toBe(1);
+  expect(endsIn([before, near, end], 205, 'down')).toBe(0);
+  expect(endsIn([before, near, end, { ...later, total: 206 }], 205, 'down')).toBe(0);
+  expect(endsIn([before, { ...near, total: 206 }, end, later], 205, 'down')).toBe(0);
+});
+
+test('a total that stands still is a witness, unless a record has come at the front', () => {
+  const front = { index: 0, size: 20, total: 205 };
+  const again = { index: 0, size: 19, total: 205 };
+  expect(endsIn([front, end, again], 205, 'down')).toBe(1);
+  expect(endsIn([front, end, { ...again, shift: -1 }], 205, 'down')).toBe(0);
+  expect(endsIn([{ ...front, total: 1_000 }, end], 205, 'down')).toBe(0);
+});
+
+test('the oldest row that is known ends a list of the newest', () => {
+  expect(endsIn([before, end], 205, 'down', true)).toBe(1);
+  expect(endsIn([before, end], 205, 'up', true)).toBe(0);
 });

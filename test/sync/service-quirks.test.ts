@@ -137,12 +137,12 @@ describe.concurrent('the mirror is exact if', () => {
     },
   );
 
-  test('a list on one page that is not full takes one request, and a second one before a record goes', async () => {
+  test('a list on one page that is not full takes two requests, and one if it is as a run has proven it', async () => {
     await using scene = await setScene();
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 1 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 2 });
     expect((await scene.sync()).of('document-exports')).toMatchObject({ walks: 1, requests: 1 });
     scene.service.lists['document-exports'].splice(3, 1);
-    expect((await scene.sync()).of('document-exports')).toMatchObject({ requests: 2, removed: 1 });
+    expect((await scene.sync()).of('document-exports')).toMatchObject({ requests: 3, removed: 1 });
     expectExactMirror(scene.database, scene.service);
   });
 

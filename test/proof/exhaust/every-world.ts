@@ -35,6 +35,9 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   readonly isUnstable?: boolean;
   readonly comesAgain?: boolean;
   readonly isExportedAgain?: boolean;
+  readonly growsAtEnd?: boolean;
+  /** Whether a run before proved what the mirror has. */
+  readonly isSettled?: boolean;
   readonly hasTwoNodes?: boolean;
   /** Whether the slack is known from a run before. */
   readonly isLearnt?: boolean;

@@ -3,6 +3,7 @@ import { exportedAgain } from './bounds.ts';
 import { earlyBounds } from './early-bounds.ts';
 import type { NamedBound } from './named-bound.ts';
 import { plainBounds } from './plain-bounds.ts';
+import { serviceBounds } from './service-bounds.ts';
 import { type SettleBound, settleBounds } from './settle-worlds.ts';
 
 /** How a guard is switched off, and worlds that then find something wrong. */
@@ -46,6 +47,11 @@ function early(name: string): NamedBound {
   return earlyBounds('long').find(bound => bound.name === `ended early, ${name}`) as NamedBound;
 }
 
+/** The bound of that name, of a service that leaves something out or whose totals are wrong. */
+function served(name: string): NamedBound {
+  return serviceBounds('long').find(bound => bound.name === name) as NamedBound;
+}
+
 /** Guards that have tests of their own in test/proof, test/store and test/sync, because these worlds are too small. */
 export const guardsOfLongLists: readonly string[] = [
   'contradicted totals',
@@ -79,11 +85,54 @@ export const guardsOfLongLists: readonly string[] = [
   'twins of a list that grows',
   'answers of a cache',
   'answers that are too old',
+  'nothing has come at the front',
+  'a witness is another answer',
+  'a witness that a cache has kept',
+  'a page up to a count of before',
+  'a page that lost a record',
+  'a witness shows the end',
+  'a later total is no greater',
+  'the oldest row ends a list of the newest',
 ];
 
 /** The guards of the core. */
 export const guards: readonly Guard[] = [
-  { name: 'full pages end nothing', instead: '  const isFull = () => false;', world: anyTwo },
+  {
+    name: 'an end has a witness',
+    instead: '  return new Set(claims);',
+    world: served('ids, filter, deduced total'),
+  },
+  {
+    name: 'all totals are those of the end',
+    instead: '  return fresh.some(isFull);',
+    world: served('ids, filter, deduced total'),
+  },
+  {
+    name: 'a total that was counted',
+    instead: '  return true;',
+    world: { ...served('ids, cut sizes, deduced total'), changesMax: 2 },
+  },
+  {
+    name: 'as far from the end',
+    instead: '      return place !== undefined;',
+    world: { ...served('ids that fall, cut at its count'), changesMax: 2 },
+  },
+  {
+    name: 'a list on one page is shown twice',
+    instead: '    true;',
+    world: served('ids, cut sizes, deduced total'),
+  },
+  { name: 'a reading of one page', instead: '', world: served('unseen order, filter, deduced total') },
+  {
+    name: 'a total of a page that is not full',
+    instead: '  const other = counts.find(() => false);',
+    world: served('unseen order, byte cap, deduced total'),
+  },
+  {
+    name: 'full pages end nothing',
+    instead: "export const isClaim = (answer: Answer): boolean => checkTotal(answer) === 'agrees';",
+    world: anyTwo,
+  },
   {
     name: 'a list that got shorter',
     instead: '  const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer);',
@@ -92,7 +141,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'the front again',
     instead: '    if (verdict.rule === null)',
-    world: { ...exportedAgain, name: 'ids that fall', isDown: true, recordsMin: 4, changesMax: 2 },
+    world: { ...exportedAgain, name: 'ids that fall', isDown: true, recordsMin: 4, changesMax: 3 },
   },
   {
     name: 'order of the last full sync',

@@ -23,6 +23,8 @@ export interface Served {
 export interface NightService {
   /** The number of the present moment. */
   readonly moment: number;
+  /** The moment at which the last answer began. */
+  readonly answerBegan: number;
   /** Called before an answer is made: the list can change. */
   change(): void;
   answer(ask: Ask): Served;
@@ -70,6 +72,8 @@ export interface NightOptions {
   readonly script?: readonly PageAddress[];
   /** Whether the reading ends early, now. It is asked before each answer but the first. */
   readonly endsNow?: () => boolean;
+  /** Whether a run before proved what the mirror has, if it has something. */
+  readonly isSettled?: boolean;
   /** What an earlier run has read that ended early. */
   readonly kept?: Kept | null;
 }
@@ -88,12 +92,14 @@ export function playNight(
   const { identity, largest, kept } = options;
   const older = core.answersIn(kept?.journal, { firstPageNo: 0, pageSize: largest }, service.moment);
   const totalBefore = older.length > 0 && kept ? kept.journal.totalBefore : mirror.totalBefore;
-  const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages));
+  const known = new Set(mirror.rows.keys());
+  const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages), known);
   let joined: readonly Shown[] = [];
   const settled = () => settleMirror(core, mirror, answering.served, joined, identity);
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
+    isSettled: options.isSettled === true && mirror.rows.size > 0 && older.length === 0,
     totalBefore,
     unshown(pages) {
       joined = pages;
@@ -174,6 +180,8 @@ class Answering {
   readonly #pages: Pages;
   readonly #options: NightOptions;
   readonly #older: ReadonlyMap<string, OlderAnswer>;
+  /** The contents that the mirror has. */
+  readonly #known: ReadonlySet<number>;
   #tick = 0;
 
   constructor(
@@ -181,11 +189,13 @@ class Answering {
     pages: Pages,
     options: NightOptions,
     older: ReadonlyMap<string, OlderAnswer>,
+    known: ReadonlySet<number>,
   ) {
     this.#service = service;
     this.#pages = pages;
     this.#options = options;
     this.#older = older;
+    this.#known = known;
   }
 
   /** The answers to a batch in the order of their arrival; if the reading ends early, those that have come. */
@@ -218,8 +228,13 @@ class Answering {
       const [ask] = underWay.splice(this.#service.pick(underWay.length), 1);
       if (ask === undefined) throw new Error('Nothing is under way.');
       const { records, total } = this.#service.answer(ask);
-      const arrived = { arrived: ++this.#tick, at: this.#service.moment, isRecalled: false, total };
-      take({ ...ask, ...arrived, page: this.#pages.make(records), wrong: null, oldestNewKeys: [] }, records);
+      const arrived = { arrived: ++this.#tick, at: this.#service.answerBegan, isRecalled: false, total };
+      const isNew = ({ content }: WorldRecord) => !this.#known.has(content);
+      const oldestNewKeys = records
+        .filter(isNew)
+        .map(({ key }) => key)
+        .sort((a, b) => a - b);
+      take({ ...ask, ...arrived, page: this.#pages.make(records), wrong: null, oldestNewKeys }, records);
     }
   }
 }

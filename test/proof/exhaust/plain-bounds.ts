@@ -61,6 +61,7 @@ function plainBoundsUnseen(): NamedBound[] {
       ...wrongServices.map(({ name, ...service }) => ({
         ...plainly,
         ...service,
+        growsAtEnd: false,
         name: `plain readings by ${plain}, ${name}`,
         changesMax: 1,
       })),

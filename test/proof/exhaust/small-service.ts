@@ -12,6 +12,8 @@ import type { WorldRecord } from './records.ts';
  * - `empty beyond`: it serves two pages of each size.
  * - `window`: a page that reaches beyond the fourth record is empty, but not the first one.
  * - `whole pages`: it has as many pages as its total fills, but at least one.
+ * - `cut at its count`: it counts with one statement, and reads a page up to that count with another one.
+ * - `rows of ids`: it chooses the ids of a page with one statement, and reads their rows with another one. It counts only if that page is full or empty.
  */
 export type SmallQuirk =
   | 'none'
@@ -23,15 +25,18 @@ export type SmallQuirk =
   | 'last page again'
   | 'last page missing'
   | 'whole pages'
-  | 'unstable ties';
+  | 'unstable ties'
+  | 'cut at its count'
+  | 'rows of ids';
 
 /**
  * What a service says of the number of its records.
  *
  * - `visible`: without those that it leaves out.
  * - `cached`: a number of before, one less or one more as well; any answer can be the first with the number of now.
+ * - `deduced`: of a page that is not full, the place where it ends; else the right one.
  */
-export type SmallTotal = 'right' | 'visible' | 'none' | 'one less' | 'one more' | 'cached';
+export type SmallTotal = 'right' | 'visible' | 'none' | 'one less' | 'one more' | 'cached' | 'deduced';
 
 /** How a small service serves its list. */
 export interface ServiceOptions {
@@ -75,12 +80,30 @@ export class SmallService {
 
   readonly isVisible = ({ content }: WorldRecord): boolean => content !== this.#hidden;
 
-  serve(list: readonly WorldRecord[], page: PageAddress): Served {
+  /** @param before the list at the moment of the first of two statements, for a service that needs two. */
+  serve(list: readonly WorldRecord[], page: PageAddress, before: readonly WorldRecord[]): Served {
+    const { quirk, total: kind = 'right' } = this.#options;
+    if (quirk === 'cut at its count')
+      return { records: cutOf(list.slice(0, before.length), page), total: before.length };
+    if (quirk === 'rows of ids') {
+      const left = [...list];
+      const rows = cutOf(before, page).flatMap(({ id }) => {
+        const at = left.findIndex(record => record.id === id);
+        return at < 0 ? [] : left.splice(at, 1);
+      });
+      return withDeducedTotal(rows, page, list);
+    }
     const total = this.#totalOf(list);
     const records = this.#cut(list, page, total);
+    if (kind === 'deduced') return withDeducedTotal(records, page, list);
     const isEnd = records.length < page.size && page.index * page.size + records.length === total;
-    this.hasCutAtTotal ||= isEnd && total < list.length && this.#options.total !== 'visible';
+    this.hasCutAtTotal ||= isEnd && total < list.length && kind !== 'visible';
     return { records, total };
+  }
+
+  /** Whether the service reads a page with two statements, between which the list can change. */
+  get hasTwoStatements(): boolean {
+    return this.#options.quirk === 'cut at its count' || this.#options.quirk === 'rows of ids';
   }
 
   #totalOf(list: readonly WorldRecord[]): number {
@@ -149,4 +172,16 @@ export class SmallService {
           shuffled.splice(at - 1, 2, shuffled[at] as WorldRecord, shuffled[at - 1] as WorldRecord);
     return shuffled;
   }
+}
+
+const cutOf = (list: readonly WorldRecord[], { index, size }: PageAddress) =>
+  list.slice(index * size, (index + 1) * size);
+
+function withDeducedTotal(
+  records: readonly WorldRecord[],
+  { index, size }: PageAddress,
+  list: readonly WorldRecord[],
+): Served {
+  const isShort = records.length > 0 && records.length < size;
+  return { records, total: isShort ? index * size + records.length : list.length };
 }

@@ -37,6 +37,8 @@ export interface SmallWorldOptions extends ServiceOptions {
   readonly isExportedAgain?: boolean;
   /** Whether another node can answer from now on, which writes all texts in its own way; that is a change, too. */
   readonly hasTwoNodes?: boolean;
+  /** Whether records come only where the newest are. */
+  readonly growsAtEnd?: boolean;
   /** How far keys can be behind; 0 if it is left out. */
   readonly slack?: number;
   /** Whether neighbours change places if they are not further apart than that. */
@@ -59,6 +61,10 @@ export class SmallWorld implements NightService {
   /** True as long as nothing has changed since the run began. */
   isStill = true;
   #list: WorldRecord[];
+  /** The moment at which the last answer began. */
+  answerBegan = 0;
+  /** The lists since the answer before, the one of that moment included. */
+  #recent: WorldRecord[][];
   /** Records that went. */
   readonly #gone: WorldRecord[] = [];
   #isOtherNode = false;
@@ -73,6 +79,7 @@ export class SmallWorld implements NightService {
     this.#options = options;
     this.#choices = choices;
     this.#list = [...options.records];
+    this.#recent = [this.#list];
     this.#changesLeft = options.changesMax;
     this.#movesLeft = options.movesMax ?? options.changesMax;
     this.#service = new SmallService(options, this.#list, choices);
@@ -100,6 +107,7 @@ export class SmallWorld implements NightService {
       const listed = new Set(this.#list.map(({ id }) => id));
       this.#gone.push(...before.filter(({ id }) => !listed.has(id)));
       this.#moments.push(this.#momentOfNow());
+      this.#recent.push(this.#list);
       this.story.push(`now ${this.#said(this.#list)}`);
     }
   }
@@ -108,6 +116,7 @@ export class SmallWorld implements NightService {
   beginRun(): void {
     this.#begin = this.moment;
     this.isStill = true;
+    this.#recent = [this.#list];
     this.story.push('the run begins');
   }
 
@@ -146,7 +155,14 @@ export class SmallWorld implements NightService {
   }
 
   answer({ index, size }: PageAddress): Served {
-    const { records, total } = this.#service.serve(this.#list, { index, size });
+    const ways = this.#service.hasTwoStatements ? this.#recent.length : 1;
+    const first = ways === 1 ? 0 : this.#choices.next(ways);
+    const before = ways === 1 ? this.#list : (this.#recent[first] as WorldRecord[]);
+    this.answerBegan =
+      this.moment - (this.#recent.length - 1 - (ways === 1 ? this.#recent.length - 1 : first));
+    this.#recent = [this.#list];
+    if (before !== this.#list) this.story.push(`the first statement saw ${this.#said(before)}`);
+    const { records, total } = this.#service.serve(this.#list, { index, size }, before);
     const served = { records: this.#isOtherNode ? records.map(otherwise) : records, total };
     this.story.push(`page ${index} of ${size}: ${this.#said(served.records)}, total ${served.total}`);
     return served;
@@ -176,6 +192,7 @@ export class SmallWorld implements NightService {
         made.push(list.toSpliced(at, 1, { ...record, content: record.before, before: record.content }));
     }
     for (let at = 0; at <= list.length; at++) {
+      if (this.#options.growsAtEnd === true && at !== (this.#options.isDown ? 0 : list.length)) continue;
       const inserted =
         this.#options.slack === undefined ? this.#inserted(list[at - 1], list[at]) : this.#insertedNear(at);
       for (const record of inserted) made.push(list.toSpliced(at, 0, record));
