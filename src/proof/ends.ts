@@ -29,8 +29,9 @@ export function isOfEmptyList({ index, total, page }: Answer): boolean {
 const isContradicted = (answer: Answer): boolean => checkTotal(answer) === 'contradicts';
 
 /** The answers that count: a later one replaces one of the same address that contradicts its total: these can be two queries. */
-export function countedAnswers(answers: readonly Answer[]): Answer[] {
-  if (!answers.some(isContradicted)) return [...answers];
+export function countedAnswers(all: readonly Answer[]): Answer[] {
+  const answers = all.filter(answer => !isJoinedToLast(answer, all));
+  if (!answers.some(isContradicted)) return answers;
   const newest = new Map<string, Answer>();
   for (const answer of answers) {
     const other = newest.get(addressText(answer));
@@ -136,7 +137,25 @@ export function newestClaim(heard: readonly Answer[]): Answer | null {
 }
 
 /** Whether a page is full, so that others can follow. */
-export const isFull = (answer: Answer): boolean => answer.page.count >= answer.size;
+export const isFull = (answer: Answer): boolean => answer.page.count >= answer.size && !hasOrphans(answer);
+
+/** Whether a last page has the few records of the next one, too, because they would be alone there. */
+const hasOrphans = (answer: Answer): boolean =>
+  answer.page.count > answer.size && endOf(answer) === answer.total; // guard: a last page with more records than its size
+
+/** Whether there is no page at a place before the total, because its records are on the page before it. */
+export function isJoinedToLast({ index, size, page }: Answer, answers: readonly Answer[]): boolean {
+  const isBefore = (other: Answer) => other.index === index - 1 && other.size === size && hasOrphans(other);
+  return page.count === 0 && answers.some(isBefore);
+}
+
+/** The pages before those that are empty although a total says that they have records. */
+export function pagesBeforeEmpty(answers: readonly Answer[]): PageAddress[] {
+  const empty = answers.filter(
+    answer => answer.index > 0 && answer.page.count === 0 && isContradicted(answer),
+  );
+  return empty.map(({ index, size }) => ({ index: index - 1, size }));
+}
 
 /** A limit of records that a service lists or counts is a multiple of one of these. */
 const limitUnits = [1_000, 1_024];
@@ -261,7 +280,7 @@ function isShownTwice(
     index === 0 && total === claim.total && areSameRecords([page], [claim.page]);
   if (later.some(answer => isSame(answer) && isFull(answer))) return true;
   const isBehind = ({ index, size, page }: Answer) => index === 1 && size === claim.size && page.count === 0;
-  return hasOneSize && later.some(isBehind) && later.some(isSame);
+  return (hasOneSize || hasOrphans(claim)) && later.some(isBehind) && later.some(isSame);
 }
 
 /** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
@@ -274,7 +293,7 @@ export function pagesOfOnePage(heard: readonly Answer[], facts: OnePageFacts): P
     const claim = heard.findLast(isOnePage);
     return claim === undefined ? [] : [{ index: 0, size: claim.size }];
   }
-  if (!facts.hasOneSize) return [{ index: 0, size: page.count }];
+  if (!facts.hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
   return [1, 0].map(index => ({ index, size }));
 }
 

@@ -1,4 +1,4 @@
-import { checkTotal, isFull } from './ends.ts';
+import { checkTotal, isFull, isJoinedToLast } from './ends.ts';
 import { sizesMax } from './plan.ts';
 import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
 import {
@@ -97,6 +97,8 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
     while (goesOn && mayGoOn() && next < most) goesOn = yield* readTo(next + 1);
   }
 
+  for (const answer of [...answers].filter(each => isJoinedToLast(each, answers)))
+    answers.splice(answers.indexOf(answer), 1);
   answers.sort((a, b) => a.index - b.index);
   const pages = answers.filter(isInside);
   const last = pages.at(-1);

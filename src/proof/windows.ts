@@ -7,6 +7,7 @@ import {
   isOnePageWhole,
   newestClaim,
   pagesAtEnd,
+  pagesBeforeEmpty,
   pagesOfOnePage,
 } from './ends.ts';
 import { type KeyOrder, orderOf } from './order.ts';
@@ -36,6 +37,8 @@ import {
 /** How often a list on one page is asked for once more, and how often a witness is looked for. */
 const onePageTriesMax = 4;
 const witnessTriesMax = 12;
+/** At most this many pages are asked for because the page behind each is empty. */
+const pagesBeforeEmptyMax = 3;
 /** How often the end of a list is looked for whose totals are wrong. */
 const endTriesMax = 3;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
@@ -57,7 +60,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
   const oddityOf = (answer: Answer): string | null => {
     const { index, size, page } = answer;
     if (isWrong(answer)) return answer.wrong?.reason as string;
-    if (page.count > size) return cutReason;
+    if (page.count > size && isFull(answer)) return cutReason;
     const isFirst = index > 0 && page.count >= size && page.count > 1;
     return isFirst && page.digest === run.heard[0]?.page.digest
       ? 'a page of the list is the first one again'
@@ -155,6 +158,12 @@ export function* weigh(run: Reading): Asking<Verdict> {
   for (;;) {
     const { isSecondLook } = run;
     if ((yield* askedAgain(run, run.heard, 1, { isSecondLook })).length > 0) continue;
+    // An empty page before the end can be one whose few records are on the page before it.
+    const joined = pagesBeforeEmpty(countedAnswers(run.heard)).filter(page => !run.isUsed(page));
+    if (joined.length > 0 && joined.length <= pagesBeforeEmptyMax) {
+      yield* run.ask(joined, { isSecondLook });
+      continue;
+    }
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
     if (isWholeButForWitness(run) && !run.hasOneSize) {

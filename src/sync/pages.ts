@@ -99,9 +99,10 @@ export function pagesStated({ page, pageSize, pageCount }: FirstPage): number {
 /** How many records a full page has, at least one, by the first page's own statement and by its items. */
 function sizeOf({ items, pagination }: Page): number {
   const count = items?.length ?? 0;
-  const { pageSize, totalRecordCount } = pagination;
-  if (count > pageSize) return count;
+  const { pageSize, pageCount, totalRecordCount } = pagination;
   const isWholeList = count >= totalRecordCount;
+  // A last page can have a few records more than others.
+  if (count > pageSize && !(isWholeList && pageCount === 1)) return count;
   return Math.max(1, isWholeList || count === 0 ? pageSize : Math.min(pageSize, count));
 }
 

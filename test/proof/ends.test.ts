@@ -167,3 +167,11 @@ test('the oldest row that is known ends a list of the newest', () => {
   expect(endsIn([before, end], 205, 'down', true)).toBe(1);
   expect(endsIn([before, end], 205, 'up', true)).toBe(0);
 });
+
+test('a last page can have a few records more, and there is none behind it', () => {
+  const front = { index: 0, size: 20, total: 205 };
+  const last = { index: 9, size: 20, total: 205, count: 25 };
+  expect(endsIn([front, last])).toBe(1);
+  expect(endsIn([front, last, { index: 10, size: 20, total: 205, count: 0 }])).toBe(1);
+  expect(endsIn([front, { ...last, count: 24 }])).toBe(0);
+});

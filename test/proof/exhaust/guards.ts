@@ -93,6 +93,7 @@ export const guardsOfLongLists: readonly string[] = [
   'a witness shows the end',
   'a later total is no greater',
   'the oldest row ends a list of the newest',
+  'a last page with more records than its size',
 ];
 
 /** The guards of the core. */

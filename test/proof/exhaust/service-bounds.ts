@@ -17,6 +17,7 @@ const quirks: readonly SmallQuirk[] = [
   'last page again',
   'last page missing',
   'whole pages',
+  'orphans',
 ];
 const totals: readonly SmallTotal[] = ['right', 'none', 'one less', 'one more', 'cached', 'deduced'];
 /** Two statements make a page, and the list can change between them. */

@@ -14,6 +14,7 @@ import type { WorldRecord } from './records.ts';
  * - `whole pages`: it has as many pages as its total fills, but at least one.
  * - `cut at its count`: it counts with one statement, and reads a page up to that count with another one.
  * - `rows of ids`: it chooses the ids of a page with one statement, and reads their rows with another one. It counts only if that page is full or empty.
+ * - `orphans`: its last page also has the record that would be alone on the next one.
  */
 export type SmallQuirk =
   | 'none'
@@ -27,7 +28,8 @@ export type SmallQuirk =
   | 'whole pages'
   | 'unstable ties'
   | 'cut at its count'
-  | 'rows of ids';
+  | 'rows of ids'
+  | 'orphans';
 
 /**
  * What a service says of the number of its records.
@@ -150,6 +152,11 @@ export class SmallService {
         return index > 0 && index >= last ? [] : cut(size, index);
       case 'whole pages':
         return index === 0 || index < Math.floor(total / size) ? cut(size, index) : [];
+      case 'orphans': {
+        const pages = Math.max(1, Math.ceil((list.length - 1) / size));
+        if (index >= pages) return [];
+        return index === pages - 1 ? list.slice(index * size) : cut(size, index);
+      }
       case 'unstable ties':
         return this.#shuffled(list).slice(index * size, (index + 1) * size);
       default:
