@@ -54,6 +54,9 @@ export const twinsReason = 'identical records are on two pages';
 const witnessReason =
   'the end of the list was shown by one answer alone: the list changes faster than it can be read, or totals are deduced from pages that are not full';
 const cutReason = 'the service sends pages of another size than it was asked for';
+const shortReason =
+  'pages have fewer records than their size, before the end: the service seems to leave records out of pages that it has cut, or to cut the rows of a join';
+
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
   const { learnt, largest, overlap } = run.list;
@@ -88,7 +91,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       yield* run.ask([first]);
       // A total that is less cuts nothing off.
       const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
-      if (run.heard.every(isCut)) return agreement(cutReason);
+      if (run.heard.every(isCut)) return agreement(shortReason);
     }
     if (batch === 0) yield* lookAgainAtOnePage(run);
     const verdict = verdictOf(run);

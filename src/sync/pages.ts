@@ -83,7 +83,11 @@ export async function getFirstPage(
   const isEnough = first.sendsServedSize
     ? first.pageSize === asked || first.pageSize === pageSize
     : first.pageSize >= totalRecordCount;
-  return isEnough ? first : largest([first.pageSize], [first.page]);
+  if (isEnough) return first;
+  const again = await largest([first.pageSize], [first.page]);
+  // If a smaller page is not full either, pages have fewer records than they say, by any size.
+  const isShorter = again.pageSize < first.pageSize && pageSize > first.pageSize;
+  return isShorter ? { ...first, pageSize, tried: [again.page] } : again; // guard: pages that are shorter than they say
 }
 
 /** Whether a smaller page might come. */
