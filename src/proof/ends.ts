@@ -297,6 +297,29 @@ export function pagesOfOnePage(heard: readonly Answer[], facts: OnePageFacts): P
   return [1, 0].map(index => ({ index, size }));
 }
 
+/** Why a list can't be proven, if its totals say so: they are no counts of it; null if they do not. */
+export function causeInTotals(answers: readonly Answer[]): string | null {
+  const fresh = answers.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const full = fresh.filter(isFull);
+  const totals = new Set(full.map(({ total }) => total));
+  const [one] = full;
+  if (one === undefined) return null;
+  const pages = one.total / one.size;
+  const isByPages = totals.size > 1 && full.every(({ total, size }) => total === pages * size); // guard: a total by page size
+  if (isByPages)
+    return `totalRecordCount is that of ${pages} pages, whatever their size: the service seems to count no more than ${pages} pages`;
+  const short = fresh.filter(answer => isClaim(answer) && full.every(({ total }) => total > answer.total));
+  const ends = [...new Set(short.map(({ total }) => total))];
+  const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
+  if (areDeduced)
+    return `pages that are not full state totals of ${ends.slice(0, 2).join(' and ')}, where they end, and full pages one of ${one.total}: the service seems to deduce totals from pages that lack records`;
+  const furthest = Math.max(...full.map(endOf));
+  const isKept = totals.size === 1 && furthest >= one.total + one.size; // guard: a limit that is kept in the total
+  if (isKept)
+    return `totalRecordCount is ${one.total} in each answer, and full pages are behind it, up to ${furthest} at least: the service seems to keep a limit in its total`;
+  return null;
+}
+
 /** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */
 export function miscount(answers: readonly Answer[], records: number): string | null {
   const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run

@@ -1,6 +1,6 @@
 import { proveByAgreement } from './agreement.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
-import { checkTotal, copiesIn, countedAnswers, isFull, sizesServed } from './ends.ts';
+import { causeInTotals, checkTotal, copiesIn, countedAnswers, isFull, sizesServed } from './ends.ts';
 import { readPlainly } from './plain-reading.ts';
 import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
@@ -136,9 +136,10 @@ function sizeFor(run: Reading, at: number): number {
 /** What the answers so far prove, with the fates of the rows that none of them has shown. */
 export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Proof {
   const { list, heard, failed, total } = run;
-  const copies = copiesIn(heard);
+  const cause = found.isProven ? null : causeInTotals(heard);
+  const copies = cause === null ? copiesIn(heard) : null;
   // Both answers for a removal could be of an old copy, and a reading of two copies is of no one moment.
-  const verdict = copies === null ? found : ofCopies(found, copies);
+  const verdict = copies === null ? { ...found, reason: cause ?? found.reason } : ofCopies(found, copies);
   const unshown = list.unshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { copiesIn, countedAnswers, endingAnswers, miscount } from '../../src/proof/ends.ts';
+import { causeInTotals, copiesIn, countedAnswers, endingAnswers, miscount } from '../../src/proof/ends.ts';
 import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 
 // What answers say of the end of a list and of its totals, by hand.
@@ -174,4 +174,28 @@ test('a last page can have a few records more, and there is none behind it', () 
   expect(endsIn([front, last])).toBe(1);
   expect(endsIn([front, last, { index: 10, size: 20, total: 205, count: 0 }])).toBe(1);
   expect(endsIn([front, { ...last, count: 24 }])).toBe(0);
+});
+
+test('totals that are no counts are named', () => {
+  const cause = (shown: readonly Shown[], length?: number) => causeInTotals(answersOf(shown, length));
+  expect(
+    cause([
+      { index: 0, size: 20, total: 100 },
+      { index: 5, size: 20, total: 100 },
+    ]),
+  ).toMatch(/keep a limit/);
+  expect(
+    cause([
+      { index: 0, size: 20, total: 100 },
+      { index: 1, size: 19, total: 95 },
+    ]),
+  ).toMatch(/5 pages/);
+  const short = (index: number, count: number) => ({ index, size: 20, count, total: index * 20 + count });
+  expect(cause([{ index: 0, size: 20, total: 205 }, short(1, 12), short(2, 15)])).toMatch(/deduce/);
+  expect(
+    cause([
+      { index: 0, size: 20, total: 205 },
+      { index: 10, size: 20, total: 205 },
+    ]),
+  ).toBeNull();
 });

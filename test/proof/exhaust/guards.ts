@@ -94,6 +94,9 @@ export const guardsOfLongLists: readonly string[] = [
   'a later total is no greater',
   'the oldest row ends a list of the newest',
   'a last page with more records than its size',
+  'a total by page size',
+  'a limit that is kept in the total',
+  'totals that are deduced from pages',
 ];
 
 /** The guards of the core. */
