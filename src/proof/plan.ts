@@ -1,6 +1,7 @@
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
 import { isClaim, isCounted, lostMax } from './ends.ts';
 import type { KeyOrder } from './order.ts';
+import type { PlaceRange } from './ties.ts';
 import {
   type Answer,
   addressText,
@@ -29,18 +30,46 @@ export function overlapOf(largest: number, identity: Identity): number {
 /** Tells whether an address must be left out. */
 type IsUsed = (page: PageAddress) => boolean;
 
+/** How pages are planned. */
+interface PlanOptions {
+  readonly isUsed?: IsUsed;
+  /** The places of the records that share a key with the one at a place; null if pages overlap by more than these. */
+  readonly tieAt?: (place: number) => PlaceRange | null;
+  /** The first pages, if they were planned before. */
+  readonly planned?: readonly PageAddress[];
+}
+
 /** Pages that each begin `overlap` records before the end of those so far, and reach as far as they can. Each run plans the same ones. */
 export class Plan {
   readonly #largest: number;
   readonly #overlap: number;
   readonly #isUsed: IsUsed;
-  readonly #pages: PageAddress[] = [];
-  #reach = 0;
+  readonly #tieAt: (place: number) => PlaceRange | null;
+  readonly #pages: PageAddress[];
+  #reach: number;
+  /** Whether ties have had a part in it. */
+  #isByTies: boolean;
+  #unheld = 0;
 
-  constructor(largest: number, overlap: number, isUsed: IsUsed = () => false) {
+  constructor(largest: number, overlap: number, options: PlanOptions = {}) {
+    const { isUsed = () => false, tieAt = () => null, planned = [] } = options;
     this.#largest = largest;
     this.#overlap = overlap;
     this.#isUsed = isUsed;
+    this.#tieAt = tieAt;
+    this.#pages = [...planned];
+    this.#reach = planned.reduce((most, page) => Math.max(most, reachOf(page)), 0);
+    this.#isByTies = planned.length > 0;
+  }
+
+  /** The pages so far if ties have had a part in them: the same can't be planned once the mirror has changed. Null if they have had none. */
+  get byTies(): readonly PageAddress[] | null {
+    return this.#isByTies ? this.#pages : null;
+  }
+
+  /** How many ties no page has inside. */
+  get unheld(): number {
+    return this.#unheld;
   }
 
   /** A page of the plan, from 0; null if the plan ends before it. */
@@ -56,19 +85,31 @@ export class Plan {
   }
 
   #extend(): boolean {
+    const tie = this.#reach === 0 ? null : this.#tieAt(this.#reach - 1);
+    this.#isByTies ||= tie !== null;
+    // A page with the whole tie inside begins as if the first of its records had been the last one so far.
+    const around = tie && this.#furthest(tie.from + 1 - this.#overlap);
+    const isHeld = tie !== null && around !== null && reachOf(around) > tie.to;
+    if (tie !== null && !isHeld) this.#unheld++;
+    const best = isHeld ? around : this.#furthest(this.#reach - this.#overlap);
+    if (best === null || reachOf(best) <= this.#reach) return false;
+    this.#reach = reachOf(best);
+    this.#pages.push(best);
+    return true;
+  }
+
+  /** The page that reaches furthest of those that do not begin behind a place. */
+  #furthest(begin: number): PageAddress | null {
     let best: PageAddress | null = null;
     const smallest = Math.max(1, Math.floor(this.#largest * smallestShare));
     for (let size = this.#largest; size >= smallest; size--) {
-      const index = Math.floor((this.#reach - this.#overlap) / size);
+      const index = Math.floor(begin / size);
       const page = { index: Math.max(0, index), size };
       if (this.#reach > 0 && index < 1) continue;
       if (best !== null && reachOf(page) <= reachOf(best)) continue;
       if (!this.#isUsed(page)) best = page;
     }
-    if (best === null || reachOf(best) <= this.#reach) return false;
-    this.#reach = reachOf(best);
-    this.#pages.push(best);
-    return true;
+    return best;
   }
 }
 
@@ -108,12 +149,6 @@ export function pagesAcross({ from, to }: PlaceRange, size: number, total: numbe
   const first = Math.max(0, Math.floor((from - 1) / size));
   const end = Math.ceil(Math.min(to + 1, total) / size);
   return Array.from({ length: Math.max(0, end - first) }, (_, at) => ({ index: first + at, size }));
-}
-
-/** Places of the list, from one to the place after the last. */
-export interface PlaceRange {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Records on both sides of a place by which a page must reach beyond it, if it can. The list might have moved. */
@@ -189,7 +224,7 @@ export function pagesToConfirm(
   isUsed: IsUsed,
 ): Repairs {
   const sizes = sizesOf(largest, run);
-  const whole = new Plan(sizes[0] as number, overlap + order.stretch, isUsed).to(total) ?? [];
+  const whole = new Plan(sizes[0] as number, overlap + order.stretch, { isUsed }).to(total) ?? [];
   if (order.strays > 0) return { pages: whole, across: [] };
   const ordered = keys.map(key => inOrder(key, order.direction));
   const found = pagesFor(placesOf(windows, ordered, order, total), sizes, total, isUsed);

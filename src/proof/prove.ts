@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
-import { type Answer, allKeys, countsOf, keysOf } from './window.ts';
+import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
   isWholeButForWitness,
   proveByWindows,
@@ -29,6 +29,8 @@ export interface Proof {
   readonly verdict: Verdict;
   readonly answers: readonly Answer[];
   readonly rows: readonly (UnshownRow & { readonly fate: Fate })[];
+  /** The pages that ties had a part in planning; null if they had none. */
+  readonly planned: readonly PageAddress[] | null;
   /** Why the list is not proven, or rows of the mirror could not be decided; null if neither is so. */
   readonly unproven: string | null;
 }
@@ -157,7 +159,7 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
     byKey: rangesOf(list, verdict),
   };
   const rows = unshown.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
-  return { verdict, answers: heard, rows, unproven: whyUnproven() };
+  return { verdict, answers: heard, rows, planned: run.plan.byTies, unproven: whyUnproven() };
 
   function whyUnproven(): string | null {
     const others = failed.length > 1 ? `; and ${failed.length - 1} more` : '';

@@ -2,6 +2,7 @@ import type { KeyWindows } from './cover.ts';
 import { checkTotal, type OnePageFacts } from './ends.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
+import type { Ties } from './ties.ts';
 import {
   type Answer,
   type Ask,
@@ -48,6 +49,10 @@ export interface ListFacts {
   readonly isKnown?: (digest: string) => boolean;
   /** Whether the run before proved what the mirror has, and this run goes on with nothing. */
   readonly isSettled?: boolean;
+  /** Where the mirror has records that share a key; left out if nothing is known. */
+  readonly ties?: Ties | null;
+  /** The pages that were planned by such ties when the reading began, if an earlier run began it. */
+  readonly planned?: readonly PageAddress[];
   /** The mirror's rows that no answer leaves room for; each of `joined` are records of several pages that count as one answer. */
   unshown(joined: readonly Shown[]): readonly UnshownRow[];
 }

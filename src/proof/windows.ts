@@ -54,12 +54,13 @@ export const twinsReason = 'identical records are on two pages';
 const witnessReason =
   'the end of the list was shown by one answer alone: the list changes faster than it can be read, or totals are deduced from pages that are not full';
 const cutReason = 'the service sends pages of another size than it was asked for';
+const costlyReason = 'more records share a time than pages overlap by';
 const shortReason =
   'pages have fewer records than their size, before the end: the service seems to leave records out of pages that it has cut, or to cut the rows of a join';
 
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
-  const { learnt, largest, overlap } = run.list;
+  const { learnt, largest } = run.list;
   const oddityOf = (answer: Answer): string | null => {
     const { index, size, page } = answer;
     if (isWrong(answer)) return answer.wrong?.reason as string;
@@ -71,11 +72,11 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
   };
   const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
   for (let batch = 0; ; batch++) {
-    if (batch < 2)
-      run.plan = new Plan(largest, overlap + (orderOf(run.heard, learnt, largest)?.stretch ?? 0));
+    if (batch < 2) run.plan = planOf(run);
     const needed = run.plan.to(run.total) ?? [];
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length === 0) return yield* weigh(run);
+    if (batch === 1 && areTiesCostly(run)) return agreement(costlyReason);
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
     const probed = Math.max(probedMin, Math.floor(needed.length * probedShare));
     const came = yield* run.ask(missing.slice(0, [1, 1, probed - 2][batch]), {
@@ -84,8 +85,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     });
     const odd = came.map(oddityOf).find(each => each !== null);
     if (odd != null) return agreement(odd);
-    if (batch === 2 && probed < needed.length / 2 && isCostly(run))
-      return agreement('more records share a time than pages overlap by');
+    if (batch === 2 && probed < needed.length / 2 && isCostly(run)) return agreement(costlyReason);
     const [first] = run.heard;
     if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* run.ask([first]);
@@ -97,6 +97,29 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
+}
+
+/** The pages that overlap. If keys are in order without exceptions, they are planned by what the mirror knows of records that share keys. */
+function planOf({ heard, list, total }: Reading): Plan {
+  const { learnt, largest, overlap, ties, planned = [] } = list;
+  const order = orderOf(heard, learnt, largest);
+  if (order === null) return new Plan(largest, overlap);
+  const { direction, slack, stretch, strays } = order;
+  if (slack > 0 || strays > 0) return new Plan(largest, overlap + stretch);
+  return new Plan(largest, overlap, {
+    tieAt: place => ties?.around(place, direction, total) ?? null,
+    planned,
+  });
+}
+
+/** The pages by which records of one key are read across, at least, if no page has these inside. */
+const pagesAcrossMin = 4;
+
+/** Whether the ties that the mirror knows make windows so costly that plain readings are cheaper. */
+function areTiesCostly({ plan, list, total }: Reading): boolean {
+  const least = new Plan(list.largest, list.overlap).to(total)?.length ?? 0;
+  const more = plan.byTies === null ? 0 : plan.byTies.length - least;
+  return more + pagesAcrossMin * plan.unheld > repairsShare * least;
 }
 
 /** If the first page says that it is the whole list, another one has to say so, too. */
