@@ -7,7 +7,7 @@ import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum, forgetJournal, type Written } from '../store/write/apply.ts';
 import { answersIn } from '../store/write/journal.ts';
-import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
+import { type ListState, nothingLearnt, readState, tiesOf } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
@@ -224,11 +224,16 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     state !== nothingLearnt &&
     records.last('settled', list.resource)?.runId === records.last('written', list.resource)?.runId;
   const identity = list.identity.by;
+  const overlap = overlapOf(pageSize, identity);
+  // The pages of a journal are found by their addresses, which its own reading planned by the rows of then.
+  const ties = older.length > 0 ? null : tiesOf(context.sqlite, list, state.order, overlap);
   const asking = prove({
     identity,
     largest: pageSize,
-    overlap: overlapOf(pageSize, identity),
+    overlap,
     learnt: state.order,
+    ties,
+    planned: (older.length > 0 && state.journal?.planned) || [],
     run: context.runId,
     totalBefore,
     // Pages are remembered only of a run that was sure of the list.

@@ -13,6 +13,8 @@ export interface Journal {
   readonly pageSize: number;
   /** The total that the run before the reading found; null if there was none. */
   readonly totalBefore: number | null;
+  /** The pages that the reading planned when it began, by rows that have changed since; left out if it plans the same again. */
+  readonly planned?: readonly PageAddress[];
   readonly answers: readonly JournaledAnswer[];
 }
 

@@ -75,6 +75,7 @@ export function listSql(list: ListDefinition) {
             GROUP BY ${time}, ${identityIn.join(', ')} HAVING count(*) > 1`,
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
+    countsOfKeys: `SELECT count(*) FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
     idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,

@@ -4,6 +4,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
+import { Ties } from '../../proof/ties.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { type Journal, type JournaledAnswer, journaled } from './journal.ts';
@@ -152,7 +153,9 @@ export function stateAfter(
     for (const [digest, page] of Object.entries(before.pages)) known.keep(digest, page);
     const answers = journaled(proof, journal.older).filter(({ digest }) => known.add(digest));
     const { totalBefore } = journal;
-    return { ...before, growth: null, ...known, journal: { firstPageNo, pageSize, totalBefore, answers } };
+    const planned = proof.planned === null ? {} : { planned: proof.planned };
+    const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
+    return { ...before, growth: null, ...known, journal: next };
   }
   const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
@@ -207,6 +210,18 @@ function newestOf(sqlite: Database.Database, list: ListDefinition, order: Learnt
   if (newestKey === undefined) return null;
   const newestRows = find(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
+}
+
+/** Where at least so many rows share a key, for a list that was in the order of such keys without exceptions; null if none need be known. */
+export function tiesOf(
+  sqlite: Database.Database,
+  list: ListDefinition,
+  order: LearntOrder,
+  least: number,
+): Ties | null {
+  const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
+  if (!isExact || list.identity.by === 'id') return null;
+  return Ties.of(sqlite.prepare<[], number>(listSql(list).countsOfKeys).pluck().iterate(), least);
 }
 
 function rangesOf(rows: readonly (number | null)[]): Range[] | null {
