@@ -1,6 +1,7 @@
 import { almostBounds } from './almost-bounds.ts';
 import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import { serviceBounds } from './service-bounds.ts';
+import { tiesBounds } from './ties-bounds.ts';
 
 /**
  * The bounds for a length. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one
@@ -62,6 +63,7 @@ export function boundsOf(length: Length): NamedBound[] {
     }),
     ...recordBounds(length),
     ...serviceBounds(length),
+    ...tiesBounds(length),
   ];
 }
 

@@ -6,6 +6,7 @@ export { learntOrder } from '../../../src/proof/order.ts';
 export { answersInUse, confirm, proofOf, prove } from '../../../src/proof/prove.ts';
 export { EndedEarly, Reading } from '../../../src/proof/reading.ts';
 export { settle } from '../../../src/proof/settle.ts';
+export { Ties } from '../../../src/proof/ties.ts';
 export { PageItems } from '../../../src/proof/window.ts';
 export { verdictByKey } from '../../../src/proof/windows.ts';
 export { answersIn, journaled } from '../../../src/store/write/journal.ts';

@@ -1,5 +1,6 @@
 import { base, type Length, type NamedBound, shareOf } from './named-bound.ts';
 import { wrongServices } from './service-bounds.ts';
+import { tiesBounds } from './ties-bounds.ts';
 
 /**
  * The bounds in which readings end early, before any answer, and the next run goes on with them. The list changes before, between and
@@ -41,6 +42,7 @@ export function earlyBounds(length: Length): NamedBound[] {
       changesMax,
       ...share(8),
     },
+    ...tiesBounds(length, 1),
     { ...few, order: 'inverted', name: 'ended early, one inversion', changesMax, ...share(4) },
     { ...few, order: 'unseen', name: 'ended early, unseen order', recordsMin: 0, recordsMax: 4 },
     ...wrongServices.map(({ name, ...service }) => ({

@@ -1,5 +1,6 @@
 import type { Proof } from '../../../src/proof/prove.ts';
 import type { Asking, Batch, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import type { Ties } from '../../../src/proof/ties.ts';
 import {
   type Answer,
   type Ask,
@@ -99,6 +100,8 @@ export function playNight(
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
+    ties: older.length > 0 || identity === 'id' ? null : tiesOf(core, mirror, options.overlap),
+    planned: (older.length > 0 && kept?.journal.planned) || [],
     isSettled: options.isSettled === true && mirror.rows.size > 0 && older.length === 0,
     totalBefore,
     unshown(pages) {
@@ -146,9 +149,26 @@ export function playNight(
   function keptNow(): Kept {
     const records = new Map(kept?.records);
     for (const [{ page }, shown] of served) records.set(page.digest, shown);
-    const goesOn = core.journaled(step.value as Proof, older);
-    return { journal: { firstPageNo: 0, pageSize: largest, totalBefore, answers: goesOn }, records };
+    const proof = step.value as Proof;
+    const planned = proof.planned === null ? {} : { planned: proof.planned };
+    const goesOn = core.journaled(proof, older);
+    return {
+      journal: { firstPageNo: 0, pageSize: largest, totalBefore, ...planned, answers: goesOn },
+      records,
+    };
   }
+}
+
+/** Where rows of a mirror share keys. */
+function tiesOf(core: typeof Core, { rows }: Mirror, least: number): Ties {
+  const counts = new Map<number, number>();
+  for (const { record, count } of rows.values())
+    counts.set(record.key, (counts.get(record.key) ?? 0) + count);
+  const inOrder = [...counts].filter(([key]) => !Number.isNaN(key)).sort(([a], [b]) => a - b);
+  return core.Ties.of(
+    inOrder.map(([, count]) => count),
+    least,
+  );
 }
 
 /** The answers of an earlier run by address, with numbers below those of this run. */
