@@ -3,13 +3,16 @@ import { countedAnswers } from './ends.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
 import { type Asking, type ListFacts, Reading } from './reading.ts';
-import { type Answer, allKeys, beginOf, inOrder, type KeyRange } from './window.ts';
+import type { PlaceRange } from './ties.ts';
+import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
 export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'overlap'> {
   readonly order: KeyOrder;
   /** The key of the newest record; if there are strays, of the newest one that is surely none. */
   readonly newestKey: number;
+  /** How many records have that key. */
+  readonly newestCount: number;
   readonly count: number;
   /** How many records the answers so far have that the list did not have, each counted once. */
   added(): number;
@@ -25,18 +28,18 @@ const growthPagesMax = 200;
 
 /** The same proof for the keys at the growing end: see *Incremental syncs* in docs/proof.md. Records that arrive meanwhile are included. */
 export function* proveGrowth(list: KnownList): Asking<Growth> {
-  const { identity, order, largest, newestKey, count } = list;
+  const { identity, order, largest, newestKey, newestCount, count } = list;
   const { direction, slack, stretch, strays } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
   const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count, unshown: () => [] });
-  const plan = new Plan(largest, list.overlap + stretch);
   const newest = inOrder(newestKey - slack, direction);
   const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
-  // The page with the newest known record and one before it, or some more if windows have a slack.
-  const place = Math.max(0, count - 2 - stretch);
-  const first =
-    direction === 'down' ? 0 : (plan.to(count) ?? []).findLastIndex(page => beginOf(page) <= place);
-  for (let number = first; number < first + growthPagesMax; number++) {
+  // The newest known records and one before them, or some more if windows have a slack.
+  const place = direction === 'down' ? 0 : Math.max(0, count - newestCount - 1 - stretch);
+  // Pages come one after the other, so each shows where the next one has to begin.
+  const tieAt = () => (slack > 0 ? null : tieAtEnd(run.heard.at(-1), list.overlap));
+  const plan = new Plan(largest, list.overlap + stretch, { tieAt, from: place });
+  for (let number = 0; number < growthPagesMax; number++) {
     const page = plan.at(number);
     const last = run.heard.at(-1);
     const isPastEnd = last !== undefined && last.page.count < last.size;
@@ -57,4 +60,13 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     return { kind: 'done', answers: run.heard };
   }
   return full('the new records are on too many pages');
+}
+
+/** The places of the last records of a page that share a key, if they are at least so many. */
+function tieAtEnd(answer: Answer | undefined, least: number): PlaceRange | null {
+  if (answer === undefined || answer.page.count === 0) return null;
+  const { keys } = answer.page;
+  const from = beginOf(answer) + keys.indexOf(keys.at(-1) as number);
+  const to = endOf(answer);
+  return to - from >= least ? { from, to } : null;
 }

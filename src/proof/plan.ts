@@ -37,6 +37,8 @@ interface PlanOptions {
   readonly tieAt?: (place: number) => PlaceRange | null;
   /** The first pages, if they were planned before. */
   readonly planned?: readonly PageAddress[];
+  /** A place that the first page shows, if not that of the first record. */
+  readonly from?: number;
 }
 
 /** Pages that each begin `overlap` records before the end of those so far, and reach as far as they can. Each run plans the same ones. */
@@ -52,13 +54,13 @@ export class Plan {
   #unheld = 0;
 
   constructor(largest: number, overlap: number, options: PlanOptions = {}) {
-    const { isUsed = () => false, tieAt = () => null, planned = [] } = options;
+    const { isUsed = () => false, tieAt = () => null, planned = [], from = 0 } = options;
     this.#largest = largest;
     this.#overlap = overlap;
     this.#isUsed = isUsed;
     this.#tieAt = tieAt;
     this.#pages = [...planned];
-    this.#reach = planned.reduce((most, page) => Math.max(most, reachOf(page)), 0);
+    this.#reach = planned.reduce((most, page) => Math.max(most, reachOf(page)), from);
     this.#isByTies = planned.length > 0;
   }
 
@@ -85,13 +87,14 @@ export class Plan {
   }
 
   #extend(): boolean {
-    const tie = this.#reach === 0 ? null : this.#tieAt(this.#reach - 1);
+    const isFirst = this.#pages.length === 0;
+    const tie = isFirst ? null : this.#tieAt(this.#reach - 1);
     this.#isByTies ||= tie !== null;
     // A page with the whole tie inside begins as if the first of its records had been the last one so far.
     const around = tie && this.#furthest(tie.from + 1 - this.#overlap);
     const isHeld = tie !== null && around !== null && reachOf(around) > tie.to;
     if (tie !== null && !isHeld) this.#unheld++;
-    const best = isHeld ? around : this.#furthest(this.#reach - this.#overlap);
+    const best = isHeld ? around : this.#furthest(this.#reach - (isFirst ? 0 : this.#overlap));
     if (best === null || reachOf(best) <= this.#reach) return false;
     this.#reach = reachOf(best);
     this.#pages.push(best);
@@ -105,7 +108,7 @@ export class Plan {
     for (let size = this.#largest; size >= smallest; size--) {
       const index = Math.floor(begin / size);
       const page = { index: Math.max(0, index), size };
-      if (this.#reach > 0 && index < 1) continue;
+      if (this.#pages.length > 0 && index < 1) continue;
       if (best !== null && reachOf(page) <= reachOf(best)) continue;
       if (!this.#isUsed(page)) best = page;
     }

@@ -163,7 +163,7 @@ async function readGrowth(
   const { list, context, progress, fullEveryMs, clock } = run;
   const { growth, order } = state;
   if (growth === null || order === null || order === 'none') return { kind: 'due' };
-  const { firstPageNo, pageSize, newestKey, sweptAt } = growth;
+  const { firstPageNo, pageSize, newestKey, newestRows, sweptAt } = growth;
   // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
   const dueMs = fullEveryMs * (1 - fullSyncLeeway);
   const ageMs = clock().getTime() - Date.parse(sweptAt);
@@ -179,7 +179,16 @@ async function readGrowth(
   const stage = new Stage(context, state);
   progress.stage = stage;
   const added = () => stage.settlement.added;
-  const asking = proveGrowth({ identity, order, largest: pageSize, overlap, newestKey, count, added });
+  const asking = proveGrowth({
+    identity,
+    order,
+    largest: pageSize,
+    overlap,
+    newestKey,
+    newestCount: newestRows.length,
+    count,
+    added,
+  });
   const end = await drive(asking, run, null).catch((error: unknown): Growth => {
     // The full sync reports what is wrong with the service now.
     if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;

@@ -41,6 +41,7 @@ export function playIncremental(
     ...options,
     order: options.keyOrder ?? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 },
     newestKey,
+    newestCount: known.filter(({ key }) => key === newestKey).length,
     count: known.length,
     added: () => settled().addedCount,
   });
