@@ -1,0 +1,143 @@
+import { expect, test } from 'vitest';
+import { overlapOf, Plan } from '../../src/proof/plan.ts';
+import type { ListFacts } from '../../src/proof/reading.ts';
+import { Ties } from '../../src/proof/ties.ts';
+import { beginOf, type Direction, reachOf } from '../../src/proof/window.ts';
+import { Random } from '../../src/sample/random.ts';
+import { type Entry, proven } from './play-proof.ts';
+
+// Lists in pages of 100 in which a tenth of the jobs have 1 to so many exports of one time.
+
+const largest = 100;
+const overlap = overlapOf(largest, 'content');
+
+function countsOf(total: number, most: number, seed: number): number[] {
+  const random = new Random(seed);
+  const counts: number[] = [];
+  for (let left = total; left > 0; left -= counts.at(-1) as number)
+    counts.push(Math.min(left, random.chance(0.1) ? random.integer(1, most) : 1));
+  return counts;
+}
+
+/** A list, and what a mirror knows of its ties. */
+function listOf(direction: Direction, counts: readonly number[]) {
+  const list: Entry[] = counts.flatMap((count, key) =>
+    Array.from({ length: count }, (_, at) => ({ key: key * 100, content: key * 1_000 + at })),
+  );
+  if (direction === 'down') list.reverse();
+  const known: Partial<ListFacts> = {
+    largest,
+    overlap,
+    learnt: { direction, slack: 0, stretch: 0, strays: 0 },
+    ties: Ties.of(counts, overlap),
+  };
+  return { list, known };
+}
+
+test('a tie is found by each of its places, from both ends', () => {
+  const ties = Ties.of([1, 3, 2, 4], 3);
+  const places = (direction: Direction, total: number) =>
+    Array.from({ length: total }, (_, place) => ties.around(place, direction, total));
+  const [a, b] = [
+    { from: 1, to: 4 },
+    { from: 6, to: 10 },
+  ];
+  expect(places('up', 11)).toEqual([null, a, a, a, null, null, b, b, b, b, null]);
+  // One more has come in front of a list of the newest.
+  const [c, d] = [
+    { from: 1, to: 5 },
+    { from: 7, to: 10 },
+  ];
+  expect(places('down', 11)).toEqual([null, c, c, c, c, null, null, d, d, d, null]);
+});
+
+test('many ties are found', () => {
+  const ties = Ties.of(new Array(1_000).fill(3), 3);
+  expect(ties.around(2_000, 'up', 3_000)).toEqual({ from: 1_998, to: 2_001 });
+});
+
+test.each<Direction>(['up', 'down'])(
+  'no page ends inside a tie that is not inside the next one: %s',
+  direction => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const total = 4_237;
+      const ties = Ties.of(countsOf(total, 40, seed), overlap);
+      const plan = new Plan(largest, overlap, { tieAt: place => ties.around(place, direction, total) });
+      const pages = plan.to(total) ?? [];
+      expect(plan.unheld).toBe(0);
+      expect(plan.byTies).toEqual(pages);
+      for (const [at, page] of pages.slice(0, -1).entries()) {
+        const tie = ties.around(reachOf(page) - 1, direction, total);
+        const next = pages[at + 1];
+        if (next === undefined) continue;
+        expect(beginOf(next)).toBeLessThan(tie?.from ?? reachOf(page) - 2);
+        expect(reachOf(next)).toBeGreaterThan(tie?.to ?? 0);
+      }
+    }
+  },
+);
+
+test.each<Direction>(['up', 'down'])('a list with ties takes at most 1.35 times its pages: %s', direction => {
+  for (let seed = 1; seed <= 5; seed++) {
+    const { list, known } = listOf(direction, countsOf(4_237, 40, seed));
+    const { result, asked } = proven({ list, identity: 'content' }, known);
+    expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
+    expect(asked.length).toBeLessThanOrEqual(1.35 * 43);
+    const without = proven({ list, identity: 'content' }, { ...known, ties: null });
+    expect(without.asked.length).toBeGreaterThan(1.45 * 43);
+  }
+});
+
+test.each<Direction>(['up', 'down'])(
+  'a list without ties is planned as if nothing was known: %s',
+  direction => {
+    const { list, known } = listOf(direction, countsOf(4_237, 2, 1));
+    const { result, asked } = proven({ list, identity: 'content' }, known);
+    expect(result.planned).toBeNull();
+    expect(asked).toEqual(proven({ list, identity: 'content' }, { ...known, ties: null }).asked);
+  },
+);
+
+test.each<Direction>(['up', 'down'])('places that are no longer right are repaired: %s', direction => {
+  const { list, known } = listOf(direction, countsOf(4_237, 40, 3));
+  for (let at = 10; at < list.length; at += 400) list.splice(at, 1);
+  const { result, asked } = proven({ list, identity: 'content' }, known);
+  expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
+  expect(asked.length).toBeLessThanOrEqual(1.9 * 43);
+});
+
+test('if as many records went as pages overlap by without need, no page is missed', () => {
+  const { list, known } = listOf('up', countsOf(4_237, 40, 3));
+  const planned = proven({ list, identity: 'content' }, known).asked;
+  list.splice(0, overlap - 2);
+  expect(proven({ list, identity: 'content' }, known).asked).toEqual(planned);
+});
+
+test('if pages can hold few of the ties, plain readings have to agree, without a try by windows', () => {
+  const { list, known } = listOf('up', new Array(50).fill(96));
+  const { result, asked } = proven({ list, identity: 'content' }, known);
+  expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true });
+  expect(asked.length).toBeLessThanOrEqual(2.1 * 48);
+});
+
+test.each([
+  ['two change places', 30],
+  ['one has no key', null],
+])('ties have no part in a plan if the order has exceptions: %s', (_what, other) => {
+  const { list, known } = listOf('up', countsOf(4_237, 40, 1));
+  const one = list[20] as Entry;
+  if (other === null) list[20] = { ...one, key: Number.NaN };
+  else [list[20], list[other]] = [list[other] as Entry, one];
+  expect(proven({ list, identity: 'content' }, known).result.planned).toBeNull();
+});
+
+test('a reading that goes on plans what was planned, and the rest as it can', () => {
+  const total = 4_237;
+  const ties = Ties.of(countsOf(total, 40, 1), overlap);
+  const tieAt = (place: number) => ties.around(place, 'up', total);
+  const planned = new Plan(largest, overlap, { tieAt }).to(total) ?? [];
+  expect(new Plan(largest, overlap, { planned }).to(total)).toEqual(planned);
+  const longer = new Plan(largest, overlap, { planned }).to(total + 500) ?? [];
+  expect(longer.slice(0, planned.length)).toEqual(planned);
+  expect(reachOf(longer.at(-1) ?? { index: 0, size: 0 })).toBeGreaterThan(total + 500);
+});
