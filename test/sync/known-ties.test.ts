@@ -60,6 +60,16 @@ test.each([
   },
 );
 
+test('a reading that begins again plans anew', async () => {
+  await using scene = await setTies(orders[0]);
+  await syncLong(scene);
+  await breakOff(scene, 24);
+  takeRequests(scene);
+  expect(await syncLong(scene, { pageSize: 19 })).toMatchObject({ code: 0 });
+  expect(Math.max(...takeRequests(scene).map(({ pageSize }) => pageSize ?? 0))).toBe(19);
+  expectExactMirror(scene.database, scene.service);
+});
+
 test.each(orders)('an incremental sync goes around exports that share a time: %s', async order => {
   await using scene = await setTies(order);
   await syncLong(scene);
