@@ -1,5 +1,5 @@
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
-import { isClaim, isCounted, lostMax } from './ends.ts';
+import { isClaim, isCounted, isFull, lostMax } from './ends.ts';
 import type { KeyOrder } from './order.ts';
 import type { PlaceRange } from './ties.ts';
 import {
@@ -322,10 +322,10 @@ export function pageOfWitness(
   const near = sizes.map(size => ({ index: Math.max(0, Math.floor(end / size) - 1), size }));
   const isNear = (page: PageAddress) => reachOf(page) <= end && reachOf(page) > beginOf(claim);
   const full = exact.find(page => !isUsed(page)) ?? near.find(page => isNear(page) && !isUsed(page));
-  const isBehind = (other: Answer) =>
-    other.asked > claim.arrived && beginOf(other) < end && reachOf(other) > end;
-  // At first it is looked what is behind the end.
-  const isShort = isCounted([claim], heard) || !heard.some(isBehind);
+  // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
+  const isTried = (other: Answer) =>
+    isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
+  const isShort = isCounted([claim], heard) || heard.some(isTried);
   return (isShort ? short : full) ?? full ?? short ?? null;
 }
 
