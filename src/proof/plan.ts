@@ -1,5 +1,5 @@
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
-import { isClaim, isCounted, isFull, lostMax } from './ends.ts';
+import { countedAnswers, isClaim, isCounted, isFull, lostMax } from './ends.ts';
 import type { KeyOrder } from './order.ts';
 import type { PlaceRange } from './ties.ts';
 import {
@@ -325,7 +325,8 @@ export function pageOfWitness(
   // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
   const isTried = (other: Answer) =>
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
-  const isShort = isCounted([claim], heard) || heard.some(isTried);
+  const counted = countedAnswers(heard);
+  const isShort = isCounted([claim], counted) || counted.some(isTried);
   return (isShort ? short : full) ?? full ?? short ?? null;
 }
 

@@ -186,6 +186,8 @@ export class Reading {
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
+/** Answers of one address, at most. */
+const sameAddressMax = 4;
 
 /** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
 export function* askedAgain(
@@ -194,9 +196,14 @@ export function* askedAgain(
   share: number,
   options: AskOptions,
 ): Asking<readonly Answer[]> {
-  const isAlone = (answer: Answer) =>
-    answers.filter(other => addressText(other) === addressText(answer)).length === 1;
-  const odd = answers.filter(answer => checkTotal(answer) === 'contradicts' && isAlone(answer));
+  // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
+  const isOpen = (answer: Answer) => {
+    const same = answers.filter(other => addressText(other) === addressText(answer));
+    const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
+    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count;
+    return last === answer && same.length < sameAddressMax && isMoving;
+  };
+  const odd = answers.filter(answer => checkTotal(answer) === 'contradicts' && isOpen(answer));
   const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
   return odd.length > most ? [] : yield* run.ask(odd, options);
 }
