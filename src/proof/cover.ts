@@ -1,6 +1,7 @@
-import { countedAnswers, endingAnswers, endsClaimed, isOfEmptyList } from './ends.ts';
+import { countedAnswers, isOfEmptyList } from './claims.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
 import { type Answer, allKeys, type Identity, type KeyRange, type PageItems } from './window.ts';
+import { endingAnswers, endsClaimed } from './witnesses.ts';
 
 /** The keys that an answer covers. */
 export interface Window extends KeyRange {

@@ -1,5 +1,5 @@
+import { countedAnswers } from './claims.ts';
 import { openRanges, windowsOf } from './cover.ts';
-import { countedAnswers } from './ends.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
 import { type Asking, type ListFacts, Reading } from './reading.ts';

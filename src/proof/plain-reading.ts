@@ -1,4 +1,4 @@
-import { checkTotal, isFull, isJoinedToLast } from './ends.ts';
+import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
 import { sizesMax } from './plan.ts';
 import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
 import {

@@ -1,8 +1,7 @@
 import { proveByAgreement } from './agreement.ts';
+import { checkTotal, countedAnswers, isFull, sizesServed } from './claims.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
-import { causeInTotals, checkTotal, copiesIn, countedAnswers, isFull, sizesServed } from './ends.ts';
 import { readPlainly } from './plain-reading.ts';
-import { pagesAcross, pagesToConfirm } from './plan.ts';
 import {
   type Asking,
   EndedEarly,
@@ -14,6 +13,8 @@ import {
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
+import { pagesAcross, pagesToConfirm } from './repairs.ts';
+import { causeInTotals, copiesIn } from './totals.ts';
 import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
   isWholeButForWitness,

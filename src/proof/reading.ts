@@ -1,5 +1,5 @@
+import { checkTotal } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
-import { checkTotal, type OnePageFacts } from './ends.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
 import type { Ties } from './ties.ts';
@@ -12,6 +12,7 @@ import {
   type PageAddress,
   type Shown,
 } from './window.ts';
+import type { OnePageFacts } from './witnesses.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {

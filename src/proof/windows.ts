@@ -1,17 +1,7 @@
+import { checkTotal, countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
 import { openRanges, windowsOf } from './cover.ts';
-import {
-  checkTotal,
-  countedAnswers,
-  endShown,
-  isFull,
-  isOnePageWhole,
-  newestClaim,
-  pagesAtEnd,
-  pagesBeforeEmpty,
-  pagesOfOnePage,
-} from './ends.ts';
 import { type KeyOrder, orderOf } from './order.ts';
-import { Plan, pageOfOlderClaim, pageOfWitness, pagesAcross, repairsOf, sizesOf, type Tie } from './plan.ts';
+import { Plan, sizesOf } from './plan.ts';
 import {
   type Asking,
   agreement,
@@ -21,6 +11,8 @@ import {
   type Reading,
   type Verdict,
 } from './reading.ts';
+import { pagesAcross, repairsOf, type Tie } from './repairs.ts';
+import { pagesAtEnd } from './totals.ts';
 import {
   type Answer,
   allKeys,
@@ -33,6 +25,7 @@ import {
   joinPages,
   type PageItems,
 } from './window.ts';
+import { isOnePageWhole, newestClaim, pageOfOlderClaim, pageOfWitness, pagesOfOnePage } from './witnesses.ts';
 
 /** How often a list on one page is asked for once more, and how often a witness is looked for. */
 const onePageTriesMax = 4;

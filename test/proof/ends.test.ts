@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
-import { causeInTotals, copiesIn, countedAnswers, endingAnswers, miscount } from '../../src/proof/ends.ts';
+import { countedAnswers } from '../../src/proof/claims.ts';
+import { causeInTotals, copiesIn, miscount } from '../../src/proof/totals.ts';
 import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
+import { endingAnswers } from '../../src/proof/witnesses.ts';
 
 // What answers say of the end of a list and of its totals, by hand.
 

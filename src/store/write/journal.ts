@@ -1,4 +1,4 @@
-import { checkTotal } from '../../proof/ends.ts';
+import { checkTotal } from '../../proof/claims.ts';
 import type { Proof } from '../../proof/prove.ts';
 import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
 

@@ -1,7 +1,7 @@
 import { identityOf } from '../../contract/record.ts';
-import { miscount } from '../../proof/ends.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
 import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
+import { miscount } from '../../proof/totals.ts';
 import type { Answer } from '../../proof/window.ts';
 import type { ReadList } from './memory.ts';
 import type { Settlement } from './records.ts';

@@ -1,0 +1,166 @@
+import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
+import type { KeyOrder } from './order.ts';
+import { type IsUsed, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
+import type { PlaceRange } from './ties.ts';
+import {
+  type Answer,
+  beginOf,
+  endOf,
+  type Identity,
+  inOrder,
+  isIn,
+  type KeyRange,
+  type PageAddress,
+  reachOf,
+} from './window.ts';
+
+/** The pages that close gaps between chains, keys that are only at edges, and the end of the list. */
+export function repairsOf(windows: KeyWindows, total: number, largest: number, isUsed: IsUsed): Repairs {
+  const least = Math.floor(largest * smallestShare) + 1;
+  return pagesFor(openPlaces(windows, total, largest / 2), sizesBetween(least, largest), total, isUsed);
+}
+
+/** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
+export function pagesToConfirm(
+  { windows, ...order }: KeyWindows,
+  keys: readonly number[],
+  total: number,
+  { largest, overlap, identity, run }: { largest: number; overlap: number; identity: Identity; run: number },
+  isUsed: IsUsed,
+): Repairs {
+  const sizes = sizesOf(largest, run);
+  const whole = new Plan(sizes[0] as number, overlap + order.stretch, { isUsed }).to(total) ?? [];
+  if (order.strays > 0) return { pages: whole, across: [] };
+  const ordered = keys.map(key => inOrder(key, order.direction));
+  const found = pagesFor(placesOf(windows, ordered, order, total), sizes, total, isUsed);
+  const areMany = whole.length > 0 && found.pages.length > Math.max(1, whole.length / 2);
+  return areMany && identity === 'id' ? { ...found, pages: whole } : found;
+}
+
+/** The places of records that share keys, and these keys, in the order of the list. */
+export interface Tie extends PlaceRange {
+  readonly keys: KeyRange;
+}
+
+/** Pages that have places of interest inside and, for records of one key that no page has inside, what has to be read across. */
+export interface Repairs {
+  readonly pages: readonly PageAddress[];
+  readonly across: readonly Tie[];
+}
+
+/** The pages of one size that together have a range of places inside, and at least one record on both sides. */
+export function pagesAcross({ from, to }: PlaceRange, size: number, total: number): PageAddress[] {
+  const first = Math.max(0, Math.floor((from - 1) / size));
+  const end = Math.ceil(Math.min(to + 1, total) / size);
+  return Array.from({ length: Math.max(0, end - first) }, (_, at) => ({ index: first + at, size }));
+}
+
+/** Records on both sides of a place by which a page must reach beyond it, if it can. The list might have moved. */
+const marginMax = 10;
+const marginShare = 1 / 4;
+
+/** A page with a range of places inside: the first size with enough records on both sides, or the one with the most; null if none has. */
+function pageAround({ from, to }: PlaceRange, sizes: readonly number[], isUsed: IsUsed): PageAddress | null {
+  let best: PageAddress | null = null;
+  let bestSlack = 0;
+  for (const size of sizes) {
+    const margin = Math.min(marginMax, Math.floor(size * marginShare));
+    const middle = Math.floor(Math.max(0, (from + to) / 2 - size / 2) / size);
+    for (const index of [middle, middle + 1]) {
+      const page = { index, size };
+      // There is nothing before the first page.
+      const before = index === 0 ? Number.POSITIVE_INFINITY : from - beginOf(page);
+      const slack = Math.min(margin, before, reachOf(page) - to);
+      if (slack <= bestSlack || isUsed(page)) continue;
+      best = page;
+      bestSlack = slack;
+    }
+    if (bestSlack >= margin) return best;
+  }
+  return best;
+}
+
+function pagesFor(
+  places: readonly (PlaceRange | Tie)[],
+  sizes: readonly number[],
+  total: number,
+  isUsed: IsUsed,
+): Repairs {
+  const pages: PageAddress[] = [];
+  const across: Tie[] = [];
+  const isTaken = (page: PageAddress) =>
+    isUsed(page) || pages.some(({ index, size }) => index === page.index && size === page.size);
+  for (const place of places) {
+    // A page that is asked for already can have two places inside.
+    const isInside = (page: PageAddress) =>
+      (page.index === 0 || beginOf(page) < place.from) && (reachOf(page) > place.to || reachOf(page) > total);
+    if (pages.findLast(isInside) !== undefined) continue;
+    const page = pageAround(place, sizes, isTaken);
+    if (page !== null) pages.push(page);
+    else if ('keys' in place && place.from < place.to) across.push(place);
+  }
+  return { pages, across };
+}
+
+/** @param step by how many places it is read on from one side of a gap. */
+function openPlaces({ chains, ...order }: KeyWindows, total: number, step: number): (PlaceRange | Tie)[] {
+  const places: (PlaceRange | Tie)[] = [];
+  const add = (a: number, b: number) =>
+    places.push({ from: Math.min(a, b) - order.stretch, to: Math.max(a, b) + order.stretch });
+  let before: Chain | null = null;
+  for (const chain of chains) {
+    const head = chain.windows[0] as Window;
+    if (before !== null) {
+      const [end, begin] = [endOf(before.last.answer), beginOf(head.answer)];
+      const [isEndOld, isBeginOld] = [before.last.answer.isRecalled, head.answer.isRecalled];
+      // The list has moved since the older one came, nobody knows how far: it is read on from the other one.
+      if (isEndOld === isBeginOld) add(end, begin);
+      else if (isEndOld) add(begin - step, begin);
+      else add(end, end + step);
+    } else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginOf(head.answer));
+    // Keys that several records can share, and that are at the edge of every window that shows them.
+    const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
+    for (const keys of openRanges(chain.windows, within)) {
+      const seen = chain.windows
+        .filter(window => window.to >= keys.from && window.from <= keys.to)
+        .map(({ answer }) => placesOn(answer, keys, order))
+        .filter(({ from, to }) => from < to);
+      if (seen.length === 0) continue;
+      const [from, to] = [Math.min(...seen.map(each => each.from)), Math.max(...seen.map(each => each.to))];
+      places.push({ from, to, keys });
+    }
+    before = chain;
+  }
+  if (before === null) return [{ from: 0, to: total }];
+  if (before.last.to !== Number.POSITIVE_INFINITY)
+    places.push({ from: Math.min(endOf(before.last.answer), total) - order.stretch, to: total });
+  return places;
+}
+
+/** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
+function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder, total: number) {
+  const sorted = windows.toSorted((a, b) => a.from - b.from);
+  const places: Tie[] = [];
+  let at = 0;
+  for (const key of [...new Set(keys)].sort((a, b) => a - b)) {
+    while (at + 1 < sorted.length && !isIn(key, sorted[at] as Window) && (sorted[at] as Window).to <= key)
+      at++;
+    const answer = sorted[at]?.answer;
+    const range = { from: key, to: key, isFromIn: true, isToIn: true };
+    if (answer === undefined) continue;
+    const { from, to } = placesOn(answer, range, order);
+    // What has come since then is in front of them if the newest are first.
+    const moved = order.direction === 'down' ? total - answer.total : 0;
+    places.push({ from: Math.max(0, from + moved), to: Math.max(0, to + moved), keys: range });
+  }
+  return places.sort((a, b) => a.from - b.from);
+}
+
+/** The places of a page's records whose keys are in a range or a slack beyond it; if there is none, the place where it would be. */
+function placesOn(answer: Answer, { from, to }: KeyRange, { direction, slack }: KeyOrder): PlaceRange {
+  const { keys, count } = answer.page;
+  const first = keys.findIndex(key => inOrder(key, direction) >= from - slack);
+  const end = keys.findLastIndex(key => inOrder(key, direction) <= to + slack) + 1;
+  const begin = beginOf(answer) + (first < 0 ? count : first);
+  return { from: begin, to: Math.max(begin, beginOf(answer) + end) };
+}

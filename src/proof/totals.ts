@@ -1,0 +1,117 @@
+import { countedAnswers, endShown, isClaim, isContradicted, isFull, sizesServed } from './claims.ts';
+import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
+
+// What the totals of a run say together: that they are no counts of the list, or of several copies of it, or that records are missing.
+
+/** Why a list can't be proven, if its totals say so: they are no counts of it; null if they do not. */
+export function causeInTotals(answers: readonly Answer[]): string | null {
+  const fresh = answers.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const full = fresh.filter(isFull);
+  const totals = new Set(full.map(({ total }) => total));
+  const [one] = full;
+  if (one === undefined) return null;
+  const pages = one.total / one.size;
+  const isByPages = totals.size > 1 && full.every(({ total, size }) => total === pages * size); // guard: a total by page size
+  if (isByPages)
+    return `totalRecordCount is that of ${pages} pages, whatever their size: the service seems to count no more than ${pages} pages`;
+  const short = fresh.filter(answer => isClaim(answer) && full.every(({ total }) => total > answer.total));
+  const ends = [...new Set(short.map(({ total }) => total))];
+  const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
+  if (areDeduced)
+    return `pages that are not full state totals of ${ends.slice(0, 2).join(' and ')}, where they end, and full pages one of ${one.total}: the service seems to deduce totals from pages that lack records`;
+  const furthest = Math.max(...full.map(endOf));
+  const isKept = totals.size === 1 && furthest >= one.total + one.size; // guard: a limit that is kept in the total
+  if (isKept)
+    return `totalRecordCount is ${one.total} in each answer, and full pages are behind it, up to ${furthest} at least: the service seems to keep a limit in its total`;
+  return null;
+}
+
+/** A total comes from another copy if it comes back by a step of so many records, in so many answers, and this share of them. */
+const copyStepMin = 3;
+const copyReturnsMin = 4;
+const copyShare = 1 / 10;
+
+/** Two totals that come by turns time and again, because answers are from copies of the list that differ; null if there are none. */
+export function copiesIn(answers: readonly Answer[]): readonly [number, number] | null {
+  const returns = new Map<number, number>();
+  const least = Math.max(copyReturnsMin, answers.length * copyShare);
+  let before: number | null = null;
+  for (const { total } of answers.toSorted((a, b) => a.asked - b.asked)) {
+    const count = returns.get(total);
+    const isBack = count !== undefined && before !== null && Math.abs(total - before) >= copyStepMin;
+    if (isBack && count + 1 >= least) return [total, before as number]; // guard: copies that differ
+    returns.set(total, (count ?? 0) + (isBack ? 1 : 0));
+    before = total;
+  }
+  return null;
+}
+
+/** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */
+export function miscount(answers: readonly Answer[], records: number): string | null {
+  const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
+  const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
+  const [least, most] = [Math.min(...totals), Math.max(...totals)];
+  if (records >= least - moved) return null; // guard: as many rows as records
+  const stated = least === most ? least : `${least} to ${most}`;
+  return `its pages have shown ${records} records, but the service states a total of ${stated}`;
+}
+
+/** A limit of records that a service lists or counts is a multiple of one of these. */
+const limitUnits = [1_000, 1_024];
+
+/** The ends of a list that has more records than its totals say: two pages end alike. See *The end of a list* in docs/proof.md. */
+export function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
+  const sizes = sizesServed(counted);
+  const isShort = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
+  const isEmptyBehind = ({ index, size }: Answer) =>
+    counted.some(next => next.index === index + 1 && next.size === size && next.page.count === 0);
+  const isNothingAt = (place: number) =>
+    counted.some(answer => beginOf(answer) === place && answer.page.count === 0);
+  const isEnd = (answer: Answer) => {
+    const end = endOf(answer);
+    if (!sizes.has(answer.size)) return false; // guard: sizes that are served
+    if (counted.some(other => isBeyondEnd(other, end))) return false; // guard: a total that is not reached
+    if (limitUnits.some(unit => end % unit === 0)) return false; // guard: a limit is no end
+    // A page that is not full and ends before it is one that something was left out of.
+    const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
+    if (counted.some(other => !isFull(other) && isInside(other))) return false; // guard: no page in the middle is short
+    if (!isNothingAt(end)) return false; // guard: a record that did not fit
+    return isEmptyBehind(answer); // guard: an empty page behind the end
+  };
+  const short = counted.filter(answer => isShort(answer) && isEnd(answer));
+  const isSameEnd = (one: Answer, other: Answer) =>
+    beginOf(one) !== beginOf(other) &&
+    endOf(one) === endOf(other) &&
+    one.page.records.at(-1) === other.page.records.at(-1);
+  return new Set(short.filter(one => short.some(other => isSameEnd(one, other)))); // guard: two pages end alike
+}
+
+/** Whether a total of this run says that the list goes on behind that place. */
+const isBeyondEnd = ({ total, isRecalled }: Answer, end: number): boolean => !isRecalled && total > end;
+
+/** The pages that can show an end without a total: two that begin far apart, those behind them, and one that begins at the end. */
+export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
+  const counted = countedAnswers(answers);
+  const end = endShown(answers);
+  if (!counted.some(isContradicted) || counted.some(answer => isBeyondEnd(answer, end))) return [];
+  const left = (size: number) => end % size;
+  const sizes = [...sizesServed(counted)].filter(size => left(size) > 0).sort((a, b) => left(a) - left(b));
+  const pages = sizes.map(size => ({ index: Math.floor(end / size), size }));
+  const [one, other] = [pages[0], pages.at(-1)];
+  if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return halves();
+  const behind = [one, other].map(({ index, size }) => ({ index: index + 1, size }));
+  const most = Math.max(...sizes);
+  const divisor = Array.from({ length: most }, (_, at) => most - at).find(size => end % size === 0) as number;
+  return [one, other, ...behind, { index: end / divisor, size: divisor }];
+
+  /** Of a list on a page or two: the first pages of two sizes that are half of it, to see whether these are served. */
+  function halves(): PageAddress[] {
+    const largest = Math.max(...counted.map(({ size }) => size));
+    const half = Math.floor(end / 2);
+    const asked = new Set(counted.map(addressText));
+    return [half + 1, half + 2]
+      .filter(size => size < end && size <= largest)
+      .map(size => ({ index: 0, size }))
+      .filter(page => !asked.has(addressText(page)));
+  }
+}

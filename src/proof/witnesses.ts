@@ -1,0 +1,195 @@
+import { countedAnswers, hasOrphans, isClaim, isContradicted, isFull, isOfEmptyList } from './claims.ts';
+import { type IsUsed, sizesBetween, sizesOf } from './plan.ts';
+import { endsWithoutTotals } from './totals.ts';
+import {
+  type Answer,
+  addressText,
+  areSameRecords,
+  beginOf,
+  type Direction,
+  endOf,
+  type PageAddress,
+  reachOf,
+} from './window.ts';
+
+// Which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
+
+/** The answers that end the list: pages that are not full, agree with their total, and have a witness. See *The end of a list* in docs/proof.md. */
+export function endingAnswers(
+  counted: readonly Answer[],
+  direction: Direction,
+  isKnown: (end: Answer) => boolean = () => false,
+): ReadonlySet<Answer> {
+  if (counted.some(isContradicted)) return endsWithoutTotals(counted); // guard: contradicted totals
+  const claims = counted.filter(isClaim);
+  const hasWitness = (claim: Answer) =>
+    isOfEmptyList(claim) ||
+    isOfStillList(claim, counted) ||
+    isAtSameDistance(claim, counted, direction) ||
+    (direction === 'down' && isKnown(claim)) ||
+    counted.some(
+      other => isWitness(other, claim, direction, counted) && isCounted([claim, other], counted),
+    ) ||
+    claims.some(other => isWitness(claim, other, direction, counted) && isCounted([claim, other], counted));
+  return new Set(claims.filter(hasWitness)); // guard: an end has a witness
+}
+
+/** The answers that end the list if they are right; not one behind which a page that arrived later has shown records. */
+export function endsClaimed(counted: readonly Answer[]): ReadonlySet<Answer> {
+  if (counted.some(isContradicted)) return endsWithoutTotals(counted);
+  const isPassed = (claim: Answer) =>
+    counted.some(
+      other => other.arrived > claim.arrived && other.page.count > 0 && endOf(other) > endOf(claim),
+    );
+  return new Set(counted.filter(answer => isClaim(answer) && !isPassed(answer)));
+}
+
+/** The newest end that is claimed and has no witness yet; null if there is none. */
+export function newestClaim(heard: readonly Answer[]): Answer | null {
+  const claims = [...endsClaimed(countedAnswers(heard))].filter(answer => !isOfEmptyList(answer));
+  return claims.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
+}
+
+/** Whether nothing moved in this run: all totals are that of an end, one of them of a full page, so that it was counted, and the front is one. */
+function isOfStillList(claim: Answer, counted: readonly Answer[]): boolean {
+  const fresh = counted.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const fronts = new Set(fresh.filter(({ index }) => index === 0).map(({ page }) => page.records[0]));
+  if (fronts.size > 1) return false; // guard: nothing has come at the front
+  return fresh.some(isFull) && fresh.every(({ total }) => total === claim.total); // guard: all totals are those of the end
+}
+
+/**
+ * Whether a full page has a record as far from its own end as the page that ends the list has it: then nothing has come or gone between the
+ * count and the rows of one of them. If the newest are first, a later total must not be greater: the next record can have come so.
+ */
+function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: Direction): boolean {
+  const full = counted.filter(answer => !answer.isRecalled && isFull(answer));
+  const isQuiet = ({ asked, total }: Answer) => asked > claim.arrived && total <= claim.total;
+  if (direction === 'down' && !full.some(isQuiet)) return false; // guard: a later total is no greater
+  const places = new Map([...claim.page.records].map((record, at) => [record, beginOf(claim) + at]));
+  const isAsFar = (other: Answer) =>
+    other.page.records.some((record, at) => {
+      const place = places.get(record);
+      return place !== undefined && other.total - beginOf(other) - at === claim.total - place; // guard: as far from the end
+    });
+  return isCounted([claim], counted) && full.some(isAsFar);
+}
+
+/** Whether a later answer from another address has the same end. */
+function isWitness(later: Answer, claim: Answer, direction: Direction, counted: readonly Answer[]): boolean {
+  // One record alone can be at the end because of one that went before its total was counted.
+  if (!isClaim(claim) || later.page.count < 2 || endOf(later) !== later.total) return false;
+  const isLater = later.asked > claim.arrived && addressText(later) !== addressText(claim); // guard: a witness is another answer
+  // A cache can have kept it.
+  const isKept = counted.some(
+    other =>
+      other.asked < later.asked &&
+      addressText(other) === addressText(later) &&
+      other.page.digest === later.page.digest,
+  );
+  if (isKept) return false; // guard: a witness that a cache has kept
+  // A page up to a count of before ends early if a record has come in front of it since then.
+  const isQuiet = direction === 'up' || later.total <= claim.total; // guard: a page up to a count of before
+  // If a page was full and lost records on its way, the record behind it is on one that reaches further, or has more room.
+  const isFurther =
+    isFull(later) || reachOf(later) > reachOf(claim) || reachOf(later) > endOf(later) + lostMax; // guard: a page that lost a record
+  const [end, other] = [claim, later].map(({ page }) => page.records.at(-1) as number);
+  const isSameEnd =
+    later.page.records.includes(end as number) || claim.page.records.includes(other as number); // guard: a witness shows the end
+  return isLater && isQuiet && isFurther && isSameEnd;
+}
+
+/** Whether a full page of this run, whose total was counted, has no more records than two answers that end alike. */
+export function isCounted(ends: readonly Answer[], counted: readonly Answer[]): boolean {
+  const most = Math.max(...ends.map(endOf));
+  return counted.some(answer => !answer.isRecalled && isFull(answer) && answer.total <= most); // guard: a total that was counted
+}
+
+/** Records that a page can lose on its way, at most. */
+export const lostMax = 2;
+
+/** Records before an end that its witness shows as well, and for which it has room behind it, at most: the list can move. */
+const witnessMarginMax = 10;
+
+/** The page that can be the witness of an end: one that reaches behind it or, if no total is so small, a full one that counts. */
+export function pageOfWitness(
+  claim: Answer,
+  heard: readonly Answer[],
+  { largest, run }: { readonly largest: number; readonly run: number },
+  isUsed: IsUsed,
+): PageAddress | null {
+  const end = endOf(claim);
+  const sizes = sizesOf(largest, run);
+  const marginOf = (size: number) => Math.max(1, Math.min(witnessMarginMax, Math.floor(size / 4)));
+  const atEnd = sizes.map(size => ({ index: Math.max(0, Math.floor((end - marginOf(size)) / size)), size }));
+  const hasRoom = (page: PageAddress) =>
+    reachOf(page) > reachOf(claim) || reachOf(page) > end + lostMax + marginOf(page.size);
+  const short = atEnd.find(page => beginOf(page) < end && hasRoom(page) && !isUsed(page));
+  const exact = sizesBetween(2, largest)
+    .filter(size => end % size === 0)
+    .map(size => ({ index: end / size - 1, size }));
+  // A full page that shows a record of the last one, and counts.
+  const near = sizes.map(size => ({ index: Math.max(0, Math.floor(end / size) - 1), size }));
+  const isNear = (page: PageAddress) => reachOf(page) <= end && reachOf(page) > beginOf(claim);
+  const full = exact.find(page => !isUsed(page)) ?? near.find(page => isNear(page) && !isUsed(page));
+  // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
+  const isTried = (other: Answer) =>
+    isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
+  const counted = countedAnswers(heard);
+  const isShort = isCounted([claim], counted) || counted.some(isTried);
+  return (isShort ? short : full) ?? full ?? short ?? null;
+}
+
+/** The page of an older end that is claimed: if each page that is asked for the first time is of another moment than its total. */
+export function pageOfOlderClaim(claim: Answer, heard: readonly Answer[]): PageAddress | null {
+  const older = heard.filter(other => isClaim(other) && addressText(other) !== addressText(claim));
+  return older.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
+}
+
+/** What is known of a list on one page: whether a run that proved it has seen the same page, and whether other page sizes are served. */
+export interface OnePageFacts {
+  readonly isKnown: (page: Answer) => boolean;
+  readonly hasOneSize: boolean;
+}
+
+/** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
+export function isOnePageWhole(heard: readonly Answer[], facts: OnePageFacts): boolean {
+  const counted = countedAnswers(heard);
+  if (counted.some(isContradicted)) return false;
+  const isWhole = (claim: Answer) =>
+    claim.page.count === 0 || facts.isKnown(claim) || isShownTwice(claim, heard, facts); // guard: a list on one page is shown twice
+  return counted.some(answer => isOnePage(answer) && isWhole(answer));
+}
+
+/** Whether a first page says that it shows the whole list. */
+const isOnePage = (answer: Answer): boolean =>
+  answer.index === 0 && isClaim(answer) && !answer.page.isIdTwice;
+
+/** Whether a page that is just full shows the same records, and counts them; or, if there is one size, the same page, and nothing behind it. */
+function isShownTwice(
+  claim: Answer,
+  heard: readonly Answer[],
+  { hasOneSize }: Pick<OnePageFacts, 'hasOneSize'>,
+): boolean {
+  if (!isOnePage(claim)) return false;
+  const later = heard.filter(({ asked }) => asked > claim.arrived);
+  const isSame = ({ index, total, page }: Answer) =>
+    index === 0 && total === claim.total && areSameRecords([page], [claim.page]);
+  if (later.some(answer => isSame(answer) && isFull(answer))) return true;
+  const isBehind = ({ index, size, page }: Answer) => index === 1 && size === claim.size && page.count === 0;
+  return (hasOneSize || hasOrphans(claim)) && later.some(isBehind) && later.some(isSame);
+}
+
+/** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
+export function pagesOfOnePage(heard: readonly Answer[], facts: OnePageFacts): PageAddress[] {
+  const first = heard.filter(({ index }) => index === 0).at(-1);
+  if (first === undefined || isOnePageWhole(heard, facts)) return [];
+  const { size, page } = first;
+  if (!isOnePage(first)) {
+    // The list has moved.
+    const claim = heard.findLast(isOnePage);
+    return claim === undefined ? [] : [{ index: 0, size: claim.size }];
+  }
+  if (!facts.hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];
+  return [1, 0].map(index => ({ index, size }));
+}
