@@ -27,6 +27,10 @@ export const isFull = (answer: Answer): boolean => answer.page.count >= answer.s
 export const hasOrphans = (answer: Answer): boolean =>
   answer.page.count > answer.size && endOf(answer) === answer.total; // guard: a last page with more records than its size
 
+/** Whether a page has fewer records than its size although the service states pages behind it. */
+export const isShort = ({ index, size, page, pageCount }: Answer): boolean =>
+  pageCount !== null && index + 1 < pageCount && page.count < size;
+
 /** Whether an answer says that the list ends with its last record. */
 export const isClaim = (answer: Answer): boolean => !isFull(answer) && checkTotal(answer) === 'agrees'; // guard: full pages end nothing
 

@@ -79,7 +79,7 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
     if (goesOn)
       for (const answer of yield* askedAgain(run, answers, askedAgainShare, { isSecondLook, sent }))
         if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
-    const stated = () => Math.ceil(run.total / size);
+    const stated = () => Math.ceil(run.extent / size);
     while (goesOn && next < stated()) goesOn = yield* readTo(stated());
     // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
     // total can be deduced from it; and if a page before it was not full either.

@@ -14,7 +14,7 @@ import {
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { pagesAcross, pagesToConfirm } from './repairs.ts';
-import { causeInTotals, copiesIn } from './totals.ts';
+import { areShort, causeInTotals, copiesIn } from './totals.ts';
 import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
   isWholeButForWitness,
@@ -79,6 +79,7 @@ function* lookAtFront(run: Reading, { slack }: KeyWindows): Asking<Verdict> {
 
 /** Whether plain readings can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
 function mayReadPlainly({ heard, failed, hasOneSize }: Reading, { windows }: Verdict): boolean {
+  if (areShort(heard)) return false;
   const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = heard.every(({ total }) => total === heard[0]?.total);
   const sizes = sizesServed(heard);

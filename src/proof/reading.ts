@@ -1,4 +1,4 @@
-import { checkTotal } from './claims.ts';
+import { checkTotal, isShort } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
@@ -8,6 +8,7 @@ import {
   type Ask,
   addressText,
   beginOf,
+  endOf,
   type Identity,
   type PageAddress,
   type Shown,
@@ -81,6 +82,8 @@ const readingsMax = 12;
 const requestsMin = 100;
 /** The most pages beyond the end that totals state, while each is full. */
 export const pagesBeyondMax = 20;
+/** The most pages in a row without a record that are read because the service states them. */
+const emptyPagesMax = 20;
 
 /** A reading ends before its proof does: it took too many requests, or something keeps it from going on, with the answers that had come. */
 export class EndedEarly extends Error {
@@ -125,6 +128,8 @@ export class Reading {
   readonly #used = new Set<string>();
   #count = 0;
   #newest: Answer | null = null;
+  /** The place after the furthest record so far. */
+  #reached = 0;
 
   constructor(list: ListFacts) {
     this.list = list;
@@ -135,6 +140,18 @@ export class Reading {
   /** How many records the list has, by the answer that was asked for last. */
   get total(): number {
     return this.#newest?.total ?? 0;
+  }
+
+  /**
+   * The place up to which it is read: by the newest total or, if pages before the last one are short, by the pages that the service states.
+   * Of these no more than some that follow the last record.
+   */
+  get extent(): number {
+    const { heard, total, list } = this;
+    const stated = heard.some(isShort) // guard: pages that are short go on to the last one
+      ? Math.max(...heard.map(({ pageCount, size }) => (pageCount ?? 0) * size))
+      : 0;
+    return Math.max(total, Math.min(stated, this.#reached + emptyPagesMax * list.largest));
   }
 
   /** What is known of a list on one page. */
@@ -155,9 +172,12 @@ export class Reading {
   ): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
     const { largest } = this.list;
-    const total = this.heard[0]?.total ?? 0;
+    const [first] = this.heard;
+    // A list that grows as fast as it is read has totals that grow with it; other totals are too small.
+    const isTotalPassed = this.heard.every(({ total }) => total < this.#reached);
+    const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
     this.#count += pages.length;
-    if (this.#count > requestsMin + readingsMax * Math.ceil(total / largest))
+    if (this.#count > requestsMin + readingsMax * Math.ceil(listed / largest))
       throw new EndedEarly('the list changes faster than it can be read');
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
@@ -180,6 +200,7 @@ export class Reading {
       if (answer.wrong?.kind === 'failed') this.failed.push(answer);
       if (answer.wrong !== null) continue;
       this.heard.push(answer);
+      if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
   }

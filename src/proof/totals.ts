@@ -1,4 +1,4 @@
-import { countedAnswers, endShown, isClaim, isContradicted, isFull, sizesServed } from './claims.ts';
+import { countedAnswers, endShown, isClaim, isContradicted, isFull, isShort, sizesServed } from './claims.ts';
 import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
 
 // What the totals of a run say together: that they are no counts of the list, or of several copies of it, or that records are missing.
@@ -9,7 +9,7 @@ export function causeInTotals(answers: readonly Answer[]): string | null {
   const full = fresh.filter(isFull);
   const totals = new Set(full.map(({ total }) => total));
   const [one] = full;
-  if (one === undefined) return null;
+  if (one === undefined) return areShort(answers) ? shortReason : null;
   const pages = one.total / one.size;
   const isByPages = totals.size > 1 && full.every(({ total, size }) => total === pages * size); // guard: a total by page size
   if (isByPages)
@@ -19,11 +19,27 @@ export function causeInTotals(answers: readonly Answer[]): string | null {
   const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
   if (areDeduced)
     return `pages that are not full state totals of ${ends.slice(0, 2).join(' and ')}, where they end, and full pages one of ${one.total}: the service seems to deduce totals from pages that lack records`;
+  if (areShort(answers)) return shortReason;
   const furthest = Math.max(...full.map(endOf));
   const isKept = totals.size === 1 && furthest >= one.total + one.size; // guard: a limit that is kept in the total
   if (isKept)
     return `totalRecordCount is ${one.total} in each answer, and full pages are behind it, up to ${furthest} at least: the service seems to keep a limit in its total`;
   return null;
+}
+
+/** Why a list can't be proven whose pages come short. */
+export const shortReason =
+  'pages have fewer records than their size, before the end: the service seems to leave out of pages what the token may not see, or to cut the rows of a join';
+
+/** Whether pages at two addresses come short, however often they are asked for, although other answers show records behind them. */
+export function areShort(answers: readonly Answer[]): boolean {
+  const counted = countedAnswers(answers);
+  const shown = counted.filter(({ page }) => page.count > 0);
+  const reached = shown.reduce((most, answer) => Math.max(most, endOf(answer)), 0);
+  const short = counted.filter(
+    answer => !answer.isRecalled && isShort(answer) && isContradicted(answer) && reachOf(answer) < reached,
+  );
+  return new Set(short.map(addressText)).size > 1;
 }
 
 /** A total comes from another copy if it comes back by a step of so many records, in so many answers, and this share of them. */

@@ -142,6 +142,8 @@ export interface Answer extends Ask {
   readonly isRecalled: boolean;
   /** The answer's own `totalRecordCount`. */
   readonly total: number;
+  /** The answer's own `pageCount`; null if it was not kept. */
+  readonly pageCount: number | null;
   readonly page: PageItems;
   /** Why it says nothing; null if it says something. */
   readonly wrong: Wrong | null;

@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from './reading.ts';
 import { pagesAcross, repairsOf, type Tie } from './repairs.ts';
-import { pagesAtEnd } from './totals.ts';
+import { pagesAtEnd, shortReason } from './totals.ts';
 import {
   type Answer,
   allKeys,
@@ -48,8 +48,6 @@ const witnessReason =
   'the end of the list was shown by one answer alone: the list changes faster than it can be read, or totals are deduced from pages that are not full';
 const cutReason = 'the service sends pages of another size than it was asked for';
 const costlyReason = 'more records share a time than pages overlap by';
-const shortReason =
-  'pages have fewer records than their size, before the end: the service seems to leave records out of pages that it has cut, or to cut the rows of a join';
 
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
@@ -66,7 +64,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
   const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
   for (let batch = 0; ; batch++) {
     if (batch < 2) run.plan = planOf(run);
-    const needed = run.plan.to(run.total) ?? [];
+    const needed = run.plan.to(run.extent) ?? [];
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length === 0) return yield* weigh(run);
     if (batch === 1 && areTiesCostly(run)) return agreement(costlyReason);
@@ -84,7 +82,9 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       yield* run.ask([first]);
       // A total that is less cuts nothing off.
       const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
-      if (run.heard.every(isCut)) return agreement(shortReason);
+      // Windows say what they say. Without a key, readings show all that can be seen.
+      if (run.heard.every(isCut) && orderOf(run.heard, learnt, largest) === null)
+        return agreement(shortReason);
     }
     if (batch === 0) yield* lookAgainAtOnePage(run);
     const verdict = verdictOf(run);
@@ -202,7 +202,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
     }
     // If the last page is full, the list might go on, whatever the totals say.
     const reached = run.heard.filter(isFull).map(endOf);
-    const needed = run.plan.to(Math.max(run.total, ...reached));
+    const needed = run.plan.to(Math.max(run.extent, ...reached));
     if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length > 0 && further++ < pagesBeyondMax) {

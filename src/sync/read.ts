@@ -200,6 +200,7 @@ export async function drive<Result>(
       at,
       arrived: ++tick,
       total: progress.total ?? 0,
+      pageCount: page?.pagination.pageCount ?? null,
       page: noItems,
       oldestNewKeys: [],
     };

@@ -26,7 +26,7 @@ const answersOf = (shown: readonly Shown[], length = 205): Answer[] =>
     const numbers = { records: keys, versions: new Int32Array(left) };
     return {
       ...{ index, size, total, isRecalled, sent: null, isSecondLook: false, isBeyond: false },
-      ...{ asked: at, arrived: at, at: 0, wrong: null, oldestNewKeys: [] },
+      ...{ asked: at, arrived: at, at: 0, wrong: null, oldestNewKeys: [], pageCount: null },
       page: new PageItems(`${[...keys]}`, keys, numbers, 'id'),
     };
   });

@@ -20,6 +20,8 @@ export interface Service {
   readonly hidden?: number;
   /** The total that it states, if it is not the number of its records. */
   readonly totalOf?: (ask: Ask) => number;
+  /** The number of pages that it states; none if it is left out. */
+  readonly pageCountOf?: (ask: Ask) => number;
 }
 
 /** Plays a proof against a service, and returns what it proved with all that was asked for. */
@@ -54,6 +56,7 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
           identity,
         ),
         wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
+        pageCount: service.pageCountOf?.(ask) ?? null,
         oldestNewKeys: [],
       });
       if (step.value.stop(answers.at(-1) as Answer)) break;

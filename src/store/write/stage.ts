@@ -115,6 +115,7 @@ export class Stage {
       total,
       page,
       wrong: null,
+      pageCount: null,
       oldestNewKeys: [],
     };
   }

@@ -97,6 +97,7 @@ export const guardsOfLongLists: readonly string[] = [
   'a total by page size',
   'a limit that is kept in the total',
   'totals that are deduced from pages',
+  'pages that are short go on to the last one',
 ];
 
 /** The guards of the core. */

@@ -63,6 +63,7 @@ export function playIncremental(
         total: stated,
         page: pages.make(records),
         wrong: null,
+        pageCount: null,
         oldestNewKeys: [oldestNewKey],
       };
       served.set(answer, records);

@@ -18,6 +18,7 @@ import type { Pages, WorldRecord } from './records.ts';
 export interface Served {
   readonly records: readonly WorldRecord[];
   readonly total: number;
+  readonly pageCount: number;
 }
 
 /** The service, as one night's run meets it. */
@@ -238,7 +239,7 @@ class Answering {
         else {
           const { asked, at, total, page, records } = older;
           const recalled = { asked, arrived: asked, at, isRecalled: true, total, page };
-          take({ ...ask, ...recalled, wrong: null, oldestNewKeys: [] }, records);
+          take({ ...ask, ...recalled, wrong: null, pageCount: null, oldestNewKeys: [] }, records);
         }
       }
       if (underWay.length === 0) return came;
@@ -247,8 +248,9 @@ class Answering {
       if (this.hasEnded) return came;
       const [ask] = underWay.splice(this.#service.pick(underWay.length), 1);
       if (ask === undefined) throw new Error('Nothing is under way.');
-      const { records, total } = this.#service.answer(ask);
-      const arrived = { arrived: ++this.#tick, at: this.#service.answerBegan, isRecalled: false, total };
+      const { records, total, pageCount } = this.#service.answer(ask);
+      const moment = { arrived: ++this.#tick, at: this.#service.answerBegan, isRecalled: false };
+      const arrived = { ...moment, total, pageCount };
       const isNew = ({ content }: WorldRecord) => !this.#known.has(content);
       const oldestNewKeys = records
         .filter(isNew)

@@ -84,6 +84,17 @@ export class SmallService {
 
   /** @param before the list at the moment of the first of two statements, for a service that needs two. */
   serve(list: readonly WorldRecord[], page: PageAddress, before: readonly WorldRecord[]): Served {
+    const { records, total } = this.#pageOf(list, page, before);
+    // What is left out of pages has been cut into pages all the same.
+    const counted = this.#options.quirk === 'filter' ? Math.max(total, list.length) : total;
+    return { records, total, pageCount: Math.ceil(counted / page.size) };
+  }
+
+  #pageOf(
+    list: readonly WorldRecord[],
+    page: PageAddress,
+    before: readonly WorldRecord[],
+  ): Omit<Served, 'pageCount'> {
     const { quirk, total: kind = 'right' } = this.#options;
     if (quirk === 'cut at its count')
       return { records: cutOf(list.slice(0, before.length), page), total: before.length };
@@ -188,7 +199,7 @@ function withDeducedTotal(
   records: readonly WorldRecord[],
   { index, size }: PageAddress,
   list: readonly WorldRecord[],
-): Served {
+): Omit<Served, 'pageCount'> {
   const isShort = records.length > 0 && records.length < size;
   return { records, total: isShort ? index * size + records.length : list.length };
 }

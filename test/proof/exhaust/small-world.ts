@@ -162,8 +162,8 @@ export class SmallWorld implements NightService {
       this.moment - (this.#recent.length - 1 - (ways === 1 ? this.#recent.length - 1 : first));
     this.#recent = [this.#list];
     if (before !== this.#list) this.story.push(`the first statement saw ${this.#said(before)}`);
-    const { records, total } = this.#service.serve(this.#list, { index, size }, before);
-    const served = { records: this.#isOtherNode ? records.map(otherwise) : records, total };
+    const { records, total, pageCount } = this.#service.serve(this.#list, { index, size }, before);
+    const served = { records: this.#isOtherNode ? records.map(otherwise) : records, total, pageCount };
     this.story.push(`page ${index} of ${size}: ${this.#said(served.records)}, total ${served.total}`);
     return served;
   }
