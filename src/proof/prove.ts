@@ -14,6 +14,7 @@ import {
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { pagesAcross, pagesToConfirm } from './repairs.ts';
+import { type Retained, retainedOf } from './retained.ts';
 import { areShort, causeInTotals, copiesIn } from './totals.ts';
 import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
@@ -30,6 +31,8 @@ export interface Proof {
   readonly verdict: Verdict;
   readonly answers: readonly Answer[];
   readonly rows: readonly (UnshownRow & { readonly fate: Fate })[];
+  /** Rows at the growing end that stay; null if none do. */
+  readonly retained: Retained | null;
   /** The pages that ties had a part in planning; null if they had none. */
   readonly planned: readonly PageAddress[] | null;
   /** Why the list is not proven, or rows of the mirror could not be decided; null if neither is so. */
@@ -160,8 +163,12 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
     oldestListed,
     byKey: rangesOf(list, verdict),
   };
-  const rows = unshown.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
-  return { verdict, answers: heard, rows, planned: run.plan.byTies, unproven: whyUnproven() };
+  const fates = unshown.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
+  const gone = fates.filter(({ fate }) => fate === 'gone');
+  const retained = retainedOf(run, verdict, gone, fates.length - gone.length);
+  const rows = fates.map(row => (retained?.rows.has(row) ? { ...row, fate: 'undecided' as const } : row));
+  const planned = run.plan.byTies;
+  return { verdict, answers: heard, rows, retained, planned, unproven: whyUnproven() };
 
   function whyUnproven(): string | null {
     const others = failed.length > 1 ? `; and ${failed.length - 1} more` : '';
@@ -174,6 +181,10 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
       return `${count} not shown, because the list is empty all at once; the next run decides if it is empty then, too`;
     if (unshown.some(({ key }) => key <= oldestListed))
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
+    if (retained?.why === 'copy')
+      return `${count} not shown and stay: totalRecordCount fell from ${retained.counted} to ${retained.after}, so answers can be from copies of the list that differ; a full run in which it does not removes them`;
+    if (retained?.why === 'filled')
+      return `${count} not shown and stay: they are the newest, and the list grew while it was read, so it can be one that is being filled again; the next full run decides`;
     return `${count} not shown, and could not be looked for a second time`;
   }
 }

@@ -35,6 +35,11 @@ export interface UnshownRow {
   readonly key: number;
 }
 
+/** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
+export interface KeysBeyond {
+  readonly beyond: number | null;
+}
+
 /** A list, as its proof sees it. */
 export interface ListFacts {
   readonly identity: Identity;
@@ -51,6 +56,8 @@ export interface ListFacts {
   readonly isKnown?: (digest: string) => boolean;
   /** Whether the run before proved what the mirror has, and this run goes on with nothing. */
   readonly isSettled?: boolean;
+  /** The growing end of which the run before let rows stay, because the list seemed to be being filled; left out or null if it did not. */
+  readonly retained?: KeysBeyond | null;
   /** Where the mirror has records that share a key; left out if nothing is known. */
   readonly ties?: Ties | null;
   /** The pages that were planned by such ties when the reading began, if an earlier run began it. */

@@ -245,6 +245,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     planned: (older.length > 0 && state.journal?.planned) || [],
     run: context.runId,
     totalBefore,
+    retained: state.retained ?? null,
     // Pages are remembered only of a run that was sure of the list.
     isSettled: older.length === 0 && isSure,
     isKnown: digest => older.length === 0 && digest in state.pages,

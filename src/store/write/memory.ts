@@ -4,6 +4,7 @@ import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
+import type { KeysBeyond } from '../../proof/reading.ts';
 import { Ties } from '../../proof/ties.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
@@ -20,6 +21,8 @@ export interface ListState {
   readonly names: readonly Connection[];
   /** The pages of the last proven full sync and of the journal, by their digests. */
   readonly pages: Readonly<Record<string, KnownPage>>;
+  /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
+  readonly retained?: KeysBeyond | null;
   /** Null if the last full reading went to its end. */
   readonly journal: Journal | null;
 }
@@ -164,7 +167,8 @@ export function stateAfter(
   // The pages of its plan, or of readings by the list's own page size.
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) known.add(page.digest);
-  return { order, growth, ...known, journal: null };
+  const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
+  return { order, growth, ...retained, ...known, journal: null };
 }
 
 /** Pages that the next run can recall, and the names that they give. */

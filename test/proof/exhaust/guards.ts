@@ -98,6 +98,9 @@ export const guardsOfLongLists: readonly string[] = [
   'a limit that is kept in the total',
   'totals that are deduced from pages',
   'pages that are short go on to the last one',
+  'rows that an earlier total counted',
+  'rows that were retained before',
+  'a list that is being filled',
 ];
 
 /** The guards of the core. */

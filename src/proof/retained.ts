@@ -1,0 +1,77 @@
+import { orderOf } from './order.ts';
+import type { KeysBeyond, Reading, UnshownRow, Verdict } from './reading.ts';
+import { type Answer, countsOf, type Direction, endOf, type PageItems } from './window.ts';
+
+// Rows at the end where a list grows, which stay although two answers do not show them.
+//
+// A copy of the list that lags lacks its newest records, and so does a table that is emptied each night and being filled again. Two answers
+// of it are no sign of a deletion. But a total falls by several records at once if the next answer comes from such a copy, and while a
+// table is filled all totals rise.
+
+/** A total that falls by so many records from one answer to the next can be that of another copy. */
+const copyStepMin = 3;
+/** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
+const filledMin = 10;
+const filledShare = 1 / 10;
+
+/** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
+export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
+  | { readonly why: 'copy'; readonly counted: number; readonly after: number }
+  | { readonly why: 'filled'; readonly end: KeysBeyond }
+);
+
+/**
+ * The rows at the growing end that stay; null if none need to.
+ *
+ * @param gone rows that two answers do not show.
+ * @param staying how many other rows stay that no answer shows.
+ */
+export function retainedOf(
+  { list, heard, joined }: Reading,
+  verdict: Verdict,
+  gone: readonly UnshownRow[],
+  staying: number,
+): Retained | null {
+  const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
+  const order = verdict.windows ?? orderOf(heard, list.learnt);
+  const end = { beyond: order === null ? null : endKeyOf(fresh, order.direction) - order.slack };
+  const atEnd = gone.filter(row => isAtEnd(row, end));
+  if (atEnd.length === 0) return null;
+
+  const totals = fresh.map(({ total }) => total);
+  const fall = totals.findLastIndex((total, at) => (totals[at - 1] ?? 0) - total >= copyStepMin);
+  if (fall > 0) {
+    const counted = Math.max(...totals.slice(0, fall));
+    const shown = shownOn([...heard, ...joined].map(({ page }) => page));
+    const left = shown + staying + gone.length - atEnd.length;
+    const isCopy = counted > left; // guard: rows that an earlier total counted
+    if (isCopy) return { why: 'copy', counted, after: totals[fall] as number, rows: new Set(atEnd) };
+  }
+
+  const before = list.retained ?? null;
+  const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
+  const isRising = totals.every((total, at) => total >= (totals[at - 1] ?? 0)) && totals[0] !== totals.at(-1);
+  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + atEnd.length));
+  const isFilled = isRising && rows.length >= least; // guard: a list that is being filled
+  return isFilled ? { why: 'filled', end, rows: new Set(rows) } : null;
+}
+
+const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key > beyond;
+
+/** The key of the newest record; of answers of the growing end, by the one that shows the fewest. */
+function endKeyOf(answers: readonly Answer[], direction: Direction): number {
+  const shown = answers.filter(({ page }) => page.count > 0);
+  const isOfEnd = (answer: Answer) =>
+    direction === 'down' ? answer.index === 0 : endOf(answer) === answer.total;
+  const keys = shown.filter(isOfEnd).map(({ page }) => page.greatest);
+  const all = shown.reduce((most, { page }) => Math.max(most, page.greatest), Number.NEGATIVE_INFINITY);
+  return keys.reduce((least, key) => Math.min(least, key), all);
+}
+
+/** How many records pages show, each as often as one of them does. */
+function shownOn(pages: readonly PageItems[]): number {
+  const most = new Map<number, number>();
+  for (const page of pages)
+    for (const [record, count] of countsOf([page])) most.set(record, Math.max(count, most.get(record) ?? 0));
+  return [...most.values()].reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,130 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BusyTable, every, type TableRow } from '../support/busy-table.ts';
+import { memoryFolder } from '../support/in-process.ts';
+import { passNight, passOrdinaryNight, rowsOf } from '../support/witness.ts';
+
+// At the end where a list grows, rows are not shown because they are gone; or because the answer is of a copy that lags, or of a table that
+// is being filled again.
+
+const orders = ['oldest', 'newest', 'unseen'] as const;
+
+describe('a copy that lags by seven records', () => {
+  const withoutNewest = (rows: readonly TableRow[]) => {
+    const newest = new Set(rows.toSorted((a, b) => b.at - a.at).slice(0, 7));
+    return rows.filter(row => !newest.has(row));
+  };
+
+  test.each(orders.flatMap(order => [140, 260, 430].map(count => ({ order, count }))))(
+    'removes nothing from a list of $count records, $order first, whichever answers are its own',
+    async ({ order, count }) => {
+      for (let seed = 1; seed <= 4; seed++) {
+        await using folder = await memoryFolder();
+        const path = join(folder.path, 'mirror.sqlite');
+        let lags: ((n: number) => boolean) | null = null;
+        const query = (rows: readonly TableRow[], { n }: { n: number }) =>
+          lags?.(n) ? withoutNewest(rows) : rows;
+        await using service = await new BusyTable({ order, count, query }, seed).listen();
+        await passOrdinaryNight(path, service, 5);
+        for (let night = 0; night < 10; night++) {
+          const first = service.asked.length + 1;
+          const chance = seed / 5;
+          // The first answer is of the list as it is. A run that meets the other copy alone can't know.
+          lags = n => n > first && service.random.chance(chance);
+          const { outcome } = await passNight(path, service);
+          expect(outcome.removed).toBe(0);
+        }
+        lags = null;
+        service.remove(3, 20);
+        const { outcome } = await passOrdinaryNight(path, service, 5);
+        expect(outcome).toMatchObject({ removed: 3, completeness: 'proven' });
+      }
+    },
+  );
+
+  test('is told with both totals if rows would have gone', async () => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    let first = Number.POSITIVE_INFINITY;
+    const query = (rows: readonly TableRow[], { n }: { n: number }) =>
+      n > first ? withoutNewest(rows) : rows;
+    await using service = await new BusyTable({ count: 260, query }).listen();
+    await passOrdinaryNight(path, service, 2);
+    first = service.asked.length + 1;
+    const { code, outcome } = await passNight(path, service);
+    expect({ code, undecided: outcome.undecided }).toEqual({ code: 3, undecided: 7 });
+    expect(outcome.reason).toContain('totalRecordCount fell from 260 to 253');
+  });
+});
+
+describe('rows that really go from the growing end', () => {
+  test.each(orders.slice(0, 2))('while the list is read stay for one run: %s first', async order => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    await using service = await new BusyTable({ order, count: 260 }).listen();
+    await passOrdinaryNight(path, service, 2);
+    const last = service.asked.length;
+    const place = order === 'newest' ? 0 : 255;
+    service.beforeAnswer = (table, { n }) => (n === last + 2 ? table.remove(5, place) : undefined);
+    const { code, outcome } = await passNight(path, service);
+    expect(outcome.removed).toBe(0);
+    expect(code).toBe(outcome.undecided > 0 ? 3 : 0);
+    expect((await passOrdinaryNight(path, service, 2.5)).outcome.removed).toBe(5);
+  });
+
+  test.each(orders)('before a run go at once: %s first', async order => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    await using service = await new BusyTable({ order, count: 260 }).listen();
+    await passOrdinaryNight(path, service, 5);
+    const newest = service.table.toSorted((a, b) => b.at - a.at).slice(0, 40);
+    for (const row of newest) service.remove(1, service.table.indexOf(row));
+    expect((await passOrdinaryNight(path, service, 5)).outcome.removed).toBe(40);
+  });
+
+  test('go at once although a few arrive, if they are fewer than ten', async () => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    await using service = await new BusyTable({ count: 260 }).listen();
+    await passOrdinaryNight(path, service, 2);
+    service.remove(9, 251);
+    service.beforeAnswer = every(3, table => table.insert());
+    expect((await passOrdinaryNight(path, service, 2.5)).outcome.removed).toBe(9);
+  });
+});
+
+describe('a table that is being filled again', () => {
+  const sizes = orders.slice(0, 2).flatMap(order => [90, 130, 600].map(count => ({ order, count })));
+
+  test.each(sizes)(
+    'loses none of $count rows, and in the next run those that are still gone: $order first',
+    async ({ order, count }) => {
+      await using folder = await memoryFolder();
+      const path = join(folder.path, 'mirror.sqlite');
+      await using service = await new BusyTable({ order, count }).listen();
+      await passOrdinaryNight(path, service, 3);
+      const rows = service.table.toSorted((a, b) => a.at - b.at);
+      const fillTo = (filled: number) => {
+        const now = new Set(rows.slice(0, filled));
+        service.table = (order === 'newest' ? rows.toReversed() : rows).filter(row => now.has(row));
+        for (const row of rows)
+          (now.has(row) ? service.witness.show : service.witness.hide).call(service.witness, row);
+      };
+      let filled = Math.floor(count * 0.66);
+      fillTo(filled);
+      service.beforeAnswer = () => fillTo(++filled);
+      const { code, outcome } = await passNight(path, service);
+      expect({ code, removed: outcome.removed }).toEqual({ code: 3, removed: 0 });
+      expect(outcome.reason).toContain('being filled');
+      expect(rowsOf(path)).toHaveLength(count);
+      // Whether it stays as it is from now on or not, rows that are gone twice go.
+      service.beforeAnswer = count === 130 ? () => undefined : every(3, () => fillTo(++filled));
+      const { outcome: next } = await passOrdinaryNight(path, service, 5);
+      expect(next.removed).toBeGreaterThanOrEqual(count - filled);
+      service.beforeAnswer = () => undefined;
+      fillTo(count);
+      await passOrdinaryNight(path, service, 4);
+      expect(rowsOf(path)).toHaveLength(count);
+    },
+  );
+});
