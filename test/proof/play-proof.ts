@@ -18,6 +18,8 @@ export interface Service {
   readonly onAsk?: (ask: Ask, number: number) => void;
   /** The content of a record that it counts and never shows. */
   readonly hidden?: number;
+  /** Whether the mirror does not have a record like this; it has all if it is left out. */
+  readonly isNew?: (entry: Entry) => boolean;
   /** The total that it states, if it is not the number of its records. */
   readonly totalOf?: (ask: Ask) => number;
   /** The number of pages that it states; none if it is left out. */
@@ -57,7 +59,10 @@ function play<Result>(asking: Asking<Result>, service: Service): { result: Resul
         ),
         wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
         pageCount: service.pageCountOf?.(ask) ?? null,
-        oldestNewKeys: [],
+        oldestNewKeys: items
+          .filter(item => service.isNew?.(item) === true)
+          .map(({ key }) => key)
+          .slice(0, 1),
       });
       if (step.value.stop(answers.at(-1) as Answer)) break;
     }

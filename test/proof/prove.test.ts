@@ -77,6 +77,21 @@ test('the readings of a list that grows by a page at each answer come to an end'
 });
 
 test.each([
+  ['the oldest row of a mirror that was proven', {}, {}, true],
+  ['no row, if the run before was not sure', {}, { isSettled: false }, false],
+  ['a row, if another one is older', {}, { unshown: () => [{ id: 1, key: -100 }] }, false],
+  ['a record that is new', { isNew: ({ key }: Entry) => key === 0 }, {}, false],
+] as const)(
+  'a list of the newest that grows with each answer ends with %s',
+  (_, service, facts, isProven) => {
+    const list = counted(200).reverse();
+    const onAsk = () => list.unshift(...counted(1, list.length));
+    const { result } = proven({ list, identity: 'id', onAsk, ...service }, { isSettled: true, ...facts });
+    expect(result.verdict.isProven).toBe(isProven);
+  },
+);
+
+test.each([
   [
     'leaves by a record that goes before it',
     (list: Entry[], hidden: Entry, size: number) => {

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { windowsOf } from '../../src/proof/cover.ts';
+import { type Answer, PageItems } from '../../src/proof/window.ts';
+
+/** A page that shows these ids, in a list of 40 records. */
+const pageOf = (index: number, ids: readonly number[]): Answer => {
+  const keys = Float64Array.from(ids);
+  return {
+    ...{
+      index,
+      size: 10,
+      sent: null,
+      total: 40,
+      pageCount: 4,
+      isSecondLook: false,
+      isBeyond: false,
+      isRecalled: false,
+    },
+    ...{ asked: index, arrived: index, at: 0, wrong: null, oldestNewKeys: [] },
+    page: new PageItems(`${ids}`, keys, { records: keys, versions: new Int32Array(ids.length) }, 'id'),
+  };
+};
+const chainCount = (...pages: readonly Answer[]) => windowsOf(pages, null, 'id')?.chains.length;
+
+test('windows that share a record are one chain', () => {
+  expect(chainCount(pageOf(0, [1, 2, 3]), pageOf(1, [3, 4, 5]))).toBe(1);
+});
+
+test('windows whose keys overlap are two chains if no record is on both: some can be between their pages', () => {
+  expect(chainCount(pageOf(0, [1, 2, 4]), pageOf(1, [3, 5, 6]))).toBe(2);
+  expect(chainCount(pageOf(0, [1, 2, 4]), pageOf(1, [3, 5, 6]), pageOf(2, [2, 3]))).toBe(1);
+});
