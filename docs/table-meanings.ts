@@ -33,7 +33,10 @@ const documentExport: Columns = {
   source_document_kind: ['the kind of document, as the service calls it', 'purchase-order'],
   destination_connection_id: ['where the document went', '103'],
   destination_reference: ['where it is at its destination', 's3://archive/2026/08/31ad.pdf'],
-  exported_at: ['when it was exported, as the service sent it', '2026-08-26T09:11:58.563Z'],
+  exported_at: [
+    'when it was exported, as the service sent it first: if it writes the same instant otherwise, the text stays',
+    '2026-08-26T09:11:58.563Z',
+  ],
   exported_at_ms: ['the same time in milliseconds since 1970; null if the text is no time', '1787735518563'],
 };
 
@@ -95,7 +98,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: { ...webhook, ...provenance, ...content },
   },
   webhook_events: {
-    about: "The events of each webhook, in the service's order.",
+    about:
+      'The events of each webhook: a set. Their order is no content; the row keeps the one in which the service sent them first.',
     columns: {
       webhook_id: ['the webhook', '25'],
       position: ['its place among the events, from 0', '0'],
@@ -103,7 +107,8 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   webhook_connections: {
-    about: "The connections of each webhook, in the service's order.",
+    about:
+      'The connections of each webhook: a set. Their order is no content; the row keeps the one in which the service sent them first.',
     columns: {
       webhook_id: ['the webhook', '25'],
       position: ['its place among the connections, from 0', '0'],

@@ -99,7 +99,7 @@ function withoutNulls(object: object): object {
 }
 
 /** References that fit no column, each that has an id as `{"id":N}` alone. The service can't have sent any other name. */
-function withoutNames(value: unknown): unknown {
+export function withoutNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNames);
   const { id, name = null } = Object(value) as { readonly id?: unknown; readonly name?: unknown };
   return Number.isSafeInteger(id) && (name === null || typeof name === 'string') ? { id } : value;

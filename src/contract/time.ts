@@ -19,3 +19,13 @@ export function instantMs(text: string): number | null {
   const ms = Date.parse(`${date}T${time}${zone.slice(0, 3).toUpperCase()}${minutes}`);
   return ms >= firstMs && ms <= lastMs ? ms : null;
 }
+
+/** Whether two texts are one instant, by all digits of its second; false if one of them is none. */
+export function isSameInstant(one: string, other: string): boolean {
+  const ms = instantMs(one);
+  return ms !== null && ms === instantMs(other) && digitsBehindMs(one) === digitsBehindMs(other);
+}
+
+function digitsBehindMs(text: string): string {
+  return /\.\d{3}(\d*?)0*(?!\d)/.exec(text)?.[1] ?? '';
+}

@@ -149,9 +149,9 @@ describe('a time', () => {
     end(before);
     await expectOrdinary(scene, 400);
     end(after);
-    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 400 });
-    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 0 });
-    expect(feedOf(scene.database)).toEqual({ insert: 400, update: 400 });
+    expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted: 0, updated: 0, unchanged: 400 });
+    expect(feedOf(scene.database)).toEqual({ insert: 400 });
+    end(before);
     expectExactMirror(scene.database, scene.service);
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
@@ -169,7 +169,7 @@ describe('a time that is written in two ways', () => {
       n % 2 === 0 ? otherwise(item) : item,
     );
     for (const inserted of [400, 0, 0]) expect(await expectOrdinary(scene, 400)).toMatchObject({ inserted });
-    expect(feedOf(scene.database)).toEqual({ insert: 400, update: expect.any(Number) });
+    expect(feedOf(scene.database)).toEqual({ insert: 400 });
     expect(await scene.run('verify')).toMatchObject({ code: 0 });
   });
 

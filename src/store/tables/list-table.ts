@@ -139,12 +139,6 @@ export class ListTable {
     );
   }
 
-  /** A row by its id; null if there is none. */
-  find(id: number) {
-    const row = this.#read.get(id);
-    return row === undefined ? null : this.#toStoredRow(row);
-  }
-
   remove(id: number): void {
     const { table, ownerColumn } = this.list;
     for (const items of arrayFields(this.list))

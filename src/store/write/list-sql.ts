@@ -42,6 +42,12 @@ export function listSql(list: ListDefinition) {
   const identityIn = identifying.map(column =>
     column === timeText ? `iif(${time} IS NULL, ${column}, NULL)` : column,
   );
+  const itemsOfRow = arrays.map(
+    items =>
+      `json((SELECT json_group_array(${items.column} ORDER BY position) FROM ${items.table} WHERE ${ownerColumn} = ${table}.id))`,
+  );
+  const formIn = (row: string, itsArrays: string) =>
+    `${row} AS row, lower(hex(_content)) AS content, ${timeText ?? 'NULL'} AS time, _extra AS extra, ${itsArrays} AS arrays`;
   const newRow = identity.by === 'id' ? 'record' : '@base + n';
   const insertRows = (row: string, from: string) =>
     `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
@@ -63,8 +69,8 @@ export function listSql(list: ListDefinition) {
     stagedOfRows: `SELECT record, n FROM temp.incoming CROSS JOIN ${table} t ON t.id = record LIMIT ?`,
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
 
-    /** The first row of an identity: of a key, and the fields of the identity. */
-    rowOfIdentity: `SELECT id FROM ${table} WHERE ${key} IS ? ${identifying.map(column => `AND ${isSame(column)}`).join(' ')} ORDER BY id LIMIT 1`,
+    /** The form of the first row of an identity: of a key, and the fields of the identity. */
+    formOfIdentity: `SELECT ${formIn('id', `json_array(${itemsOfRow})`)} FROM ${table} WHERE ${key} IS ? ${identifying.map(column => `AND ${isSame(column)}`).join(' ')} ORDER BY id LIMIT 1`,
     /** The rows of each identity that has several, and their contents; from one key to another, and at last those without a key. */
     twins:
       identity.by === 'id'
@@ -76,6 +82,9 @@ export function listSql(list: ListDefinition) {
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
     countsOfKeys: `SELECT count(*) FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`,
+    indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
+    /** The forms of the versions of a record that are staged. */
+    formsOfStaged: `SELECT ${formIn('NULL', "coalesce(arrays, '[]')")} FROM temp.incoming WHERE record = ? ORDER BY n`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
     idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,

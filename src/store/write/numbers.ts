@@ -74,6 +74,10 @@ export class HashNumbers {
     return this.#count;
   }
 
+  has(bytes: Uint8Array): boolean {
+    return (this.#slots[this.#slotOf(bytes, 0)] as number) > 0;
+  }
+
   /** The 16 bytes that have a number. */
   bytesOf(number: number): Uint8Array {
     return this.#hashes.subarray((number - 1) * contentBytes, number * contentBytes);

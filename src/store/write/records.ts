@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import { type Scalar, scalarFields } from '../../contract/lists.ts';
-import { identifying, identityOf, type MirrorRecord } from '../../contract/record.ts';
+import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum, writeHash16 } from '../../contract/sum.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
 import {
@@ -13,6 +13,7 @@ import {
   unreadable,
 } from '../../proof/settle.ts';
 import type { PageItems } from '../../proof/window.ts';
+import { KnownForms } from './known-forms.ts';
 import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { HashNumbers, IdSet } from './numbers.ts';
@@ -59,7 +60,7 @@ export class Records {
   readonly #hash = Buffer.alloc(contentBytes);
   readonly #insert: Database.Statement<unknown[]>;
   readonly #insertMany: Database.Statement<unknown[]>;
-  readonly #rowOfIdentity: Database.Statement<Scalar[], number>;
+  readonly #forms: KnownForms;
   readonly #twinRows: Database.Statement<object, string> | null;
 
   constructor(context: ListContext, sql: ListSql) {
@@ -69,7 +70,7 @@ export class Records {
     this.#sql = sql;
     this.#insert = sqlite.prepare(sql.insert);
     this.#insertMany = sqlite.prepare(sql.insertMany);
-    this.#rowOfIdentity = sqlite.prepare<Scalar[], number>(sql.rowOfIdentity).pluck();
+    this.#forms = new KnownForms(context, sql);
     this.#twinRows = sql.twins === null ? null : sqlite.prepare<object, string>(sql.twins).pluck();
   }
 
@@ -103,15 +104,14 @@ export class Records {
     const counts = new Map<number, number>();
     const values: (Scalar | Buffer)[] = [];
     for (const [at, each] of all.entries()) {
-      const row = found[at];
+      const row = found[at] ?? this.#stage(each, into, values);
       const { position, key, content } = each;
-      if (row === undefined) this.#stage(each, into, values);
-      else this.#show(row, content, 0, into, position);
+      if (row !== null) this.#show(row, content, 0, into, position);
       const record = into.records[position] as number;
       const count = (counts.get(record) ?? 0) + 1;
       counts.set(record, count);
       if (count > 1) this.#open.add(record);
-      if (row === undefined || count > (this.#rowsOfTwins.get(record)?.length ?? 1)) newKeys.push(key);
+      if (row === null || count > (this.#rowsOfTwins.get(record)?.length ?? 1)) newKeys.push(key);
     }
     const many = this.#sql.width * rowsPerInsert;
     let at = 0;
@@ -144,32 +144,37 @@ export class Records {
     into.versions[position] = twin?.version ?? asItsRow;
   }
 
-  #stage(each: MirrorRecord, into: ShownRecords, values: (Scalar | Buffer)[]): void {
-    const { position, content } = each;
-    const record = this.#recordOf(each);
+  /** Stages a record in the form that is known of it; unless a row means the same, which is then returned. */
+  #stage(each: MirrorRecord, into: ShownRecords, values: (Scalar | Buffer)[]): number | null {
+    const first = this.#forms.ofRowOf(each);
+    const record = this.#recordOf(each, first?.row);
+    const staged = this.#staged.has(record) ? record : null;
+    const isToDress = (first !== undefined || staged !== null) && !this.#contents.has(each.content);
+    const known = { first, twins: this.#rowsOfTwins.get(record), staged };
+    const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
+    if (dressed.row !== null) return dressed.row;
+    const { position, content } = dressed.record;
     const version = this.#contents.numberOf(content);
     into.records[position] = record;
     into.versions[position] = version;
-    if (!this.#versions.add(version)) return;
+    if (!this.#versions.add(version)) return null;
     this.#stagedSum.add(content);
-    values.push(...this.#rowToStage(version, record, each));
+    values.push(...this.#rowToStage(version, record, dressed.record));
     const isFirst = this.#staged.add(record);
-    if (isFirst && this.#hasRow(record)) this.#stagedRows++;
+    if (isFirst && first !== undefined) this.#stagedRows++;
     if (!isFirst || this.#shown.has(record)) this.#open.add(record);
+    return null;
   }
 
-  #recordOf(each: MirrorRecord): number {
-    const { list, sum } = this.#context;
+  #recordOf(each: MirrorRecord, row: number | undefined): number {
     if (each.id !== null) return each.id;
-    const row = sum.count === 0 ? undefined : this.#rowOfIdentity.get(each.key, ...identifying(list, each));
     if (row !== undefined) return row;
-    writeHash16(identityOf(list, each), this.#hash, 0);
+    writeHash16(identityOf(this.#context.list, each), this.#hash, 0);
     return -this.#identities.numberOf(this.#hash);
   }
 
   #hasRow(record: number): boolean {
-    if (this.#context.sum.count === 0) return false;
-    return this.#isOfIds ? this.#rowOfIdentity.get(record) !== undefined : record > 0;
+    return this.#isOfIds ? this.#forms.hasRow(record) : record > 0;
   }
 
   #rowToStage(n: number, record: number, values: Omit<MirrorRecord, 'position' | 'mentions'>) {

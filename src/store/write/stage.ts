@@ -1,6 +1,5 @@
-import { contentOf } from '../../contract/content.ts';
 import { type Page, parseItems, type UnknownField } from '../../contract/page.ts';
-import { type MirrorRecord, readRecords } from '../../contract/record.ts';
+import { readRecords } from '../../contract/record.ts';
 import { contentBytes, hash16Hex } from '../../contract/sum.ts';
 import { straysMax } from '../../proof/order.ts';
 import {
@@ -12,7 +11,6 @@ import {
   PageItems,
   type Shown,
 } from '../../proof/window.ts';
-import { ArrayOrders } from './array-orders.ts';
 import { comparable, SaidNames } from './connections.ts';
 import type { JournaledAnswer } from './journal.ts';
 import { type ListSql, listSql } from './list-sql.ts';
@@ -42,7 +40,6 @@ export class Stage {
   /** Remembered pages that came again; none is accepted yet. */
   readonly #recalled = new Map<string, { readonly page: ParsedPage; readonly contents: Buffer }>();
   readonly #known;
-  readonly #orders: ArrayOrders;
 
   constructor(context: ListContext, before: ListState) {
     const { list, sqlite } = context;
@@ -53,7 +50,6 @@ export class Stage {
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(list);
     this.names = new SaidNames(before.names);
-    this.#orders = new ArrayOrders(list, context.table, context.ignored);
     type Known = [contents: string | null, keys: string, rows: string];
     this.#known = sqlite.prepare<[ranges: string], Known>(this.sql.known).raw();
   }
@@ -130,11 +126,7 @@ export class Stage {
   #parse(page: Page, address: PageAddress, newKeys: number[]): ParsedPage {
     const { list, sqlite, sum, table, ignored } = this.context;
     const all = page.items ?? parseItems(page.bytes);
-    const { records: read, rejections, contents } = readRecords(list, all, ignored);
-    const found = sum.count === 0 ? [] : table.findAll(read);
-    const records = read.map((record, at) => (found[at] === undefined ? this.#inKnownOrder(record) : record));
-    for (const [at, record] of records.entries())
-      if (record !== read[at] && sum.count > 0) found[at] = table.findAll([record])[0];
+    const { records, rejections, contents } = readRecords(list, all, ignored);
     const keys = new Float64Array(all.length);
     const numbers = { records: new Float64Array(all.length), versions: new Int32Array(all.length) };
     for (const { position, key } of records) keys[position] = key;
@@ -143,20 +135,11 @@ export class Stage {
       contents.set(content, position * contentBytes);
       this.records.numberRejected(key, content, numbers, position);
     }
+    const found = sum.count === 0 ? [] : table.findAll(records);
     newKeys.push(...sqlite.transaction(() => this.records.number(records, found, numbers))());
     const names = this.names.read(records, this.#timesOf(keys));
     const items = new PageItems(page.digest, keys, numbers, list.identity.by);
     return { items, contents: hash16Hex(contents), names };
-  }
-
-  /** A record whose arrays are in an order that is known; its content is then another one. */
-  #inKnownOrder(record: MirrorRecord): MirrorRecord {
-    const arrays = this.#orders.arrange(record);
-    if (arrays === record.arrays) return record;
-    const { list, ignored } = this.context;
-    const arranged = { ...record, arrays };
-    arranged.content.set(Buffer.from(contentOf(list, arranged, ignored), 'hex'));
-    return arranged;
   }
 
   /** Names are as old as their records; in a list with ids nobody knows how old. */

@@ -1,0 +1,198 @@
+import type Database from 'better-sqlite3';
+import {
+  contentOf,
+  furtherFields,
+  type RecordValues,
+  shapeOf,
+  withoutNames,
+} from '../../contract/content.ts';
+import { canonicalJson } from '../../contract/json.ts';
+import type { ArrayField, ListDefinition, Scalar } from '../../contract/lists.ts';
+import { identifying, type MirrorRecord } from '../../contract/record.ts';
+import { isSameInstant } from '../../contract/time.ts';
+import { tryToRead } from '../../errors.ts';
+import type { KnownRow } from '../../proof/settle.ts';
+import { ignoredFields } from '../tables/ignored-fields.ts';
+import type { ListSql } from './list-sql.ts';
+import type { ListContext } from './mirror.ts';
+
+// What means the same keeps the row's form ==========================
+//
+// A service can write one thing in several ways: the elements of a set in another order, an instant in another zone. A record takes the
+// form of its row, or the form in which the run has seen it first, before its content counts. So it is the same record for everything else.
+
+/** What can be written otherwise in a version of a record. */
+interface Form {
+  /** 32 hexadecimal digits: the content of the version. */
+  readonly content: string;
+  /** The text of its time; null if it has none. */
+  readonly time: string | null;
+  readonly arrays: RecordValues['arrays'];
+  readonly extra: string | null;
+  /** The row that has it; null for a version that is only staged. */
+  readonly row: number | null;
+}
+
+/** The form of a row. */
+export interface RowForm extends Form {
+  readonly row: number;
+}
+
+/** Where the forms of a record are. */
+interface Known {
+  /** The first row of its identity. */
+  readonly first: RowForm | undefined;
+  /** All rows of its identity, if there are several. */
+  readonly twins: readonly KnownRow[] | undefined;
+  /** Its number if versions of it are staged; null if none are. */
+  readonly staged: number | null;
+}
+
+/** A record in a known form, and the row that it is then; null if it is none. */
+interface Dressed {
+  readonly record: MirrorRecord;
+  readonly row: number | null;
+}
+
+/** The same as SQL gives it: the arrays as JSON. */
+type RawForm<Row> = Omit<Form, 'arrays' | 'row'> & { readonly arrays: string; readonly row: Row };
+
+/** The forms that rows and staged versions have, found by the identity of a record. */
+export class KnownForms {
+  readonly #context: ListContext;
+  readonly #sql: ListSql;
+  readonly #formOfIdentity;
+  #formsOfStaged: Database.Statement<[record: number], RawForm<null>> | null = null;
+  #ignoredBy: ReturnType<typeof ignoredFields> | null = null;
+
+  constructor(context: ListContext, sql: ListSql) {
+    this.#context = context;
+    this.#sql = sql;
+    this.#formOfIdentity = context.sqlite.prepare<Scalar[], RawForm<number>>(sql.formOfIdentity);
+  }
+
+  /** The form of the first row that has the identity of a record; undefined if there is none. */
+  ofRowOf(record: MirrorRecord): RowForm | undefined {
+    const { list, sum } = this.#context;
+    if (sum.count === 0) return undefined;
+    const found = this.#formOfIdentity.get(record.key, ...identifying(list, record));
+    return found && { ...found, arrays: arraysIn(found.arrays) };
+  }
+
+  /** Whether a list with ids has a row with that id. */
+  hasRow(id: number): boolean {
+    return this.#context.sum.count > 0 && this.#formOfIdentity.get(id) !== undefined;
+  }
+
+  /** A record in the first known form that means the same, and the row that it is then. Its content is written in place. */
+  dress(record: MirrorRecord, { first, twins, staged }: Known): Dressed {
+    const { list, ignored } = this.#context;
+    const rows = twins?.map(({ row }) => this.#ofRow(row)) ?? (first === undefined ? [] : [first]);
+    const forms = staged === null ? rows : [...rows, ...this.#ofStaged(staged)];
+    const otherwise = forms
+      .map(form => ({ form, dressed: inFormOf(list, record, form) }))
+      .filter(({ dressed }) => dressed !== record);
+    for (const { form, dressed } of otherwise)
+      if (contentOf(list, dressed, ignored) === form.content && !this.#isUnlike(form))
+        return { record: withContent(dressed, form.content), row: form.row };
+    // It was edited: each of its fields can still be as it was.
+    const whole = otherwise.filter(({ form }) => form.row === null || this.#isWhole(form.row));
+    const dressed = whole.reduceRight((each, { form }) => inFormOf(list, each, form), record);
+    if (dressed === record) return { record, row: null };
+    return { record: withContent(dressed, contentOf(list, dressed, ignored)), row: null };
+  }
+
+  #ofRow(row: number): RowForm {
+    const { list, table } = this.#context;
+    const { content, record } = table.read(row);
+    const { scalars, arrays, extra } = record;
+    const time = scalars[shapeOf(list).timeAt];
+    return { content, time: typeof time === 'string' ? time : null, arrays, extra, row };
+  }
+
+  /** The forms of a record's versions that were staged from earlier pages, the first one first. */
+  #ofStaged(record: number): Form[] {
+    const { sqlite } = this.#context;
+    if (this.#formsOfStaged === null) {
+      // Most lists never need it.
+      sqlite.exec(this.#sql.indexStaged);
+      this.#formsOfStaged = sqlite.prepare(this.#sql.formsOfStaged);
+    }
+    return this.#formsOfStaged.all(record).map(form => ({ ...form, arrays: arraysIn(form.arrays) }));
+  }
+
+  /** Whether it is the form of a row that no record finds. */
+  #isUnlike({ row }: Form): boolean {
+    return row !== null && this.#context.table.isUnlike(row);
+  }
+
+  /** Whether a row is as a run wrote it. */
+  #isWhole(id: number): boolean {
+    const { list, sqlite, table } = this.#context;
+    const { record, content, changedRunId } = table.read(id);
+    this.#ignoredBy ??= ignoredFields(sqlite, list.resource);
+    return tryToRead(() => contentOf(list, record, this.#ignoredBy?.(changedRunId))) === content; // guard: a row that is as it was written
+  }
+}
+
+function arraysIn(json: string): RecordValues['arrays'] {
+  return tryToRead(() => JSON.parse(json)) ?? [];
+}
+
+function withContent(record: MirrorRecord, content: string): MirrorRecord {
+  record.content.write(content, 'hex');
+  return record;
+}
+
+/** A record, in each set and time in which it means the same as a form, as that writes it; the same object if nothing is otherwise. */
+export function inFormOf<Values extends RecordValues>(
+  list: ListDefinition,
+  record: Values,
+  form: Pick<Form, 'time' | 'arrays' | 'extra'>,
+): Values {
+  const { timeAt, arrays: fields } = shapeOf(list);
+  const time = record.scalars[timeAt];
+  const isOtherText = typeof time === 'string' && form.time !== null && time !== form.time;
+  const isOtherwise = isOtherText && isSameInstant(time, form.time); // guard: an instant that is written otherwise
+  const scalars = isOtherwise ? record.scalars.with(timeAt, form.time) : record.scalars;
+  const { arrays, extra } = fields.length === 0 ? record : setsInOrderOf(fields, record, form);
+  const isSame = scalars === record.scalars && arrays === record.arrays && extra === record.extra;
+  return isSame ? record : { ...record, scalars, arrays, extra };
+}
+
+type Sets = Pick<RecordValues, 'arrays' | 'extra'>;
+
+/** The sets of a record, in the order of those that have the same elements. A set that fits no column is complete in `extra`. */
+function setsInOrderOf(fields: readonly ArrayField[], record: Sets, form: Sets): Sets {
+  const [further, others] = [record.extra, form.extra].map(extra => tryToRead(() => furtherFields(extra)));
+  if (!further || !others) return record;
+  let { arrays } = record;
+  const moved: Record<string, unknown> = {};
+  for (const [at, { name, kind }] of fields.entries()) {
+    const isBeside = name in further;
+    if (isBeside !== name in others) continue;
+    const [own, known] = isBeside ? [further[name], others[name]] : [arrays[at], form.arrays[at]];
+    const textOf = (element: unknown) => canonicalJson(kind === 'texts' ? element : withoutNames(element));
+    const ordered = Array.isArray(own) && Array.isArray(known) ? inOrderOf(own, known, textOf) : null;
+    if (ordered === null) continue;
+    if (isBeside) moved[name] = ordered;
+    // The columns have what fits them of it, in the same order.
+    arrays = arrays.with(at, isBeside ? (form.arrays[at] ?? []) : ordered);
+  }
+  const isMoved = Object.keys(moved).length > 0;
+  return { arrays, extra: isMoved ? JSON.stringify({ ...further, ...moved }) : record.extra };
+}
+
+/** The elements in the order of those that are known; null if they are others, or as often no more, or in that order already. */
+function inOrderOf<Element>(
+  own: readonly Element[],
+  known: readonly unknown[],
+  textOf: (element: unknown) => string,
+): Element[] | null {
+  if (own.length !== known.length) return null;
+  const texts = known.map(textOf);
+  if (own.every((element, at) => textOf(element) === texts[at])) return null;
+  const left = Map.groupBy(own, textOf);
+  const ordered = texts.flatMap(text => left.get(text)?.splice(0, 1) ?? []);
+  return ordered.length === own.length ? ordered : null; // guard: a set with the same elements
+}
