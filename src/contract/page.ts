@@ -11,6 +11,36 @@ export interface Pagination {
   readonly totalRecordCount: number;
 }
 
+/** A whole number as text, which some services make of the query. More digits could be no exact number. */
+const digits = /^-?\d{1,15}$/;
+
+/** The whole number that a value of `pagination` is, also as text; null if it is none. */
+export function wholeNumberIn(value: unknown): number | null {
+  const number = typeof value === 'string' && digits.test(value) ? Number(value) : value; // guard: digits as text
+  return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
+}
+
+/**
+ * Reads the numbers of `pagination`; throws what `refusal` makes of the first one that is none. A total or a page count below zero is an
+ * estimate that was never made: it states nothing, as 0.
+ */
+export function readPagination(
+  said: { readonly [name: string]: unknown },
+  refusal: (name: string, value: unknown) => Error,
+): Pagination {
+  const read = (name: keyof Pagination, least = Number.NEGATIVE_INFINITY) => {
+    const number = wholeNumberIn(said[name]);
+    if (number === null || number < least) throw refusal(name, said[name]);
+    return number;
+  };
+  return {
+    pageCount: Math.max(0, read('pageCount')),
+    pageNo: read('pageNo'),
+    pageSize: read('pageSize', 0),
+    totalRecordCount: Math.max(0, read('totalRecordCount')), // guard: a total that was never counted
+  };
+}
+
 /** What tells of a field that the service sends and that has no column: its name, and one of the JSON types of its values. */
 export const unknownField = {
   field: text(),

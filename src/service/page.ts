@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseExact } from '../contract/json.ts';
-import { type Page, type Pagination, parseItems } from '../contract/page.ts';
+import { type Page, parseItems, readPagination, wholeNumberIn } from '../contract/page.ts';
 import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError, tryToRead } from '../errors.ts';
 
@@ -20,11 +20,15 @@ function isFault(name: string, value: unknown): boolean {
   return value === true && isPartial.test(name);
 }
 
-/** Reads an answer's envelope, `{items, pagination}`. Items of a known digest are not parsed. Throws a ServiceError for another answer. */
+/**
+ * Reads an answer's envelope, `{items, pagination}`. Items of a known digest are not parsed. Throws a ServiceError for another answer, in
+ * words from which `redact` takes the secrets.
+ */
 export function readPage(
   received: Buffer,
   asked: string,
   isKnown: (digest: string) => boolean = () => false,
+  redact: (text: string) => string = text => text,
 ): Page {
   const problem = (why: string, isBare = false, triesMax = 3) => {
     const message = `${asked} did not answer with a page: the body is ${why}`;
@@ -50,28 +54,30 @@ export function readPage(
     throw problem(why, isEmpty, faultTriesMax);
   }
   if (!isObject(pagination)) throw noPage('it has no "pagination"', isEmpty && (pagination ?? null) === null);
-  const numbers = Object.entries(pagination).map(([name, said]) => {
-    // Some services write numbers of the query as the texts that they were.
-    const isText = typeof said === 'string' && digits.test(said);
-    return [name, isText ? Number(said) : said];
-  });
-  const numbered: Record<string, unknown> = Object.fromEntries(numbers);
-  for (const name of ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount']) {
-    const number = numbered[name] as number;
-    if (!Number.isSafeInteger(number) || (number < 0 && name !== 'pageNo'))
-      throw noPage(`pagination.${name} is not a whole number: ${JSON.stringify(number)?.slice(0, 40)}`);
-  }
+  const numbers = readPagination(pagination, (name, value) =>
+    noPage(`pagination.${name} is ${oddity(value)}`),
+  );
   const otherMembers = Object.entries(others).map(([field, value]) => {
     const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { field, jsonType, isInAnswer: true };
   });
-  return { ...content, pagination: numbered as unknown as Pagination, otherMembers, ageMs: 0 };
+  return { ...content, pagination: numbers, otherMembers, ageMs: 0 };
 
   /** Whether the page is full and others follow: for some services that is what `truncated` says. */
   function isFullOfMany(): boolean {
-    const { pageNo, pageSize, pageCount } = Object(pagination) as Pagination;
+    const numberIn = (name: string) =>
+      (isObject(pagination) ? wholeNumberIn(pagination[name]) : null) ?? Number.NaN;
     const { length } = content.items ?? parseItems(content.bytes);
-    return length > 0 && length >= pageSize && pageNo < pageCount;
+    const isFull = length > 0 && length >= numberIn('pageSize');
+    return isFull && numberIn('pageNo') < numberIn('pageCount');
+  }
+
+  /** What is wrong with a number. It is shown without secrets before it is cut: nobody can tell that a part of a secret is one. */
+  function oddity(value: unknown): string {
+    if (value === undefined) return 'missing';
+    const text = tryToRead(() => JSON.stringify(value)) ?? 'nested too deep';
+    const what = wholeNumberIn(value) === null ? 'not a whole number' : 'below 0';
+    return `${what}: ${redact(text).slice(0, shownMax)}`;
   }
 
   /** Takes an answer apart without parsing its items; null if its form is unusual. The digest is of them alone: the rest changes. */
@@ -106,8 +112,8 @@ export function readPage(
   }
 }
 
-/** A whole number as text, without a sign. */
-const digits = /^\d{1,15}$/; // guard: digits as text
+/** The characters of a value that a message shows at most. */
+const shownMax = 40;
 
 /** The bytes at an answer's start in which its items are searched for, before the answer is parsed completely. */
 const headBytesMax = 4 * 1024;

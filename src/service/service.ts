@@ -167,9 +167,10 @@ export class Service implements PageSource {
 
   #read({ bytes, ageMs }: Body, list: ListDefinition, { isKnown }: PageRequest): Page {
     const asked = `GET ${this.baseUrl}${list.path}`;
-    const page = { ...readPage(bytes, asked, isKnown), ageMs };
+    const { secrets } = this.#options;
+    const page = { ...readPage(bytes, asked, isKnown, text => secrets.redact(text)), ageMs };
     // Nothing of a known page is stored or shown, so no secret needs to be looked for.
-    if (page.items === null || !this.#options.secrets.areIn(page.bytes)) return page;
+    if (page.items === null || !secrets.areIn(page.bytes)) return page;
     // Records without the secret would not be what the service lists.
     const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });

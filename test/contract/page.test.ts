@@ -88,9 +88,58 @@ describe('a page', () => {
     [`{"items":{},"pagination":${paginationJson}}`, 'it has no array "items"'],
     [`{"pagination":${paginationJson}}`, 'it has no array "items"'],
     ['null', 'it has no array "items"'],
-    ['{"items":[],"pagination":{"pageCount":-1,"pageNo":1,"pageSize":1,"totalRecordCount":1}}', 'pageCount'],
+    [
+      '{"items":[],"pagination":{"pageNo":1,"pageSize":1,"totalRecordCount":1}}',
+      'pagination.pageCount is missing',
+    ],
   ])('is not what %j is: %s', (text, words) => {
     expect(() => read(text)).toThrow(words);
+  });
+
+  describe('says in its pagination by', () => {
+    const numbersOf = (over: object) =>
+      read(JSON.stringify({ items, pagination: { ...pagination, ...over } })).pagination;
+
+    test('digits in a text the number that they are', () => {
+      const texts = { pageCount: '2', pageNo: '1', pageSize: '002', totalRecordCount: '3' };
+      expect(numbersOf(texts)).toEqual(pagination);
+      expect(numbersOf({ totalRecordCount: '123456789012345' }).totalRecordCount).toBe(123_456_789_012_345);
+      // Pages are counted as numbers, not as texts.
+      const truncated = { ...pagination, pageNo: '9', pageCount: '10', pageSize: '2' };
+      expect(read(JSON.stringify({ items, pagination: truncated, truncated: true })).items).toHaveLength(2);
+    });
+
+    test.each([-1, '-1', -0, -9007199254740991])('a total of %j that it has none', total => {
+      expect(numbersOf({ totalRecordCount: total }).totalRecordCount).toBe(0);
+      expect(numbersOf({ pageCount: total }).pageCount).toBe(0);
+    });
+
+    test('a page size below 0 nothing', () => {
+      expect(() => numbersOf({ pageSize: '-1' })).toThrow('pagination.pageSize is below 0: "-1"');
+    });
+
+    test('a page number below 0 that number', () => {
+      expect(numbersOf({ pageNo: '-1' }).pageNo).toBe(-1);
+    });
+
+    test.each([
+      ['pageSize', '1e3', '"1e3"'],
+      ['pageSize', ' 100 ', '" 100 "'],
+      ['pageSize', '', '""'],
+      ['pageNo', '1.0', '"1.0"'],
+      ['pageNo', '+1', '"+1"'],
+      ['pageCount', 1.5, '1.5'],
+      ['pageCount', null, 'null'],
+      ['totalRecordCount', '1,003', '"1,003"'],
+      ['totalRecordCount', '1234567890123456', '"1234567890123456"'],
+      ['totalRecordCount', '٣', '"٣"'],
+      ['totalRecordCount', { value: 10_000, relation: 'gte' }, '{"value":10000,"relation":"gte"}'],
+      ['totalRecordCount', 'x'.repeat(500), `"${'x'.repeat(39)}`],
+    ])('a %s of %j nothing, in words that show it', (name, value, shown) => {
+      expect(() => numbersOf({ [name]: value })).toThrow(
+        new RegExp(`pagination\\.${name} is not a whole number: ${RegExp.escape(shown)}$`),
+      );
+    });
   });
 
   const withMember = (name: string, value: string, list: string) => [

@@ -243,6 +243,14 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   // Secrets shown.
   {
+    guards: 'a message, against a part of the token in place of a number',
+    file: 'src/service/page.ts',
+    line: 'redact(text).slice(0, shownMax)',
+    instead: 'text.slice(0, shownMax)',
+    test: 'test/service/echo.test.ts',
+    name: 'is not quoted in part',
+  },
+  {
     guards: 'a token that was pasted with a word before it',
     file: 'src/config/parse.ts',
     line: "assertNotPasted(token, 'the token');",
@@ -1007,6 +1015,38 @@ export const outerMutants: readonly OuterMutant[] = [
     instead: '',
     test: 'test/sync/same-meaning.test.ts',
     name: 'stay as they are, in whatever zone they come',
+  },
+  {
+    guards: 'numbers of the query that come back as texts',
+    file: 'src/contract/page.ts',
+    line: "typeof value === 'string' && digits.test(value) ? Number(value) : value",
+    instead: 'value',
+    test: 'test/sync/service-quirks.test.ts',
+    name: 'the service states',
+  },
+  {
+    guards: 'digits, against more than a number can have exactly',
+    file: 'src/contract/page.ts',
+    line: '/^-?\\d{1,15}$/',
+    instead: '/^-?\\d+$/',
+    test: 'test/contract/page.test.ts',
+    name: 'nothing, in words that show it',
+  },
+  {
+    guards: 'a total that was never counted',
+    file: 'src/contract/page.ts',
+    line: "totalRecordCount: Math.max(0, read('totalRecordCount'))",
+    instead: "totalRecordCount: read('totalRecordCount')",
+    test: 'test/contract/page.test.ts',
+    name: 'that it has none',
+  },
+  {
+    guards: 'a page count, against a total that was never counted',
+    file: 'src/contract/page.ts',
+    line: "pageCount: Math.max(0, read('pageCount'))",
+    instead: "pageCount: read('pageCount')",
+    test: 'test/contract/page.test.ts',
+    name: 'that it has none',
   },
   // Searches, filters and answers.
   {

@@ -56,6 +56,25 @@ describe.concurrent('a service that sends the token back', () => {
     expect(filesIn(scene.folder)).not.toContain(token);
   });
 
+  test.each([0, 25, 32])(
+    'in place of a number, behind %i characters, is not quoted in part',
+    async length => {
+      const token = 'secret-token-of-a-service';
+      const size = `${'x'.repeat(length)}${token}`;
+      const rawBody = (resource: string) =>
+        resource === 'collections'
+          ? `{"items":[],"pagination":{"pageCount":1,"pageNo":1,"pageSize":"${size}"}}`
+          : undefined;
+      await using scene = await setScene({ rawBody, token });
+      scene.env.DOCMIRROR_LOG_LEVEL = 'trace';
+      const synced = await scene.sync('--give-up-after', '0');
+      expect(synced.of('collections')).toMatchObject({ error: { code: 'invalid_response' } });
+      const all = filesIn(scene.folder) + synced.stderr + JSON.stringify(synced.summary);
+      expect(all).toContain('pagination.pageSize is not a whole number: ');
+      expect(all).not.toContain(token.slice(0, 8));
+    },
+  );
+
   test('in a header is not quoted', async () => {
     const headers = { 'content-encoding': 'X-Secret-Token' };
     await using scene = await setScene({ faults: () => ({ kind: 'status', status: 200, headers }) });

@@ -117,6 +117,45 @@ describe.concurrent('the mirror is exact if', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  const ways: [name: string, write: (pagination: Record<string, number>) => object][] = [
+    [
+      'numbers of the query as texts',
+      ({ pageNo, pageSize, ...others }) => ({ ...others, pageNo: `${pageNo}`, pageSize: `${pageSize}` }),
+    ],
+    [
+      'all numbers as texts',
+      all => Object.fromEntries(Object.entries(all).map(([name, n]) => [name, `${n}`])),
+    ],
+    ['a total that was never counted', all => ({ ...all, totalRecordCount: -1, pageCount: 0 })],
+    [
+      'a total that was never counted, and a page count',
+      all => ({ ...all, totalRecordCount: -1, pageCount: -1 }),
+    ],
+    ['a total that was never counted, as text', all => ({ ...all, totalRecordCount: '-1', pageCount: '0' })],
+  ];
+  test.each(ways)('the service states %s', async (_name, write) => {
+    await using scene = await setScene();
+    const resources = ['document-exports'];
+    scene.service.options.rawBody = (resource, pageNo, asked) => {
+      const { lists } = scene.service;
+      const all = lists[resource].map(item => JSON.stringify(item));
+      const pageSize = Math.min(20, asked);
+      const pageCount = Math.ceil(all.length / pageSize);
+      const pagination = write({ pageCount, pageNo, pageSize, totalRecordCount: all.length });
+      const page = all.slice((pageNo - 1) * pageSize, pageNo * pageSize);
+      return `{"items":[${page}],"pagination":${JSON.stringify(pagination)}}`;
+    };
+    const first = await syncScene(scene, { resources });
+    expect(first).toMatchObject({ code: 0, status: 'completed' });
+    expectExactMirror(scene.database, scene.service, resources);
+    scene.service.lists['document-exports'].splice(40, 1);
+    scene.service.lists['document-exports'].push(documentExport(900));
+    const second = await syncScene(scene, { resources });
+    expect(second).toMatchObject({ code: 0 });
+    expect(second.of('document-exports')).toMatchObject({ completeness: 'proven', inserted: 1, removed: 1 });
+    expectExactMirror(scene.database, scene.service, resources);
+  });
+
   test.each(['[]', 'null'])('the service is empty, and says so by %s', async items => {
     const pagination = { pageCount: 0, pageNo: 1, pageSize: 50, totalRecordCount: 0 };
     const rawBody = () => `{"items":${items},"pagination":${JSON.stringify(pagination)}}`;
