@@ -14,10 +14,19 @@ import {
   reachOf,
 } from './window.ts';
 
-/** The pages that close gaps between chains, keys that are only at edges, and the end of the list. */
-export function repairsOf(windows: KeyWindows, total: number, largest: number, isUsed: IsUsed): Repairs {
+/** The pages that close gaps between chains, keys that are only at edges, and the end of the list, or of the part up to the place `end`. */
+export function repairsOf(
+  windows: KeyWindows,
+  {
+    total,
+    end = total,
+    largest,
+  }: { readonly total: number; readonly end?: number; readonly largest: number },
+  isUsed: IsUsed,
+): Repairs {
   const least = Math.floor(largest * smallestShare) + 1;
-  return pagesFor(openPlaces(windows, total, largest / 2), sizesBetween(least, largest), total, isUsed);
+  const places = openPlaces(windows, { total, end, step: largest / 2 });
+  return pagesFor(places, sizesBetween(least, largest), end, isUsed);
 }
 
 /** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
@@ -102,8 +111,11 @@ function pagesFor(
   return { pages, across };
 }
 
-/** @param step by how many places it is read on from one side of a gap. */
-function openPlaces({ chains, ...order }: KeyWindows, total: number, step: number): (PlaceRange | Tie)[] {
+/** @param facts where the list ends, and by how many places it is read on from one side of a gap. */
+function openPlaces(
+  { chains, ...order }: KeyWindows,
+  { total, end: last, step }: Record<'total' | 'end' | 'step', number>,
+): (PlaceRange | Tie)[] {
   const places: (PlaceRange | Tie)[] = [];
   const add = (a: number, b: number) =>
     places.push({ from: Math.min(a, b) - order.stretch, to: Math.max(a, b) + order.stretch });
@@ -111,31 +123,66 @@ function openPlaces({ chains, ...order }: KeyWindows, total: number, step: numbe
   for (const chain of chains) {
     const head = chain.windows[0] as Window;
     if (before !== null) {
-      const [end, begin] = [endOf(before.last.answer), beginOf(head.answer)];
+      const end = endOf(before.last.answer) + movedSince(before.last.answer, order, total);
+      const begin = beginOf(head.answer) + movedSince(head.answer, order, total);
       const [isEndOld, isBeginOld] = [before.last.answer.isRecalled, head.answer.isRecalled];
       // The list has moved since the older one came, nobody knows how far: it is read on from the other one.
       if (isEndOld === isBeginOld) add(end, begin);
       else if (isEndOld) add(begin - step, begin);
       else add(end, end + step);
-    } else if (head.from !== Number.NEGATIVE_INFINITY) add(0, beginOf(head.answer));
+    } else if (head.from !== Number.NEGATIVE_INFINITY)
+      add(0, beginOf(head.answer) + movedSince(head.answer, order, total));
     // Keys that several records can share, and that are at the edge of every window that shows them.
     const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
     for (const keys of openRanges(chain.windows, within)) {
-      const seen = chain.windows
-        .filter(window => window.to >= keys.from && window.from <= keys.to)
-        .map(({ answer }) => placesOn(answer, keys, order))
-        .filter(({ from, to }) => from < to);
-      if (seen.length === 0) continue;
-      const [from, to] = [Math.min(...seen.map(each => each.from)), Math.max(...seen.map(each => each.to))];
-      places.push({ from, to, keys });
+      const near = chain.windows.filter(window => window.to >= keys.from && window.from <= keys.to);
+      const place = placeNow(
+        near.map(({ answer }) => answer),
+        keys,
+        order,
+        total,
+      );
+      if (place !== null) places.push({ ...place, keys });
     }
     before = chain;
   }
-  if (before === null) return [{ from: 0, to: total }];
-  if (before.last.to !== Number.POSITIVE_INFINITY)
-    places.push({ from: Math.min(endOf(before.last.answer), total) - order.stretch, to: total });
+  if (before === null) return [{ from: 0, to: last }];
+  if (before.last.to !== Number.POSITIVE_INFINITY) {
+    const end = endOf(before.last.answer) + movedSince(before.last.answer, order, total);
+    places.push({ from: Math.min(end, last) - order.stretch, to: last });
+  }
   return places;
 }
+
+/** The places that records of some keys have by now, by the newest answers that show where they begin and where they end; null if none shows any. */
+function placeNow(
+  answers: readonly Answer[],
+  keys: KeyRange,
+  order: KeyOrder,
+  total: number,
+): PlaceRange | null {
+  let [begin, end]: (readonly [answer: Answer, place: number] | null)[] = [null, null];
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const answer of answers) {
+    const { from, to } = placesOn(answer, keys, order);
+    if (from >= to) continue;
+    const moved = movedSince(answer, order, total);
+    least = Math.min(least, from + moved);
+    most = Math.max(most, to + moved);
+    const isNewer = (other: readonly [Answer, number] | null | undefined) =>
+      other == null || answer.asked > other[0].asked;
+    if ((from > beginOf(answer) || answer.index === 0) && isNewer(begin)) begin = [answer, from + moved];
+    if (to < endOf(answer) && isNewer(end)) end = [answer, to + moved];
+  }
+  if (least >= most) return null;
+  const from = begin?.[1] ?? least;
+  const to = end?.[1] ?? most;
+  return from < to ? { from, to } : { from: Math.min(least, from), to: Math.max(most, to) };
+}
+
+/** By how many places the records of an answer have moved since: what has come since then is in front of them if the newest are first. */
+const movedSince = (answer: Answer, { direction }: KeyOrder, total: number): number =>
+  direction === 'down' ? total - answer.total : 0;
 
 /** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
 function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder, total: number) {
@@ -149,8 +196,7 @@ function placesOf(windows: readonly Window[], keys: readonly number[], order: Ke
     const range = { from: key, to: key, isFromIn: true, isToIn: true };
     if (answer === undefined) continue;
     const { from, to } = placesOn(answer, range, order);
-    // What has come since then is in front of them if the newest are first.
-    const moved = order.direction === 'down' ? total - answer.total : 0;
+    const moved = movedSince(answer, order, total);
     places.push({ from: Math.max(0, from + moved), to: Math.max(0, to + moved), keys: range });
   }
   return places.sort((a, b) => a.from - b.from);

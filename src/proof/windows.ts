@@ -217,7 +217,11 @@ export function* weigh(run: Reading): Asking<Verdict> {
       continue;
     }
     const most = Math.max(repairsMin, needed.length);
-    const { pages, across } = repairsOf(verdict.windows, run.total, run.list.largest, run.isUsed);
+    const { pages, across } = repairsOf(
+      verdict.windows,
+      { total: run.total, largest: run.list.largest },
+      run.isUsed,
+    );
     const before = repairs;
     repairs += (yield* run.ask(pages.slice(0, Math.max(0, most - repairs)), { isSecondLook })).length;
     for (const tie of across) {
@@ -232,9 +236,9 @@ export function* weigh(run: Reading): Asking<Verdict> {
 function isCostly(run: Reading): boolean {
   const { windows } = verdictOf(run);
   if (windows === undefined) return false;
-  const { heard, list, isUsed } = run;
+  const { heard, list, total, isUsed } = run;
   const end = Math.max(...heard.map(endOf));
-  const { pages, across } = repairsOf(windows, end, list.largest, isUsed);
+  const { pages, across } = repairsOf(windows, { total, end, largest: list.largest }, isUsed);
   const toReadAcross = across.flatMap(tie => pagesAcross(tie, list.largest, end)).length;
   // A batch that goes on beyond these pages is no gap between them.
   const inBatches = heard.filter(({ page, size }) => page.count === size && page.least === page.greatest);
