@@ -39,8 +39,8 @@ export interface Proof {
   readonly unproven: string | null;
 }
 
-/** Second looks by windows, and complete readings, for rows that would go. */
-const looksMax = 3;
+/** Second looks by windows, and complete readings, for rows that would go. A list that moves is looked at more often. */
+const looksMax = { still: 3, moving: 12 };
 const furtherReadingsMax = 3;
 /** A total that stands at a multiple of this can be a limit. */
 const roundTotal = 1_000;
@@ -107,7 +107,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
     const open = proof.rows.filter(({ fate }) => fate === 'unconfirmed');
     if (open.length === 0) return proof;
     const { windows } = verdict;
-    if (windows !== undefined && !run.hasOneSize && looks < looksMax) {
+    if (windows !== undefined && !run.hasOneSize && looks < looksMax[run.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
       // Other sizes than those of the look before.
       const facts = { ...list, run: list.run + 17 * looks++ };
@@ -127,7 +127,11 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
     }
     if (!verdict.isProven || readings++ >= furtherReadingsMax) return proof;
     const size = run.hasOneSize ? list.largest : sizeFor(run, readings);
-    const { problem } = yield* readPlainly(run, size, { isSecondLook: true, isOtherwise: true });
+    const { problem } = yield* readPlainly(run, size, {
+      isSecondLook: true,
+      isOtherwise: true,
+      isCut: run.isMoving,
+    });
     isReadAgain ||= problem === null; // guard: a further reading is complete
   }
 }

@@ -105,6 +105,10 @@ export class EndedEarly extends Error {
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
 
+/** The least number of pages that are asked for at once, and by how many places the list can move meanwhile. */
+const partMin = 8;
+const movedMax = 2;
+
 type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall'>>;
 
 /** The answers of a run, and how it asks for more. */
@@ -124,6 +128,8 @@ export class Reading {
   isWitnessMissed = false;
   /** Whether it is looked for rows that would go. */
   isSecondLook = false;
+  /** How many pages were asked for to close gaps. */
+  repairs = 0;
   /** How many readings were made by such sizes. */
   ignoredCount = 0;
   /** The pages that overlap; the first page shows by how much. */
@@ -159,6 +165,23 @@ export class Reading {
       ? Math.max(...heard.map(({ pageCount, size }) => (pageCount ?? 0) * size))
       : 0;
     return Math.max(total, Math.min(stated, this.#reached + emptyPagesMax * list.largest));
+  }
+
+  /** Whether the totals of this run differ. */
+  get isMoving(): boolean {
+    return this.partMax < Number.POSITIVE_INFINITY;
+  }
+
+  /** How many pages can be asked for until the list has moved by more records than a margin allows; infinite if it stands still. */
+  get partMax(): number {
+    const fresh = this.heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
+    const moved = fresh.reduce(
+      (sum, { total }, at) => sum + Math.abs(total - (fresh[at - 1]?.total ?? total)),
+      0,
+    );
+    return moved === 0
+      ? Number.POSITIVE_INFINITY
+      : Math.max(partMin, Math.floor((movedMax * fresh.length) / moved));
   }
 
   /** What is known of a list on one page. */

@@ -8,7 +8,6 @@ import {
   endOf,
   type Identity,
   inOrder,
-  isIn,
   type KeyRange,
   type PageAddress,
   reachOf,
@@ -134,15 +133,9 @@ function openPlaces(
       add(0, beginOf(head.answer) + movedSince(head.answer, order, total));
     // Keys that several records can share, and that are at the edge of every window that shows them.
     const within = { from: head.from, to: chain.last.to, isFromIn: false, isToIn: false };
-    for (const keys of openRanges(chain.windows, within)) {
-      const near = chain.windows.filter(window => window.to >= keys.from && window.from <= keys.to);
-      const place = placeNow(
-        near.map(({ answer }) => answer),
-        keys,
-        order,
-        total,
-      );
-      if (place !== null) places.push({ ...place, keys });
+    for (const [keys, answers] of answersAt(openRanges(chain.windows, within), chain.windows)) {
+      const { from, to } = placeNow(answers, keys, order, total);
+      if (answers.length > 0) places.push({ from, to: Math.max(to, from + 1), keys });
     }
     before = chain;
   }
@@ -154,51 +147,53 @@ function openPlaces(
   return places;
 }
 
-/** The places that records of some keys have by now, by the newest answers that show where they begin and where they end; null if none shows any. */
-function placeNow(
-  answers: readonly Answer[],
-  keys: KeyRange,
-  order: KeyOrder,
-  total: number,
-): PlaceRange | null {
-  let [begin, end]: (readonly [answer: Answer, place: number] | null)[] = [null, null];
-  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const answer of answers) {
-    const { from, to } = placesOn(answer, keys, order);
-    if (from >= to) continue;
-    const moved = movedSince(answer, order, total);
-    least = Math.min(least, from + moved);
-    most = Math.max(most, to + moved);
-    const isNewer = (other: readonly [Answer, number] | null | undefined) =>
-      other == null || answer.asked > other[0].asked;
-    if ((from > beginOf(answer) || answer.index === 0) && isNewer(begin)) begin = [answer, from + moved];
-    if (to < endOf(answer) && isNewer(end)) end = [answer, to + moved];
+/** Ranges of keys, in their order, each with the answers whose windows it touches. */
+function* answersAt(
+  ranges: readonly KeyRange[],
+  windows: readonly Window[],
+): Generator<readonly [KeyRange, Answer[]]> {
+  const sorted = windows.toSorted((a, b) => a.from - b.from);
+  let [near, at]: [Window[], number] = [[], 0];
+  for (const range of ranges) {
+    for (let next = sorted[at]; next !== undefined && next.from <= range.to; next = sorted[++at])
+      near.push(next);
+    near = near.filter(({ to }) => to >= range.from);
+    yield [range, near.map(({ answer }) => answer)];
   }
-  if (least >= most) return null;
-  const from = begin?.[1] ?? least;
-  const to = end?.[1] ?? most;
-  return from < to ? { from, to } : { from: Math.min(least, from), to: Math.max(most, to) };
+}
+
+/** The places that records of some keys have by now, by the newest answers that show what is before and what is behind them. */
+function placeNow(answers: readonly Answer[], keys: KeyRange, order: KeyOrder, total: number): PlaceRange {
+  let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [begin, end]: (number | null)[] = [null, null];
+  for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
+    const [{ from, to }, moved] = [placesOn(answer, keys, order), movedSince(answer, order, total)];
+    if (answer.index === 0 || from > beginOf(answer)) begin = Math.max(0, from + moved);
+    if (to < endOf(answer)) end = Math.max(0, to + moved);
+    if (from < to) [least, most] = [Math.min(least, from + moved), Math.max(most, to + moved)];
+  }
+  // What is seen at two moments can be the wrong way round.
+  const edges = [begin ?? Math.min(least, end ?? most), end ?? Math.max(most, begin ?? least)];
+  return { from: Math.min(...edges), to: Math.max(...edges) };
 }
 
 /** By how many places the records of an answer have moved since: what has come since then is in front of them if the newest are first. */
 const movedSince = (answer: Answer, { direction }: KeyOrder, total: number): number =>
   direction === 'down' ? total - answer.total : 0;
 
-/** The places at which the list has, or can have, the records of a key, by a window that covers it; each once, in order. */
-function placesOf(windows: readonly Window[], keys: readonly number[], order: KeyOrder, total: number) {
-  const sorted = windows.toSorted((a, b) => a.from - b.from);
-  const places: Tie[] = [];
-  let at = 0;
-  for (const key of [...new Set(keys)].sort((a, b) => a - b)) {
-    while (at + 1 < sorted.length && !isIn(key, sorted[at] as Window) && (sorted[at] as Window).to <= key)
-      at++;
-    const answer = sorted[at]?.answer;
-    const range = { from: key, to: key, isFromIn: true, isToIn: true };
-    if (answer === undefined) continue;
-    const { from, to } = placesOn(answer, range, order);
-    const moved = movedSince(answer, order, total);
-    places.push({ from: Math.max(0, from + moved), to: Math.max(0, to + moved), keys: range });
-  }
+/** The places at which the list has, or can have, the records of a key, by windows that cover it; each once, in order. */
+function placesOf(
+  windows: readonly Window[],
+  keys: readonly number[],
+  order: KeyOrder,
+  total: number,
+): Tie[] {
+  const ranges = [...new Set(keys)]
+    .sort((a, b) => a - b)
+    .map(key => ({ from: key, to: key, isFromIn: true, isToIn: true }));
+  const places = [...answersAt(ranges, windows)].flatMap(([keys, answers]) =>
+    answers.length === 0 ? [] : { ...placeNow(answers, keys, order, total), keys },
+  );
   return places.sort((a, b) => a.from - b.from);
 }
 

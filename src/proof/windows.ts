@@ -173,7 +173,7 @@ export function isWholeButForWitness({ heard, failed, list }: Reading): boolean 
 
 /** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
 export function* weigh(run: Reading): Asking<Verdict> {
-  let [repairs, further, ends, witnesses] = [0, 0, 0, 0];
+  let [further, ends, witnesses] = [0, 0, 0];
   for (;;) {
     const { isSecondLook } = run;
     if ((yield* askedAgain(run, run.heard, 1, { isSecondLook })).length > 0) continue;
@@ -216,19 +216,22 @@ export function* weigh(run: Reading): Asking<Verdict> {
       yield* run.ask(atEnd, { isSecondLook });
       continue;
     }
-    const most = Math.max(repairsMin, needed.length);
+    // A second look can have as many once more.
+    const most = Math.max(repairsMin, needed.length) * (isSecondLook ? 2 : 1);
     const { pages, across } = repairsOf(
       verdict.windows,
       { total: run.total, largest: run.list.largest },
       run.isUsed,
     );
-    const before = repairs;
-    repairs += (yield* run.ask(pages.slice(0, Math.max(0, most - repairs)), { isSecondLook })).length;
+    const before = run.repairs;
+    // The places of the others are known better once these have come.
+    const partEnd = Math.min(most, before + run.partMax);
+    run.repairs += (yield* run.ask(pages.slice(0, Math.max(0, partEnd - before)), { isSecondLook })).length;
     for (const tie of across) {
-      if (repairs >= most || run.hasOneSize) break;
-      repairs += yield* readAcross(run, verdict.windows, tie, isSecondLook);
+      if (run.repairs >= partEnd || run.hasOneSize) break;
+      run.repairs += yield* readAcross(run, verdict.windows, tie, isSecondLook);
     }
-    if (repairs === before || run.hasOneSize) return verdict;
+    if (run.repairs === before || run.hasOneSize) return verdict;
   }
 }
 
