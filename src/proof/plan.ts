@@ -34,7 +34,10 @@ export class Plan {
   readonly #isUsed: IsUsed;
   readonly #tieAt: (place: number) => PlaceRange | null;
   readonly #pages: PageAddress[];
-  #reach: number;
+  readonly #from: number;
+  /** How many pages were taken, or planned before. */
+  #taken = 0;
+  readonly #fixed: number;
   /** Whether ties have had a part in it. */
   #isByTies: boolean;
   #unheld = 0;
@@ -46,7 +49,8 @@ export class Plan {
     this.#isUsed = isUsed;
     this.#tieAt = tieAt;
     this.#pages = [...planned];
-    this.#reach = planned.reduce((most, page) => Math.max(most, reachOf(page)), from);
+    this.#fixed = planned.length;
+    this.#from = from;
     this.#isByTies = planned.length > 0;
   }
 
@@ -58,6 +62,28 @@ export class Plan {
   /** How many ties no page has inside. */
   get unheld(): number {
     return this.#unheld;
+  }
+
+  get #reach(): number {
+    const last = this.#pages.at(-1);
+    return last === undefined ? this.#from : reachOf(last);
+  }
+
+  /**
+   * The next pages, at most so many, until one reaches beyond a list of `total` records. If ties have moved, those behind these are
+   * planned by their new places.
+   */
+  take(total: number, most: number): readonly PageAddress[] {
+    this.#pages.length = Math.min(this.#pages.length, Math.max(this.#taken, this.#fixed));
+    const begin = this.#taken;
+    const isAtEnd = () => this.#taken > 0 && reachOf(this.#pages[this.#taken - 1] as PageAddress) > total;
+    while (this.#taken - begin < most && !isAtEnd() && this.at(this.#taken) !== null) this.#taken++;
+    return this.#pages.slice(begin, this.#taken);
+  }
+
+  /** How many of the pages that were planned before are left to be taken. */
+  get fixedLeft(): number {
+    return Math.max(0, this.#fixed - this.#taken);
   }
 
   /** A page of the plan, from 0; null if the plan ends before it. */
@@ -82,7 +108,6 @@ export class Plan {
     if (tie !== null && !isHeld) this.#unheld++;
     const best = isHeld ? around : this.#furthest(this.#reach - (isFirst ? 0 : this.#overlap));
     if (best === null || reachOf(best) <= this.#reach) return false;
-    this.#reach = reachOf(best);
     this.#pages.push(best);
     return true;
   }

@@ -19,6 +19,7 @@ import { areShort, causeInTotals, copiesIn } from './totals.ts';
 import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
   isWholeButForWitness,
+  partsMax,
   proveByWindows,
   readAcross,
   verdictByKey,
@@ -101,7 +102,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
   run.isSecondLook = true;
   run.isFrontSeen = true;
-  let [looks, readings] = [0, 0];
+  let [looks, readings, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
   for (;;) {
     const proof = proofOf(run, verdict, isReadAgain);
     const open = proof.rows.filter(({ fate }) => fate === 'unconfirmed');
@@ -110,10 +111,13 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
     if (windows !== undefined && !run.hasOneSize && looks < looksMax[run.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
       // Other sizes than those of the look before.
-      const facts = { ...list, run: list.run + 17 * looks++ };
+      const facts = { ...list, run: list.run + 17 * looks };
       const { pages, across } = pagesToConfirm(windows, keys, run.total, facts, run.isUsed);
+      if (!run.isMoving || open.length >= openBefore) looks++;
+      openBefore = open.length;
       if (pages.length + across.length > 0) {
-        yield* run.ask(pages, { isSecondLook: true });
+        const part = Math.max(run.partMax, run.heard.length / partsMax);
+        yield* run.ask(pages.slice(0, part), { isSecondLook: true });
         for (const tie of across) if (!run.hasOneSize) yield* readAcross(run, windows, tie, true);
         // Windows of sizes that the service does not serve say nothing.
         if (!run.hasOneSize) verdict = yield* weigh(run);

@@ -23,6 +23,8 @@ export interface Batch {
   readonly again: string | null;
   /** Whether answers of an earlier run do, whose reading ended early. */
   readonly mayRecall: boolean;
+  /** Whether it is a part of the pages of a plan, so that the reading can pause behind it. */
+  readonly isPart: boolean;
 }
 
 /** A part of a proof: it yields pages to ask for, receives their answers in the order of their arrival, and returns a result. */
@@ -109,7 +111,9 @@ export const isWrong = (answer: Answer): boolean => answer.wrong !== null && ans
 const partMin = 8;
 const movedMax = 2;
 
-type AskOptions = Partial<Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall'>>;
+type AskOptions = Partial<
+  Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'>
+>;
 
 /** The answers of a run, and how it asks for more. */
 export class Reading {
@@ -143,6 +147,8 @@ export class Reading {
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
   #reached = 0;
+  /** The sum of all changes of the total. */
+  #moved = 0;
 
   constructor(list: ListFacts) {
     this.list = list;
@@ -169,19 +175,13 @@ export class Reading {
 
   /** Whether the totals of this run differ. */
   get isMoving(): boolean {
-    return this.partMax < Number.POSITIVE_INFINITY;
+    return this.#moved > 0;
   }
 
-  /** How many pages can be asked for until the list has moved by more records than a margin allows; infinite if it stands still. */
+  /** How many pages can be asked for at once before the list has moved by more than pages have as a margin; infinite if it stands still. */
   get partMax(): number {
-    const fresh = this.heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
-    const moved = fresh.reduce(
-      (sum, { total }, at) => sum + Math.abs(total - (fresh[at - 1]?.total ?? total)),
-      0,
-    );
-    return moved === 0
-      ? Number.POSITIVE_INFINITY
-      : Math.max(partMin, Math.floor((movedMax * fresh.length) / moved));
+    if (!this.isMoving) return Number.POSITIVE_INFINITY;
+    return Math.max(partMin, Math.floor((movedMax * this.heard.length) / this.#moved));
   }
 
   /** What is known of a list on one page. */
@@ -196,11 +196,10 @@ export class Reading {
   readonly isUsed = (page: PageAddress): boolean => this.#used.has(addressText(page));
 
   /** @throws EndedEarly if the run has asked for too many pages, or can't go on. */
-  *ask(
-    pages: readonly PageAddress[],
-    { isSecondLook = false, again = null, sent = null, stop = isWrong, mayRecall = false }: AskOptions = {},
-  ): Asking<readonly Answer[]> {
+  *ask(pages: readonly PageAddress[], options: AskOptions = {}): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
+    const { isSecondLook = false, again = null, sent = null, ...others } = options;
+    const { stop = isWrong, mayRecall = false, isPart = false } = others;
     const { largest } = this.list;
     const [first] = this.heard;
     // A list that grows as fast as it is read has totals that grow with it; other totals are too small.
@@ -214,7 +213,7 @@ export class Reading {
       return { index, size, sent, isSecondLook, isBeyond };
     });
     try {
-      const answers = yield { pages: asks, again, stop, mayRecall };
+      const answers = yield { pages: asks, again, stop, mayRecall, isPart };
       this.#hear(answers);
       return answers;
     } catch (error) {
@@ -224,6 +223,7 @@ export class Reading {
   }
 
   #hear(answers: readonly Answer[]): void {
+    this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.add(addressText(answer));
       if (answer.wrong?.kind === 'size') this.hasOneSize = true;
@@ -232,6 +232,15 @@ export class Reading {
       this.heard.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
+    }
+  }
+
+  #noteMoves(answers: readonly Answer[]): void {
+    let before = this.#newest;
+    for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
+      if (answer.wrong !== null || answer.isRecalled) continue;
+      if (before !== null && !before.isRecalled) this.#moved += Math.abs(answer.total - before.total);
+      before = answer;
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Direction } from './window.ts';
+import { type Answer, beginOf, type Direction, inOrder } from './window.ts';
 
 /** Places of the list, from one to the place after the last. */
 export interface PlaceRange {
@@ -8,44 +8,86 @@ export interface PlaceRange {
 
 /** Where the mirror has more records of one key than neighbouring pages share. What is planned by it can be wrong, and is repaired then. */
 export class Ties {
-  /** Of each tie how many records have lower keys, and how many have no higher ones; in order. */
+  /** Their keys, the least first. */
+  readonly #keys: Float64Array;
+  /** Of each tie how many records have lower keys, and how many have no higher ones. */
   readonly #edges: Uint32Array;
 
-  constructor(edges: Uint32Array) {
+  constructor(keys: Float64Array, edges: Uint32Array) {
+    this.#keys = keys;
     this.#edges = edges;
   }
 
-  /** @param counts how many records have each key, in the order of the keys. Ties of fewer than `least` are left out. */
-  static of(counts: Iterable<number>, least: number): Ties {
-    let edges = new Uint32Array(64);
+  /** @param counts each key with the number of records that have it, in the order of the keys. Ties of fewer than `least` are left out. */
+  static of(counts: Iterable<readonly [key: number, count: number]>, least: number): Ties {
+    let [keys, edges] = [new Float64Array(32), new Uint32Array(64)];
     let [before, at] = [0, 0];
-    for (const count of counts) {
+    for (const [key, count] of counts) {
       if (count >= least) {
-        if (at === edges.length) {
-          const longer = new Uint32Array(2 * at);
-          longer.set(edges);
-          edges = longer;
-        }
-        edges[at++] = before;
-        edges[at++] = before + count;
+        if (at === keys.length) [keys, edges] = [longer(keys), longer(edges)];
+        keys[at] = key;
+        edges[2 * at] = before;
+        edges[2 * at++ + 1] = before + count;
       }
       before += count;
     }
-    return new Ties(edges.slice(0, at));
+    return new Ties(keys.slice(0, at), edges.slice(0, 2 * at));
   }
 
-  /** The places of the records that share a key with the one at a place of a list of `total` records; null if they are few. */
-  around(place: number, direction: Direction, total: number): PlaceRange | null {
-    const rank = direction === 'up' ? place : total - 1 - place;
-    const edges = this.#edges;
-    let [low, high] = [0, edges.length / 2];
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      if ((edges[2 * middle + 1] as number) <= rank) low = middle + 1;
-      else high = middle;
-    }
-    const [from, to] = [edges[2 * low], edges[2 * low + 1]];
-    if (from === undefined || to === undefined || rank < from) return null;
+  /**
+   * The places of the records that share a key with the one at a place of a list of `total` records; null if they are few. `shift` is by how
+   * many places they are further behind than the mirror says.
+   */
+  around(place: number, direction: Direction, total: number, shift = 0): PlaceRange | null {
+    const rank = direction === 'up' ? place - shift : total - 1 - place + shift;
+    const at = firstOf(this.#keys.length, tie => (this.#edges[2 * tie + 1] as number) > rank);
+    const tie = this.#placesOf(at, direction, total);
+    const isInside = tie !== null && (this.#edges[2 * at] as number) <= rank;
+    return isInside ? { from: tie.from + shift, to: tie.to + shift } : null;
+  }
+
+  /** By how many places the last tie that a page shows is further behind than the mirror says; null if the page shows no edge of it. */
+  shiftOn(answer: Pick<Answer, 'index' | 'size' | 'total' | 'page'>, direction: Direction): number | null {
+    const { keys, count } = answer.page;
+    const [all, last] = [this.#keys, keys[count - 1]];
+    if (last === undefined) return null;
+    const at =
+      direction === 'up'
+        ? firstOf(all.length, tie => (all[tie] as number) > last) - 1
+        : firstOf(all.length, tie => (all[tie] as number) >= last);
+    const known = this.#placesOf(at, direction, answer.total);
+    if (known === null) return null;
+    const key = inOrder(all[at] as number, direction);
+    const behind = firstOf(count, place => inOrder(keys[place] as number, direction) > key);
+    const first = firstOf(count, place => inOrder(keys[place] as number, direction) >= key);
+    if (behind > 0 && behind < count) return beginOf(answer) + behind - known.to;
+    return first > 0 && first < count ? beginOf(answer) + first - known.from : null;
+  }
+
+  #placesOf(at: number, direction: Direction, total: number): PlaceRange | null {
+    const [from, to] = [this.#edges[2 * at], this.#edges[2 * at + 1]];
+    if (from === undefined || to === undefined) return null;
     return direction === 'up' ? { from, to } : { from: total - to, to: total - from };
   }
+}
+
+/** The first of so many numbers from 0 for which something is true, if it is also true of all later ones. */
+function firstOf(count: number, isTrue: (number: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (isTrue(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+function longer<Numbers extends Float64Array | Uint32Array>(numbers: Numbers): Numbers;
+function longer(numbers: Float64Array | Uint32Array): Float64Array | Uint32Array {
+  const twice =
+    numbers instanceof Float64Array
+      ? new Float64Array(2 * numbers.length)
+      : new Uint32Array(2 * numbers.length);
+  twice.set(numbers);
+  return twice;
 }

@@ -23,7 +23,9 @@ import {
   isIn,
   itemsOf,
   joinPages,
+  type PageAddress,
   type PageItems,
+  reachOf,
 } from './window.ts';
 import { isOnePageWhole, newestClaim, pageOfOlderClaim, pageOfWitness, pagesOfOnePage } from './witnesses.ts';
 
@@ -36,6 +38,8 @@ const pagesBeforeEmptyMax = 3;
 const endTriesMax = 3;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
 const repairsMin = 12;
+/** So many parts at most, because all windows are looked at after each. */
+export const partsMax = 500;
 /** What repairs would cost is looked at after so many pages, or this share of the list's. */
 const probedMin = 6;
 const probedShare = 1 / 5;
@@ -62,21 +66,21 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       : null;
   };
   const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
+  let [needed, shift] = [0, 0];
   for (let batch = 0; ; batch++) {
-    if (batch < 2) run.plan = planOf(run);
-    const needed = run.plan.to(run.extent) ?? [];
-    const missing = needed.filter(page => !run.isUsed(page));
-    if (missing.length === 0) return yield* weigh(run);
-    if (batch === 1 && areTiesCostly(run)) return agreement(costlyReason);
+    if (batch < 2) run.plan = planOf(run, () => shift);
+    if (batch === 1 && run.plan.to(run.extent) !== null && areTiesCostly(run)) return agreement(costlyReason);
+    if (batch === 2) needed = run.plan.to(run.extent)?.length ?? 0;
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
-    const probed = Math.max(probedMin, Math.floor(needed.length * probedShare));
-    const came = yield* run.ask(missing.slice(0, [1, 1, probed - 2][batch]), {
-      stop: isOdd,
-      mayRecall: true,
-    });
+    const probed = Math.max(probedMin, Math.floor(needed * probedShare));
+    const most = [1, 2, probed - 2][batch] ?? partOf(run, needed);
+    const missing = run.plan.take(run.extent, most).filter(page => !run.isUsed(page));
+    if (missing.length === 0) return yield* weigh(run);
+    const isPart = batch > 2 && reachOf(missing.at(-1) as PageAddress) <= run.extent;
+    const came = yield* run.ask(missing, { stop: isOdd, mayRecall: true, isPart });
     const odd = came.map(oddityOf).find(each => each !== null);
     if (odd != null) return agreement(odd);
-    if (batch === 2 && probed < needed.length / 2 && isCostly(run)) return agreement(costlyReason);
+    if (batch === 2 && probed < needed / 2 && isCostly(run)) return agreement(costlyReason);
     const [first] = run.heard;
     if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* run.ask([first]);
@@ -87,22 +91,42 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
         return agreement(shortReason);
     }
     if (batch === 0) yield* lookAgainAtOnePage(run);
+    shift = shiftBy(run, came) ?? shift;
+    if (batch > 2 && !came.some(isOdd)) continue;
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
 }
 
 /** The pages that overlap. If keys are in order without exceptions, they are planned by what the mirror knows of records that share keys. */
-function planOf({ heard, list, total }: Reading): Plan {
-  const { learnt, largest, overlap, ties, planned = [] } = list;
-  const order = orderOf(heard, learnt, largest);
+function planOf(run: Reading, shift: () => number): Plan {
+  const { learnt, largest, overlap, ties, planned = [] } = run.list;
+  const order = orderOf(run.heard, learnt, largest);
   if (order === null) return new Plan(largest, overlap);
   const { direction, slack, stretch, strays } = order;
   if (slack > 0 || strays > 0) return new Plan(largest, overlap + stretch);
   return new Plan(largest, overlap, {
-    tieAt: place => ties?.around(place, direction, total) ?? null,
+    tieAt: place => ties?.around(place, direction, run.total, shift()) ?? null,
     planned,
   });
+}
+
+/** How many pages are asked for by one plan. Where ties have a part in it, the next ones are planned by where these have shown them. */
+function partOf({ plan, partMax }: Reading, needed: number): number {
+  if (plan.byTies === null) return Number.POSITIVE_INFINITY;
+  return Math.max(plan.fixedLeft, Math.min(partMax, Math.ceil(needed * probedShare)));
+}
+
+/** By how many places ties are further behind than the mirror says, by the last page that shows one; null if none does. */
+function shiftBy({ list, heard }: Reading, came: readonly Answer[]): number | null {
+  const { learnt, largest, ties } = list;
+  const order = ties == null ? null : orderOf(heard.slice(0, 1), learnt, largest);
+  if (ties == null || order === null) return null;
+  for (const answer of came.toSorted((a, b) => endOf(b) - endOf(a))) {
+    const shift = ties.shiftOn(answer, order.direction);
+    if (shift !== null) return shift;
+  }
+  return null;
 }
 
 /** The pages by which records of one key are read across, at least, if no page has these inside. */
@@ -225,7 +249,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
     );
     const before = run.repairs;
     // The places of the others are known better once these have come.
-    const partEnd = Math.min(most, before + run.partMax);
+    const partEnd = Math.min(most, before + Math.max(run.partMax, run.heard.length / partsMax));
     run.repairs += (yield* run.ask(pages.slice(0, Math.max(0, partEnd - before)), { isSecondLook })).length;
     for (const tie of across) {
       if (run.repairs >= partEnd || run.hasOneSize) break;

@@ -234,15 +234,16 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     records.last('settled', list.resource)?.runId === records.last('written', list.resource)?.runId;
   const identity = list.identity.by;
   const overlap = overlapOf(pageSize, identity);
-  // The pages of a journal are found by their addresses, which its own reading planned by the rows of then.
-  const ties = older.length > 0 ? null : tiesOf(context.sqlite, list, state.order, overlap);
+  // The pages of a journal are found by their addresses, and without these their own reading knew of no ties.
+  const planned = older.length > 0 ? (state.journal?.planned ?? null) : [];
+  const ties = planned && tiesOf(context.sqlite, list, state.order, overlap);
   const asking = prove({
     identity,
     largest: pageSize,
     overlap,
     learnt: state.order,
     ties,
-    planned: (older.length > 0 && state.journal?.planned) || [],
+    planned: planned ?? [],
     run: context.runId,
     totalBefore,
     retained: state.retained ?? null,

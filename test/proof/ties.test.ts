@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
 import type { ListFacts } from '../../src/proof/reading.ts';
 import { Ties } from '../../src/proof/ties.ts';
-import { beginOf, type Direction, reachOf } from '../../src/proof/window.ts';
+import { beginOf, type Direction, PageItems, reachOf } from '../../src/proof/window.ts';
 import { Random } from '../../src/sample/random.ts';
 import { type Entry, proven } from './play-proof.ts';
 
@@ -19,6 +19,13 @@ function countsOf(total: number, most: number, seed: number): number[] {
   return counts;
 }
 
+/** The ties of such a list, whose keys are some hundreds. */
+const tiesIn = (counts: readonly number[], least = overlap) =>
+  Ties.of(
+    counts.map((count, key) => [key * 100, count]),
+    least,
+  );
+
 /** A list, and what a mirror knows of its ties. */
 function listOf(direction: Direction, counts: readonly number[]) {
   const list: Entry[] = counts.flatMap((count, key) =>
@@ -29,13 +36,13 @@ function listOf(direction: Direction, counts: readonly number[]) {
     largest,
     overlap,
     learnt: { direction, slack: 0, stretch: 0, strays: 0 },
-    ties: Ties.of(counts, overlap),
+    ties: tiesIn(counts),
   };
   return { list, known };
 }
 
 test('a tie is found by each of its places, from both ends', () => {
-  const ties = Ties.of([1, 3, 2, 4], 3);
+  const ties = tiesIn([1, 3, 2, 4], 3);
   const places = (direction: Direction, total: number) =>
     Array.from({ length: total }, (_, place) => ties.around(place, direction, total));
   const [a, b] = [
@@ -51,8 +58,48 @@ test('a tie is found by each of its places, from both ends', () => {
   expect(places('down', 11)).toEqual([null, c, c, c, c, null, null, d, d, d, null]);
 });
 
+test('an edge of a tie on a page shows by how many places it has moved', () => {
+  const ties = tiesIn([3, 1, 4, 2, 3], 3);
+  const shiftOn = (direction: Direction, begin: number, keys: readonly number[], total: number) => {
+    const records = Float64Array.from(keys, (_, at) => at);
+    const page = new PageItems(
+      '',
+      Float64Array.from(keys),
+      { records, versions: new Int32Array(keys.length) },
+      'content',
+    );
+    return ties.shiftOn({ index: 1, size: begin, total, page }, direction);
+  };
+  // The list is 0 0 0 100 200 200 200 200 300 300 400 400 400.
+  expect(shiftOn('up', 3, [100, 200, 200], 13)).toBe(0);
+  expect(shiftOn('up', 2, [100, 200, 200], 12)).toBe(-1);
+  expect(shiftOn('up', 5, [200, 200, 200, 300], 13)).toBe(0);
+  expect(shiftOn('up', 4, [200, 200, 200, 300], 12)).toBe(-1);
+  expect(shiftOn('up', 4, [200, 200, 200], 13)).toBeNull();
+  expect(shiftOn('up', 8, [300, 300], 13)).toBeNull();
+  expect(shiftOn('up', 8, [], 13)).toBeNull();
+  // From the other end two more have come, and places count from the new end.
+  expect(shiftOn('down', 6, [300, 200, 200], 15)).toBe(0);
+  expect(shiftOn('down', 5, [300, 200, 200], 13)).toBe(1);
+  expect(shiftOn('down', 10, [200, 100], 15)).toBe(0);
+});
+
+test.each<Direction>(['up', 'down'])(
+  'pages are planned where ties are after many records went: %s',
+  direction => {
+    const counts = countsOf(4_237, 40, 3);
+    const { list, known } = listOf(direction, counts);
+    const planned = proven({ list, identity: 'content' }, known).asked.length;
+    // All went from the first pages, or from the last ones.
+    list.splice(direction === 'up' ? 10 : 4_000, 200);
+    const { result, asked } = proven({ list, identity: 'content' }, known);
+    expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
+    expect(asked.length).toBeLessThanOrEqual(planned + 6);
+  },
+);
+
 test('many ties are found', () => {
-  const ties = Ties.of(new Array(1_000).fill(3), 3);
+  const ties = tiesIn(new Array(1_000).fill(3), 3);
   expect(ties.around(2_000, 'up', 3_000)).toEqual({ from: 1_998, to: 2_001 });
 });
 
@@ -61,7 +108,7 @@ test.each<Direction>(['up', 'down'])(
   direction => {
     for (let seed = 1; seed <= 5; seed++) {
       const total = 4_237;
-      const ties = Ties.of(countsOf(total, 40, seed), overlap);
+      const ties = tiesIn(countsOf(total, 40, seed));
       const plan = new Plan(largest, overlap, { tieAt: place => ties.around(place, direction, total) });
       const pages = plan.to(total) ?? [];
       expect(plan.unheld).toBe(0);
@@ -103,14 +150,16 @@ test.each<Direction>(['up', 'down'])('places that are no longer right are repair
   for (let at = 10; at < list.length; at += 400) list.splice(at, 1);
   const { result, asked } = proven({ list, identity: 'content' }, known);
   expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
-  expect(asked.length).toBeLessThanOrEqual(1.9 * 43);
+  expect(asked.length).toBeLessThanOrEqual(1.6 * 43);
 });
 
 test('if as many records went as pages overlap by without need, no page is missed', () => {
   const { list, known } = listOf('up', countsOf(4_237, 40, 3));
   const planned = proven({ list, identity: 'content' }, known).asked;
   list.splice(0, overlap - 2);
-  expect(proven({ list, identity: 'content' }, known).asked).toEqual(planned);
+  const { result, asked } = proven({ list, identity: 'content' }, known);
+  expect(result.verdict.isProven).toBe(true);
+  expect(asked.length).toBeLessThanOrEqual(planned.length);
 });
 
 test('if pages can hold few of the ties, plain readings have to agree, without a try by windows', () => {
@@ -133,7 +182,7 @@ test.each([
 
 test('a reading that goes on plans what was planned, and the rest as it can', () => {
   const total = 4_237;
-  const ties = Ties.of(countsOf(total, 40, 1), overlap);
+  const ties = tiesIn(countsOf(total, 40, 1));
   const tieAt = (place: number) => ties.around(place, 'up', total);
   const planned = new Plan(largest, overlap, { tieAt }).to(total) ?? [];
   expect(new Plan(largest, overlap, { planned }).to(total)).toEqual(planned);

@@ -81,7 +81,7 @@ export function listSql(list: ListDefinition) {
             GROUP BY ${time}, ${identityIn.join(', ')} HAVING count(*) > 1`,
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
-    countsOfKeys: `SELECT count(*) FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`,
+    countsOfKeys: `SELECT ${key}, count(*) FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`,
     indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
     /** The forms of the versions of a record that are staged. */
     formsOfStaged: `SELECT ${formIn('NULL', "coalesce(arrays, '[]')")} FROM temp.incoming WHERE record = ? ORDER BY n`,

@@ -225,7 +225,8 @@ export function tiesOf(
 ): Ties | null {
   const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
   if (!isExact || list.identity.by === 'id') return null;
-  return Ties.of(sqlite.prepare<[], number>(listSql(list).countsOfKeys).pluck().iterate(), least);
+  const counts = sqlite.prepare<[], [key: number, count: number]>(listSql(list).countsOfKeys).raw();
+  return Ties.of(counts.iterate(), least);
 }
 
 function rangesOf(rows: readonly (number | null)[]): Range[] | null {

@@ -98,11 +98,12 @@ export function playNight(
   const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages), known);
   let joined: readonly Shown[] = [];
   const settled = () => settleMirror(core, mirror, answering.served, joined, identity);
+  const planned = older.length > 0 ? (kept?.journal.planned ?? null) : [];
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
-    ties: older.length > 0 || identity === 'id' ? null : tiesOf(core, mirror, options.overlap),
-    planned: (older.length > 0 && kept?.journal.planned) || [],
+    ties: planned === null || identity === 'id' ? null : tiesOf(core, mirror, options.overlap),
+    planned: planned ?? [],
     isSettled: options.isSettled === true && mirror.rows.size > 0 && older.length === 0,
     totalBefore,
     unshown(pages) {
@@ -166,10 +167,7 @@ function tiesOf(core: typeof Core, { rows }: Mirror, least: number): Ties {
   for (const { record, count } of rows.values())
     counts.set(record.key, (counts.get(record.key) ?? 0) + count);
   const inOrder = [...counts].filter(([key]) => !Number.isNaN(key)).sort(([a], [b]) => a - b);
-  return core.Ties.of(
-    inOrder.map(([, count]) => count),
-    least,
-  );
+  return core.Ties.of(inOrder, least);
 }
 
 /** The answers of an earlier run by address, with numbers below those of this run. */
