@@ -126,7 +126,10 @@ export async function drive<Result>(
   }
 
   /** @param answers takes them, so that none is lost that came before an error. */
-  async function answersTo({ pages, stop, again, mayRecall }: Batch, answers: Answer[]): Promise<void> {
+  async function answersTo(
+    { pages, stop, again, mayRecall, isPart }: Batch,
+    answers: Answer[],
+  ): Promise<void> {
     if (again !== null) {
       progress.walks++;
       done = 0;
@@ -170,7 +173,7 @@ export async function drive<Result>(
         const total = progress.total ?? 0;
         const pageCount = Math.max(1, Math.ceil(total / pageSize));
         observer.pageDone(list, { pageNo: firstPageNo + answer.index, pageCount, done, total });
-        if (mayRecall && !isOver && left.length > 0 && isPauseDue(answers)) throw new Pause();
+        if (mayRecall && !isOver && (isPart || left.length > 0) && isPauseDue(answers)) throw new Pause();
       }
     } catch (error) {
       // What has arrived by now was read, too.
