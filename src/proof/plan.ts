@@ -16,9 +16,14 @@ export function overlapOf(largest: number, identity: Identity): number {
 /** Tells whether an address must be left out. */
 export type IsUsed = (page: PageAddress) => boolean;
 
+/** So many records must neighbouring pages share at a key that repeats: one of this key, and one before it. */
+const overlapAtLeast = 2;
+
 /** How pages are planned. */
 interface PlanOptions {
   readonly isUsed?: IsUsed;
+  /** Whether the list seems to stand still, so that pages need no margin before ties. */
+  readonly isStill?: () => boolean;
   /** The places of the records that share a key with the one at a place; null if pages overlap by more than these. */
   readonly tieAt?: (place: number) => PlaceRange | null;
   /** The first pages, if they were planned before. */
@@ -32,6 +37,7 @@ export class Plan {
   readonly #largest: number;
   readonly #overlap: number;
   readonly #isUsed: IsUsed;
+  readonly #isStill: () => boolean;
   readonly #tieAt: (place: number) => PlaceRange | null;
   readonly #pages: PageAddress[];
   readonly #from: number;
@@ -43,10 +49,17 @@ export class Plan {
   #unheld = 0;
 
   constructor(largest: number, overlap: number, options: PlanOptions = {}) {
-    const { isUsed = () => false, tieAt = () => null, planned = [], from = 0 } = options;
+    const {
+      isUsed = () => false,
+      isStill = () => false,
+      tieAt = () => null,
+      planned = [],
+      from = 0,
+    } = options;
     this.#largest = largest;
     this.#overlap = overlap;
     this.#isUsed = isUsed;
+    this.#isStill = isStill;
     this.#tieAt = tieAt;
     this.#pages = [...planned];
     this.#fixed = planned.length;
@@ -103,7 +116,8 @@ export class Plan {
     const tie = isFirst ? null : this.#tieAt(this.#reach - 1);
     this.#isByTies ||= tie !== null;
     // A page with the whole tie inside begins as if the first of its records had been the last one so far.
-    const around = tie && this.#furthest(tie.from + 1 - this.#overlap);
+    const overlap = this.#isStill() ? Math.min(overlapAtLeast, this.#overlap) : this.#overlap;
+    const around = tie && this.#furthest(tie.from + 1 - overlap);
     const isHeld = tie !== null && around !== null && reachOf(around) > tie.to;
     if (tie !== null && !isHeld) this.#unheld++;
     const best = isHeld ? around : this.#furthest(this.#reach - (isFirst ? 0 : this.#overlap));

@@ -66,7 +66,8 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       : null;
   };
   const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
-  let [needed, shift] = [0, 0];
+  let needed = 0;
+  let shift: number | null = null;
   for (let batch = 0; ; batch++) {
     if (batch < 2) run.plan = planOf(run, () => shift);
     if (batch === 1 && run.plan.to(run.extent) !== null && areTiesCostly(run)) return agreement(costlyReason);
@@ -99,14 +100,15 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
 }
 
 /** The pages that overlap. If keys are in order without exceptions, they are planned by what the mirror knows of records that share keys. */
-function planOf(run: Reading, shift: () => number): Plan {
+function planOf(run: Reading, shift: () => number | null): Plan {
   const { learnt, largest, overlap, ties, planned = [] } = run.list;
   const order = orderOf(run.heard, learnt, largest);
   if (order === null) return new Plan(largest, overlap);
   const { direction, slack, stretch, strays } = order;
   if (slack > 0 || strays > 0) return new Plan(largest, overlap + stretch);
   return new Plan(largest, overlap, {
-    tieAt: place => ties?.around(place, direction, run.total, shift()) ?? null,
+    isStill: () => !run.isMoving && (shift() ?? run.total - (run.list.totalBefore ?? 0)) === 0,
+    tieAt: place => ties?.around(place, direction, run.total, shift() ?? 0) ?? null,
     planned,
   });
 }

@@ -124,12 +124,13 @@ test.each<Direction>(['up', 'down'])(
   },
 );
 
-test.each<Direction>(['up', 'down'])('a list with ties takes at most 1.35 times its pages: %s', direction => {
-  for (let seed = 1; seed <= 5; seed++) {
+test.each<Direction>(['up', 'down'])('a still list with ties takes as few pages as can be: %s', direction => {
+  for (let seed = 1; seed <= 10; seed++) {
     const { list, known } = listOf(direction, countsOf(4_237, 40, seed));
     const { result, asked } = proven({ list, identity: 'content' }, known);
     expect(result.verdict).toMatchObject({ rule: 'key', isProven: true });
-    expect(asked.length).toBeLessThanOrEqual(1.35 * 43);
+    // The least that cover each tie by a page that has it inside are 53 to 56; the front of a list of the newest is looked at once more.
+    expect(asked.length).toBeLessThanOrEqual(direction === 'up' ? 56 : 57);
     const without = proven({ list, identity: 'content' }, { ...known, ties: null });
     expect(without.asked.length).toBeGreaterThan(1.45 * 43);
   }
