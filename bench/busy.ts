@@ -1,15 +1,8 @@
 // Syncs lists that change while they are read. It counts the runs that are proven, their requests, and their errors.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import Database from 'better-sqlite3';
-import { Random } from '../src/sample/random.ts';
-import { Secrets } from '../src/service/secrets.ts';
-import { Service } from '../src/service/service.ts';
-import type { ListOutcome } from '../src/store/tables/run.ts';
-import { run } from '../test/support/in-process.ts';
-import { BusyList, BusyServer, type Habit, habits } from './busy-list.ts';
+import { type Habit, habits } from './busy-list.ts';
+import { busyRuns, pagesOfList, rates } from './busy-runs.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,11 +17,9 @@ const { values } = parseArgs({
   },
 });
 
-const pagesOfList = 20;
-/** Changes in the time of one reading: of 20 page requests. */
-const rates = [0.1, 0.3, 1, 3, 10];
 const runs = Number(values.runs);
-const dayMs = 86_400_000;
+const seed = Number(values.seed);
+const concurrency = Number(values.concurrency);
 
 /** The result of ten runs of one list at one rate. */
 interface Result {
@@ -43,18 +34,7 @@ interface Result {
   readonly falseClaims: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'docmirror-busy-'));
-
 async function measure(habit: Habit, size: number, rate: number): Promise<Result> {
-  const random = new Random(seedOf(habit, size, rate));
-  const fraction = () => random.fraction();
-  // A total that stands at a round number would be taken for a limit.
-  const list = new BusyList(habit, size * pagesOfList - 1, fraction, values['newest-first']);
-  let isBusy = false;
-  await using server = await BusyServer.start(list, size, () => {
-    if (isBusy && random.chance(rate / pagesOfList)) list.change();
-  });
-  const database = join(folder, `${habits.indexOf(habit)}-${size}-${rate}.sqlite`);
   let asked = 0;
   let proven = 0;
   let requests = 0;
@@ -62,14 +42,12 @@ async function measure(habit: Habit, size: number, rate: number): Promise<Result
   let falseClaims = 0;
   const stale = new Set<string>();
   const begins: number[] = [];
-  for (let number = 0; number <= runs; number++) {
-    const pages = Math.ceil(list.length / size);
-    const beganAt = list.now;
-    const outcome = await syncOnce(server.url, database, list, number);
-    if (outcome.error !== null) throw new Error(`${habit} at ${rate}: ${outcome.error.message}`);
-    // The first run makes the mirror, while nothing changes.
-    if (number === 0) isBusy = true;
-    else {
+  const options = { seed, runs, concurrency, isNewestFirst: values['newest-first'] };
+  for await (const { number, outcome, pages, beganAt, list, labels } of busyRuns(
+    { habit, size, rate },
+    options,
+  )) {
+    if (number > 0) {
       const isProven = outcome.completeness === 'proven';
       if (isProven) proven++;
       else if (values.why)
@@ -78,7 +56,6 @@ async function measure(habit: Habit, size: number, rate: number): Promise<Result
         );
       asked += pages;
       requests += outcome.requests;
-      const labels = labelsIn(database, list);
       missing += list.missingSince(beganAt, labels);
       if (isProven) falseClaims += list.goneBefore(beganAt, labels).length;
       const before = begins.at(-1);
@@ -86,7 +63,6 @@ async function measure(habit: Habit, size: number, rate: number): Promise<Result
     }
     begins.push(beganAt);
   }
-  rmSync(database, { force: true });
   return {
     proven,
     requests: requests / asked,
@@ -94,52 +70,6 @@ async function measure(habit: Habit, size: number, rate: number): Promise<Result
     missing,
     falseClaims,
   };
-}
-
-function seedOf(habit: Habit, size: number, rate: number): number {
-  return Number(values.seed) * 1_000_003 + habits.indexOf(habit) * 10_007 + size * 101 + rate * 10;
-}
-
-/** One full sync, a day after the one before. */
-async function syncOnce(
-  url: string,
-  database: string,
-  { resource }: BusyList,
-  day: number,
-): Promise<ListOutcome> {
-  const source = new Service({
-    baseUrl: url,
-    readToken: async () => 'bench',
-    secrets: new Secrets(),
-    timeoutMs: 10_000,
-    giveUpAfterMs: 5_000,
-    concurrency: Number(values.concurrency),
-    userAgent: 'bench',
-  });
-  try {
-    const { resources } = await run(database, source, {
-      resources: [resource],
-      now: new Date(Date.UTC(2026, 0, 1) + day * dayMs),
-      maxRemovals: 0.5,
-    });
-    return resources[0] as ListOutcome;
-  } finally {
-    await source.close();
-  }
-}
-
-/** The records of a mirror, with the labels of the list. */
-function labelsIn(database: string, { resource }: BusyList): Set<string> {
-  const sql =
-    resource === 'collections'
-      ? 'SELECT name FROM collections'
-      : 'SELECT source_document_title FROM document_exports';
-  const db = new Database(database, { readonly: true });
-  try {
-    return new Set(db.prepare(sql).pluck().all() as string[]);
-  } finally {
-    db.close();
-  }
 }
 
 /** Requests as a multiple of the pages, by the size of pages; a second look takes up to as many as a reading. */
@@ -202,11 +132,7 @@ function sum(figures: readonly number[]): number {
 const parts = [
   `Lists of ${pagesOfList} pages, ${runs} full syncs each; proven runs by changes in the time of one reading. Requests are multiples of the list's pages, with second looks, the means of each rate.`,
 ];
-try {
-  for (const size of values.size.map(Number)) parts.push(await tableOf(size));
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+for (const size of values.size.map(Number)) parts.push(await tableOf(size));
 const text = `${parts.join('\n\n')}\n`;
 process.stdout.write(text);
 if (values.out !== undefined) writeFileSync(values.out, text);

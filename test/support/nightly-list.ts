@@ -1,10 +1,7 @@
-import { join } from 'node:path';
-import { expect } from 'vitest';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../../src/contract/page.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { Random } from '../../src/sample/random.ts';
-import { memoryFolder, run, stored } from './in-process.ts';
 import { answer } from './moving-list.ts';
 
 interface Entry {
@@ -57,6 +54,11 @@ export class NightlyList implements PageSource {
     this.#random = new Random(seed);
     this.size = kind.size ?? 100;
     this.grow(kind.count ?? 3_000);
+  }
+
+  /** The one list that has records. */
+  get resource(): 'document-exports' | 'collections' {
+    return this.#kind.list ?? 'document-exports';
   }
 
   /** The pages of one reading. */
@@ -124,8 +126,8 @@ export class NightlyList implements PageSource {
   }
 
   async getPage({ resource }: ListDefinition, { pageNo, pageSize }: PageRequest): Promise<Page> {
-    const { list = 'document-exports', sizes = 'several', beyond = 'empty', arrives, rate } = this.#kind;
-    if (resource !== list) return answer([], 0, 1, this.size);
+    const { sizes = 'several', beyond = 'empty', arrives, rate } = this.#kind;
+    if (resource !== this.resource) return answer([], 0, 1, this.size);
     this.traffic.requests++;
     if (arrives || rate !== undefined) this.#changeMeanwhile();
     if (sizes === 'refused' && pageSize !== null && pageSize !== this.size)
@@ -138,7 +140,7 @@ export class NightlyList implements PageSource {
         throw new ServiceError('not_found', 'there is no page here', { retryable: false });
       if (beyond === 'last page') index = Math.ceil(total / size) - 1;
     }
-    const toItem: (entry: Entry) => object = list === 'collections' ? toCollection : toExport;
+    const toItem: (entry: Entry) => object = resource === 'collections' ? toCollection : toExport;
     const items = this.#entries.slice(index * size, (index + 1) * size).map(toItem);
     // Answers come in another order than they were asked for.
     for (let turns = this.traffic.requests % 3; turns > 0; turns--) await new Promise(setImmediate);
@@ -155,20 +157,3 @@ const toExport = ({ id, title, shown }: Entry) => ({
   sourceDocumentReference: `${id}`,
   exportedAt: shown === null ? null : new Date(1_700_000_000_000 + Math.round(shown * 60_000)).toISOString(),
 });
-
-/** How many of some long lists in no visible order, which change so often in a reading, one run proves; none of them loses a record. */
-export async function provenInNoVisibleOrder(rate: number, seeds: number): Promise<number> {
-  let proven = 0;
-  for (let seed = 1; seed <= seeds; seed++) {
-    await using folder = await memoryFolder();
-    const path = join(folder.path, 'mirror.sqlite');
-    const source = new NightlyList({ order: 'unseen', count: 2_000, size: 50, rate }, seed);
-    source.beginRun();
-    const [outcome] = (await run(path, source, { resources: ['document-exports'] })).resources;
-    if (outcome?.completeness === 'proven') proven++;
-    const rows = new Set(stored(path));
-    expect([...source.throughout].filter(label => !rows.has(label))).toEqual([]);
-    expect(source.traffic.requests).toBeLessThanOrEqual(4.2 * source.pages);
-  }
-  return proven;
-}

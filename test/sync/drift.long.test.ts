@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { provenInNoVisibleOrder } from '../support/almost-ordered.ts';
 import { syncScene } from '../support/in-process.ts';
-import { provenInNoVisibleOrder } from '../support/nightly-list.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { make, type Scene, setScene } from '../support/scene.ts';
