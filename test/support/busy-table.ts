@@ -1,3 +1,4 @@
+import type { ResourceName } from '../../src/contract/lists.ts';
 import { Random } from '../../src/sample/random.ts';
 import { type AskedPage, PagedService, type Paging, type ServedPage } from './paged-service.ts';
 import { type Exported, Witness } from './witness.ts';
@@ -32,7 +33,23 @@ export interface TableOptions extends Paging {
   /** Which of the rows a page shows; those at its places if it is left out. */
   readonly cut?: (rows: readonly TableRow[], asked: AskedPage, total: number) => readonly TableRow[];
   readonly headers?: (asked: AskedPage) => Record<string, string>;
+  /** How a page is made of statements, in the place of `query`, `total` and `cut`. */
+  readonly paginator?: Paginator;
 }
+
+/** The statements of a service. Each sees the table of its own moment. */
+export interface Statements {
+  readonly count: () => number;
+  readonly rows: (begin: number, end: number) => readonly TableRow[];
+  /** Lets other people write. */
+  readonly between: () => void;
+}
+
+/** How a framework makes a page of statements; null for an address without a page. */
+export type Paginator = (
+  statements: Statements,
+  asked: AskedPage,
+) => { readonly rows: readonly TableRow[]; readonly total: number; readonly pageCount?: number } | null;
 
 /** What other people do to the table before an answer, or between the statements that count its rows and read a page. */
 export type Work = (table: BusyTable, asked: AskedPage) => void;
@@ -75,13 +92,15 @@ export class BusyTable extends PagedService {
 
   readonly rows = (): readonly TableRow[] => this.table;
 
-  /** Exports documents, each with the time of now. */
+  /** Exports documents, each with the time of now; records with ids have the time 0. */
   insert(count = 1, stepMs = this.tableOptions.stepMs): void {
+    const { resource = 'document-exports' } = this.tableOptions;
     const rows: TableRow[] = [];
     for (let left = count; left > 0; left--) {
       this.#now += stepMs;
       const reference = ++this.#next;
-      const at = this.#now + Math.floor(this.random.fraction() * this.tableOptions.lateMs);
+      const time = this.#now + Math.floor(this.random.fraction() * this.tableOptions.lateMs);
+      const at = resource === 'document-exports' ? time : 0;
       rows.push({ reference, at, title: `Document ${reference}`, unseen: this.random.fraction() });
     }
     this.#add(rows);
@@ -138,9 +157,18 @@ export class BusyTable extends PagedService {
     return this.random.integer(0, this.table.length - 1);
   }
 
-  #page(asked: AskedPage): ServedPage {
-    const { query, total, cut, headers } = this.tableOptions;
+  #page(asked: AskedPage): ServedPage | null {
+    const { query, total, cut, headers, paginator, resource = 'document-exports' } = this.tableOptions;
     this.beforeAnswer(this, asked);
+    if (paginator !== undefined) {
+      const statements = {
+        count: () => this.table.length,
+        rows: (begin: number, end: number) => this.table.slice(begin, end),
+        between: () => this.betweenStatements(this, asked),
+      };
+      const page = paginator(statements, asked);
+      return page && { ...page, items: page.rows.map(itemsOf[resource]) };
+    }
     const counted = query?.(this.table, asked) ?? this.table;
     const stated = total?.(counted.length, asked) ?? counted.length;
     this.betweenStatements(this, asked);
@@ -158,10 +186,29 @@ export function every(answers: number, work: (table: BusyTable) => void): Work {
   };
 }
 
+const connectionOf = ({ reference }: Exported) => ({
+  id: 1 + (reference % 5),
+  name: `Connection ${1 + (reference % 5)}`,
+});
+
+/** Records as the service sends them. */
+const itemsOf: Readonly<Record<ResourceName, (row: Exported) => object>> = {
+  'document-exports': itemOf,
+  collections: row => ({ id: row.reference, name: row.title, sourceConnection: connectionOf(row) }),
+  webhooks: row => ({
+    id: row.reference,
+    endpoint: `https://hooks.example/${row.reference}`,
+    description: row.title,
+    events: ['document.exported'],
+    connections: [connectionOf(row)],
+  }),
+};
+
 /** An export as the service sends it. */
-export function itemOf({ reference, at, title }: Exported): object {
+export function itemOf(row: Exported): object {
+  const { reference, at, title } = row;
   return {
-    sourceConnection: { id: 1 + (reference % 5), name: `Connection ${1 + (reference % 5)}` },
+    sourceConnection: connectionOf(row),
     sourceDocumentTitle: title,
     sourceDocumentReference: `${reference}`,
     sourceDocumentVersion: '1.0',

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ResourceName } from '../../src/contract/lists.ts';
 
-/** The page of document exports that was asked for. */
+/** The page that was asked for. */
 export interface AskedPage {
   /** From 0. */
   readonly index: number;
@@ -23,6 +24,8 @@ export interface ServedPage {
 
 /** How a service cuts pages. */
 export interface Paging {
+  /** Its one list; exports if it is left out. */
+  readonly resource?: ResourceName;
   /** The greatest page size, or the only one. */
   readonly largest: number;
   /** Whether other sizes are ignored. */
@@ -30,19 +33,21 @@ export interface Paging {
 }
 
 const token = 'secret-token';
-const path = '/v2/document-exports';
 
-/** A real HTTP server for one list of document exports, whose pages `serve` makes. */
+/** Makes a page; null if there is none at that address. */
+type Serve = (asked: AskedPage) => ServedPage | null | Promise<ServedPage | null>;
+
+/** A real HTTP server for one list, whose pages `serve` makes. */
 export class PagedService implements AsyncDisposable {
   readonly options = { token };
   /** Its pages, in the order of asking. */
   readonly asked: AskedPage[] = [];
   readonly #paging: Paging;
-  readonly #serve: (asked: AskedPage) => ServedPage | Promise<ServedPage>;
+  readonly #serve: Serve;
   readonly #server = createServer((request, response) => void this.#handle(request, response));
   #fault: unknown = null;
 
-  constructor(paging: Paging, serve: (asked: AskedPage) => ServedPage | Promise<ServedPage>) {
+  constructor(paging: Paging, serve: Serve) {
     this.#paging = paging;
     this.#serve = serve;
     this.#server.keepAliveTimeout = 60_000;
@@ -66,17 +71,19 @@ export class PagedService implements AsyncDisposable {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
     if (request.headers.authorization !== `Bearer ${token}`) return end(response, 401, {});
-    if (url.pathname !== path) return end(response, 404, {});
+    const { largest, hasOneSize, resource = 'document-exports' } = this.#paging;
+    if (url.pathname !== `/v2/${resource}`) return end(response, 404, {});
     const numberOf = (name: string, otherwise: number) => Number(url.searchParams.get(name) ?? otherwise);
-    const { largest, hasOneSize } = this.#paging;
     const size = hasOneSize ? largest : Math.min(largest, numberOf('pageSize', 50));
     const pageNo = numberOf('pageNo', 1);
     const asked = { index: pageNo - 1, size, n: this.asked.length + 1 };
     this.asked.push(asked);
     try {
-      const { items, total, pageCount = Math.ceil(total / size), headers } = await this.#serve(asked);
+      const page = await this.#serve(asked);
       // Answers come in another order than they were asked for.
       for (let turns = asked.n % 3; turns > 0; turns--) await new Promise(setImmediate);
+      if (page === null) return end(response, 404, {});
+      const { items, total, pageCount = Math.ceil(total / size), headers } = page;
       const pagination = { pageCount, pageNo, pageSize: size, totalRecordCount: total };
       end(response, 200, { items, pagination }, headers);
     } catch (error) {

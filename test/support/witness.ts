@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { expect } from 'vitest';
+import type { ResourceName } from '../../src/contract/lists.ts';
 import type { ListOutcome } from '../../src/store/tables/run.ts';
 import { type InProcessOptions, type InProcessSynced, syncScene } from './in-process.ts';
 import { sqlite } from './run-cli.ts';
@@ -72,18 +73,23 @@ export class Witness {
   }
 }
 
-/** The document exports of a mirror. */
-export function rowsOf(database: string): Exported[] {
-  const rows = sqlite(
-    database,
-    `SELECT CAST(source_document_reference AS INTEGER) AS reference, exported_at_ms AS at, source_document_title AS title
-       FROM document_exports`,
-  );
-  return rows as unknown as Exported[];
+const queries: Readonly<Record<ResourceName, string>> = {
+  'document-exports': `
+    SELECT CAST(source_document_reference AS INTEGER) AS reference, exported_at_ms AS at, source_document_title AS title
+      FROM document_exports`,
+  collections: 'SELECT id AS reference, 0 AS at, name AS title FROM collections',
+  webhooks: 'SELECT id AS reference, 0 AS at, description AS title FROM webhooks',
+};
+
+/** The records of a list in a mirror. Those with ids have no time: `at` is 0. */
+export function rowsOf(database: string, resource: ResourceName = 'document-exports'): Exported[] {
+  return sqlite(database, queries[resource]) as unknown as Exported[];
 }
 
 /** A service that is watched. */
 export interface Watched {
+  /** Its list; exports if it is left out. */
+  readonly resource?: ResourceName;
   readonly url: string;
   readonly options: { readonly token: string };
   /** The pages of one reading. */
@@ -91,6 +97,8 @@ export interface Watched {
   readonly witness: Witness;
   readonly rows: () => Promise<readonly Exported[]> | readonly Exported[];
 }
+
+type SyncOptions = InProcessOptions & { concurrency?: number; allowMassRemoval?: boolean };
 
 /** How a night ended. */
 export interface Night {
@@ -102,27 +110,40 @@ export interface Night {
   readonly missing: readonly string[];
 }
 
-/** Syncs the exports of a service, and expects that what the run claims is true. */
-export async function passNight(
+/** Syncs the list of a service, and gives the rows of before and after. */
+export async function watchNight(
   database: string,
   service: Watched,
-  options: InProcessOptions & { concurrency?: number } = {},
-): Promise<Night> {
-  const before = existsSync(database) ? rowsOf(database) : [];
-  service.witness.beginRun(await service.rows());
-  const { pages } = service;
+  options: SyncOptions = {},
+): Promise<Night & { readonly before: readonly Exported[]; readonly after: readonly Exported[] }> {
+  const { resource = 'document-exports', witness, pages } = service;
+  const before = existsSync(database) ? rowsOf(database, resource) : [];
+  witness.beginRun(await service.rows());
   const scene = { service, database };
-  const synced: InProcessSynced = await syncScene(scene, { resources: ['document-exports'], ...options });
-  const outcome = synced.of('document-exports');
-  const after = rowsOf(database);
-  const isProven = outcome.completeness === 'proven' || outcome.completeness === 'incremental';
-  expect(service.witness.falseClaims(before, after, isProven).slice(0, 5), `${outcome.reason}`).toEqual([]);
+  const synced: InProcessSynced = await syncScene(scene, { resources: [resource], ...options });
+  const outcome = synced.of(resource);
+  const after = rowsOf(database, resource);
   return {
     code: synced.code,
     outcome,
     readings: outcome.requests / pages,
-    missing: service.witness.missing(after),
+    missing: witness.missing(after),
+    before,
+    after,
   };
+}
+
+/** Syncs the list of a service, and expects that what the run claims is true. */
+export async function passNight(
+  database: string,
+  service: Watched,
+  options: SyncOptions = {},
+): Promise<Night> {
+  const { before, after, ...night } = await watchNight(database, service, options);
+  const { completeness, reason } = night.outcome;
+  const isProven = completeness === 'proven' || completeness === 'incremental';
+  expect(service.witness.falseClaims(before, after, isProven).slice(0, 5), `${reason}`).toEqual([]);
+  return night;
 }
 
 /** As `passNight`, of a night that is ordinary: everything is proven, and nobody has to look. */
@@ -130,7 +151,7 @@ export async function passOrdinaryNight(
   database: string,
   service: Watched,
   most: number,
-  options: InProcessOptions & { concurrency?: number } = {},
+  options: SyncOptions = {},
 ): Promise<Night> {
   const night = await passNight(database, service, options);
   expect({ code: night.code, reason: night.outcome.reason }).toEqual({ code: 0, reason: null });

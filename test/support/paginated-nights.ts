@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { Random } from '../../src/sample/random.ts';
+import { BusyTable, type TableOptions } from './busy-table.ts';
+import { memoryFolder } from './in-process.ts';
+import { type PaginatorName, paginators } from './paginators.ts';
+import { type Night, watchNight } from './witness.ts';
+
+/** A list, and how many records it can have in the morning. */
+interface ListOfNights extends Pick<TableOptions, 'order' | 'largest'> {
+  readonly resource: NonNullable<TableOptions['resource']>;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Lists of one page and of several. Of exports, one in five has the time of the one before it. */
+export const listsOfNights = {
+  'exports, newest first, pages of 100': {
+    resource: 'document-exports',
+    order: 'newest',
+    largest: 100,
+    least: 580,
+    most: 620,
+  },
+  'exports, oldest first, pages of 50': {
+    resource: 'document-exports',
+    order: 'oldest',
+    largest: 50,
+    least: 580,
+    most: 620,
+  },
+  'exports, newest first, 1 to 5 pages of 50': {
+    resource: 'document-exports',
+    order: 'newest',
+    largest: 50,
+    least: 30,
+    most: 250,
+  },
+  'exports, oldest first, 1 to 5 pages of 100': {
+    resource: 'document-exports',
+    order: 'oldest',
+    largest: 100,
+    least: 60,
+    most: 500,
+  },
+  'webhooks, 1 to 5 pages of 50': {
+    resource: 'webhooks',
+    order: 'begun',
+    largest: 50,
+    least: 30,
+    most: 250,
+  },
+  'webhooks, about 2 pages of 50': {
+    resource: 'webhooks',
+    order: 'begun',
+    largest: 50,
+    least: 92,
+    most: 108,
+  },
+  'collections, one page of 100': {
+    resource: 'collections',
+    order: 'begun',
+    largest: 100,
+    least: 8,
+    most: 80,
+  },
+} as const satisfies Readonly<Record<string, ListOfNights>>;
+
+export type ListName = keyof typeof listsOfNights;
+
+/** A list behind a paginator, and how often it changes between two answers, on average. */
+export interface PaginatedScene {
+  readonly paginator: PaginatorName;
+  readonly list: ListName;
+  readonly rate: number;
+}
+
+/** The nights of one mirror; the first one makes it. */
+export const nightsOfMirror = 6;
+
+export interface PaginatedNight extends Night {
+  readonly seed: number;
+  readonly night: number;
+  readonly falseClaims: readonly string[];
+  /** Whether the list changed so that one run alone can't tell the change from a fault. */
+  readonly isExceptional: boolean;
+}
+
+/** Plays six nights. The third one can be incremental. */
+export async function* paginatedNights(
+  { paginator, list, rate }: PaginatedScene,
+  seed: number,
+): AsyncGenerator<PaginatedNight> {
+  const { least, most, ...options } = listsOfNights[list];
+  const random = new Random(seed * 1_000_003 + seedOf(`${paginator}, ${list}, ${rate}`));
+  await using folder = await memoryFolder();
+  const count = random.integer(least, most);
+  await using service = await new BusyTable(
+    { ...options, count, paginator: paginators[paginator] },
+    seed,
+  ).listen();
+  spreadTimes(service, random);
+  const totals: number[] = [];
+  // A statement is preceded by half of the changes of an answer.
+  const work = () => {
+    for (let left = poisson(random, rate / 2); left > 0; left--) change(service, random);
+  };
+  service.beforeAnswer = () => {
+    work();
+    totals.push(service.table.length);
+  };
+  service.betweenStatements = work;
+  for (let night = 0; night < nightsOfMirror; night++) {
+    if (night > 0) passDay(service, random.integer(least, most), random);
+    totals.length = 0;
+    const began = service.asked.length;
+    const { before, after, ...seen } = await watchNight(
+      join(folder.path, 'mirror.sqlite'),
+      {
+        url: service.url,
+        options: service.options,
+        resource: options.resource,
+        witness: service.witness,
+        rows: service.rows,
+        pages: Math.ceil(service.table.length / options.largest),
+      },
+      { allowMassRemoval: true, fullEveryMs: night === 2 ? 86_400_000 : 0 },
+    );
+    const { completeness } = seen.outcome;
+    const falseClaims = service.witness.falseClaims(before, after, completeness === 'proven');
+    // An incremental sync can't see an edit in the middle of the list, but it finds what is new.
+    if (completeness === 'incremental') falseClaims.push(...seen.missing.map(key => `${key} is missing`));
+    const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
+    const fell = totals.some((total, at) => (totals[at - 1] ?? 0) - total >= greatFall);
+    yield {
+      ...seen,
+      falseClaims,
+      seed,
+      night,
+      isExceptional: fell || (night === 0 && grewAlways && service.asked.length - began > 1),
+    };
+  }
+}
+
+/** A total that falls by so many from one answer to the next is taken for that of another copy. */
+const greatFall = 3;
+
+function spreadTimes(service: BusyTable, random: Random): void {
+  if (service.tableOptions.resource !== 'document-exports') return;
+  const { count } = service.tableOptions;
+  service.remove(count, 0);
+  for (let left = count; left > 0; left--) insert(service, random);
+}
+
+function insert(service: BusyTable, random: Random): void {
+  service.insert(1, random.chance(1 / 5) ? 0 : 60_000);
+}
+
+/** Half of the changes are insertions; removals are anywhere, and more often than by chance at an end of the list. */
+function change(service: BusyTable, random: Random): void {
+  const kind = random.fraction();
+  if (kind < 1 / 2) insert(service, random);
+  else if (kind < 3 / 4) service.edit(1, anyPlace(service, random));
+  else service.remove(1, anyPlace(service, random));
+}
+
+function anyPlace({ table }: BusyTable, random: Random): number {
+  const last = table.length - 1;
+  return random.pick([0, last, random.integer(0, last), random.integer(0, last), random.integer(0, last)]);
+}
+
+/** In the morning the list has so many records. Some came and others went, whatever its length. */
+function passDay(service: BusyTable, count: number, random: Random): void {
+  for (let left = random.integer(0, 3); left > 0; left--) change(service, random);
+  while (service.table.length > count) service.remove(1, anyPlace(service, random));
+  while (service.table.length < count) insert(service, random);
+}
+
+/** A number of events, if so many are expected. */
+function poisson(random: Random, expected: number): number {
+  const limit = Math.exp(-expected);
+  let product = random.fraction();
+  let events = 0;
+  while (product > limit && events < eventsMax) {
+    events++;
+    product *= random.fraction();
+  }
+  return events;
+}
+
+/** Changes before one statement. */
+const eventsMax = 20;
+
+function seedOf(name: string): number {
+  return [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 1_000_003, 7);
+}
