@@ -22,6 +22,12 @@ export interface ServedPage {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** How many records a page showed, and the total that it stated. */
+export interface AnsweredPage extends AskedPage {
+  readonly shown: number;
+  readonly total: number;
+}
+
 /** How a service cuts pages. */
 export interface Paging {
   /** Its one list; exports if it is left out. */
@@ -42,6 +48,8 @@ export class PagedService implements AsyncDisposable {
   readonly options = { token };
   /** Its pages, in the order of asking. */
   readonly asked: AskedPage[] = [];
+  /** What these pages showed, in the order of asking. */
+  readonly answered: AnsweredPage[] = [];
   readonly #paging: Paging;
   readonly #serve: Serve;
   readonly #server = createServer((request, response) => void this.#handle(request, response));
@@ -80,6 +88,7 @@ export class PagedService implements AsyncDisposable {
     this.asked.push(asked);
     try {
       const page = await this.#serve(asked);
+      if (page !== null) this.answered.push({ ...asked, shown: page.items.length, total: page.total });
       // Answers come in another order than they were asked for.
       for (let turns = asked.n % 3; turns > 0; turns--) await new Promise(setImmediate);
       if (page === null) return end(response, 404, {});

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { Random } from '../../src/sample/random.ts';
 import { BusyTable, type TableOptions } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
+import type { AnsweredPage } from './paged-service.ts';
 import { type PaginatorName, paginators } from './paginators.ts';
 import { type Night, watchNight } from './witness.ts';
 
@@ -83,6 +84,8 @@ export interface PaginatedNight extends Night {
   readonly falseClaims: readonly string[];
   /** Whether the list changed so that one run alone can't tell the change from a fault. */
   readonly isExceptional: boolean;
+  /** Its answers: page/size, records shown of a total. */
+  readonly story: string;
 }
 
 /** Plays six nights. The third one can be incremental. */
@@ -112,7 +115,8 @@ export async function* paginatedNights(
   for (let night = 0; night < nightsOfMirror; night++) {
     if (night > 0) passDay(service, random.integer(least, most), random);
     totals.length = 0;
-    const began = service.asked.length;
+    const known = service.table.length;
+    const began = service.answered.length;
     const { before, after, ...seen } = await watchNight(
       join(folder.path, 'mirror.sqlite'),
       {
@@ -130,19 +134,23 @@ export async function* paginatedNights(
     // An incremental sync can't see an edit in the middle of the list, but it finds what is new.
     if (completeness === 'incremental') falseClaims.push(...seen.missing.map(key => `${key} is missing`));
     const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
+    const answers = service.answered.slice(began);
     const fell = totals.some((total, at) => (totals[at - 1] ?? 0) - total >= greatFall);
     yield {
       ...seen,
       falseClaims,
       seed,
       night,
-      isExceptional: fell || (night === 0 && grewAlways && service.asked.length - began > 1),
+      isExceptional: fell || (night === 0 && grewAlways && totals.length > 1),
+      story: `${known} in the evening: ${answers.map(storyOf).join(', ')}`,
     };
   }
 }
 
 /** A total that falls by so many from one answer to the next is taken for that of another copy. */
 const greatFall = 3;
+
+const storyOf = ({ index, size, shown, total }: AnsweredPage) => `${index + 1}/${size} ${shown} of ${total}`;
 
 function spreadTimes(service: BusyTable, random: Random): void {
   if (service.tableOptions.resource !== 'document-exports') return;

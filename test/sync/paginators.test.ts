@@ -36,14 +36,14 @@ const scenes = names.flatMap(paginator =>
 
 /** What is wrong with a night; empty if nothing is. */
 function faultsOf(
-  { seed, night, code, outcome, falseClaims, isExceptional }: PaginatedNight,
+  { seed, night, code, outcome, falseClaims, isExceptional, story }: PaginatedNight,
   verdict: Verdict,
 ): string[] {
   const faults = [...falseClaims];
   const isAlarm = code !== 0 && !isExceptional;
   if (verdict === 'proven' && isAlarm) faults.push(`exit code ${code}: ${outcome.reason}`);
   if (verdict === 'unproven' && code !== 3) faults.push(`exit code ${code}, though it is not honest`);
-  return faults.map(fault => `seed ${seed}, night ${night}: ${fault}`);
+  return faults.map(fault => `seed ${seed}, night ${night}: ${fault}. ${story}`);
 }
 
 test.each(scenes)(
