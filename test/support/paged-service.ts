@@ -28,6 +28,10 @@ export interface AnsweredPage extends AskedPage {
   readonly total: number;
 }
 
+/** An answer in a sentence about a run: page/size, records shown of a total. */
+export const storyOf = ({ index, size, shown, total }: AnsweredPage): string =>
+  `${index + 1}/${size} ${shown} of ${total}`;
+
 /** How a service cuts pages. */
 export interface Paging {
   /** Its one list; exports if it is left out. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { Random } from '../../src/sample/random.ts';
 import { BusyTable, type TableOptions } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
-import type { AnsweredPage } from './paged-service.ts';
+import { storyOf } from './paged-service.ts';
 import { type PaginatorName, paginators } from './paginators.ts';
 import { type Night, watchNight } from './witness.ts';
 
@@ -149,8 +149,6 @@ export async function* paginatedNights(
 
 /** A total that falls by so many from one answer to the next is taken for that of another copy. */
 const greatFall = 3;
-
-const storyOf = ({ index, size, shown, total }: AnsweredPage) => `${index + 1}/${size} ${shown} of ${total}`;
 
 function spreadTimes(service: BusyTable, random: Random): void {
   if (service.tableOptions.resource !== 'document-exports') return;
