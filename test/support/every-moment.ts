@@ -4,7 +4,7 @@ import { BusyTable, type TableOptions } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
 import { type AskedPage, storyOf } from './paged-service.ts';
 import { type PaginatorName, paginators } from './paginators.ts';
-import { watchNight } from './witness.ts';
+import { requestsMax, watchNight } from './witness.ts';
 
 /** The largest page; lists of two to five pages are multiples of it. */
 const size = 50;
@@ -117,6 +117,7 @@ export async function* everyMoment({ paginator, ...list }: MomentsScene): AsyncG
           if (!isDone) break;
           const faults = service.witness.falseClaims(before, after, outcome.completeness === 'proven');
           if (code !== 0) faults.push(`exit code ${code}: ${outcome.reason}`);
+          if (outcome.requests > requestsMax(watched.pages)) faults.push(`${outcome.requests} requests`);
           const story = service.answered.slice(began).map(storyOf).join(', ');
           yield {
             name: `${evening}, ${change} ${place === 'before' ? 'before' : 'between the statements of'} answer ${n}`,

@@ -4,7 +4,7 @@ import { BusyTable, type TableOptions } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
 import { storyOf } from './paged-service.ts';
 import { type PaginatorName, paginators } from './paginators.ts';
-import { type Night, watchNight } from './witness.ts';
+import { type Night, requestsMax, watchNight } from './witness.ts';
 
 /** A list, and how many records it can have in the morning. */
 interface ListOfNights extends Pick<TableOptions, 'order' | 'largest'> {
@@ -81,6 +81,7 @@ export const nightsOfMirror = 6;
 export interface PaginatedNight extends Night {
   readonly seed: number;
   readonly night: number;
+  /** What of the run's claims is not true, or was promised otherwise. */
   readonly falseClaims: readonly string[];
   /** Whether the list changed so that one run alone can't tell the change from a fault. */
   readonly isExceptional: boolean;
@@ -129,12 +130,15 @@ export async function* paginatedNights(
       },
       { allowMassRemoval: true, fullEveryMs: night === 2 ? 86_400_000 : 0 },
     );
-    const { completeness } = seen.outcome;
-    const falseClaims = service.witness.falseClaims(before, after, completeness === 'proven');
-    // An incremental sync can't see an edit in the middle of the list, but it finds what is new.
-    if (completeness === 'incremental') falseClaims.push(...seen.missing.map(key => `${key} is missing`));
-    const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
     const answers = service.answered.slice(began);
+    const { completeness, requests } = seen.outcome;
+    const falseClaims = service.witness.falseClaims(before, after, completeness === 'proven');
+    // An incremental sync can't see an edit in the middle of the list, but it finds what is new. A still list is read whole, proven or not.
+    if (completeness === 'incremental' || rate === 0)
+      falseClaims.push(...seen.missing.map(key => `${key} is missing`));
+    const pagesMost = Math.max(...answers.map(({ total }) => Math.ceil(total / options.largest)));
+    if (requests > requestsMax(pagesMost)) falseClaims.push(`${requests} requests`);
+    const grewAlways = totals.every((total, at) => at === 0 || total > (totals[at - 1] ?? 0));
     const fell = totals.some((total, at) => (totals[at - 1] ?? 0) - total >= greatFall);
     yield {
       ...seen,

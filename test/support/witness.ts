@@ -100,6 +100,9 @@ export interface Watched {
 
 type SyncOptions = InProcessOptions & { concurrency?: number; allowMassRemoval?: boolean };
 
+/** The most requests of one full reading, whatever the service does. */
+export const requestsMax = (pages: number): number => 12 * pages + 100;
+
 /** How a night ended. */
 export interface Night {
   readonly code: number;
