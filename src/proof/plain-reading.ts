@@ -11,6 +11,7 @@ import {
   type PageAddress,
   type PageItems,
 } from './window.ts';
+import { isOnePage, isShownTwice } from './witnesses.ts';
 
 /** If more of a reading's pages do not fit their totals, it is no change between two queries. */
 const askedAgainShare = 1 / 4;
@@ -81,6 +82,11 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
         if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
     const stated = () => Math.ceil(run.extent / size);
     while (goesOn && next < stated()) goesOn = yield* readTo(stated());
+    // If one page is all that there is, a full page of the same records counts it. A total of before can have been greater.
+    const [only] = answers;
+    const isOpen = only !== undefined && isOnePage(only) && !isFull(only) && only.page.count > 0;
+    if (goesOn && isOpen && answers.length === 1 && !run.hasOneSize && deducedIn(answers, run) !== null)
+      yield* run.ask([{ index: 0, size: only.page.count }], { isSecondLook });
     // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
     // total can be deduced from it; and if a page before it was not full either.
     const mayGoOn = () => {
@@ -155,7 +161,7 @@ function oddityIn(answers: readonly Answer[]): string | null {
 }
 
 /** Why the total of a reading of one page that is not full is no count; null if nothing says so. */
-function deducedIn(answers: readonly Answer[], { heard }: Reading): string | null {
+function deducedIn(answers: readonly Answer[], run: Reading): string | null {
   const [only, ...behind] = answers;
   if (
     only === undefined ||
@@ -164,7 +170,8 @@ function deducedIn(answers: readonly Answer[], { heard }: Reading): string | nul
     behind.some(({ page }) => page.count > 0)
   )
     return null;
-  const counts = [...behind, ...heard.filter(answer => isFull(answer) && !answer.isRecalled)];
+  if (isShownTwice(only, run.heard, run)) return null; // guard: a list on one page that got shorter
+  const counts = [...behind, ...run.heard.filter(answer => isFull(answer) && !answer.isRecalled)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;
   return `page 1 has ${only.page.count} records and a totalRecordCount of ${only.total}, and another page one of ${other.total}`;

@@ -16,7 +16,7 @@ import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { pagesAcross, pagesToConfirm } from './repairs.ts';
 import { type Retained, retainedOf } from './retained.ts';
 import { areShort, causeInTotals, copiesIn } from './totals.ts';
-import { type Answer, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
+import { type Answer, addressText, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
 import {
   isWholeButForWitness,
   partsMax,
@@ -213,14 +213,26 @@ function ofCopies({ rule }: Verdict, [one, other]: readonly [number, number]): V
   return { rule, isProven: false, reason };
 }
 
+/**
+ * The windows of the first look and those of the second one. A witness of the end is a second look; if only such answers show the end, from
+ * several addresses, one of them counts as the first.
+ */
+function looksOf(windows: readonly Window[]): readonly (readonly Window[])[] {
+  const isOfEnd = ({ to }: Window) => to === allKeys.to;
+  const first = windows.filter(({ answer }) => !answer.isSecondLook);
+  const second = windows.filter(({ answer }) => answer.isSecondLook);
+  const [one, ...others] = second.filter(isOfEnd);
+  const isElsewhere = ({ answer }: Window) => addressText(answer) !== addressText((one as Window).answer);
+  if (one === undefined || first.some(isOfEnd) || !others.some(isElsewhere)) return [first, second];
+  return [[...first, one], second.filter(window => window !== one)];
+}
+
 /** The keys of a list by windows that are not covered, and those that a second look has not covered. */
 function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict): Evidence['byKey'] {
   if (windows === undefined) return null;
   const { direction, slack, strays } = windows;
   const openIn = (some: readonly Window[]) => openRanges(some).map(range => keysOf(range, direction));
-  const ofLook = (isSecondLook: boolean) =>
-    openIn(windows.windows.filter(({ answer }) => answer.isSecondLook === isSecondLook));
-  const unconfirmed = [true, false].flatMap(ofLook); // guard: a second look
+  const unconfirmed = looksOf(windows.windows).flatMap(openIn); // guard: a second look
   // A slack that no run before has seen can be too small, and a stray can be anywhere: then only a list that is proven loses rows.
   const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
   const mayGo = isSlackKnown || isProven; // guard: removals by a new slack

@@ -34,8 +34,14 @@ export function retainedOf(
 ): Retained | null {
   const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
   const order = verdict.windows ?? orderOf(heard, list.learnt);
-  const end = { beyond: order === null ? null : endKeyOf(fresh, order.direction) - order.slack };
-  const atEnd = gone.filter(row => isAtEnd(row, end));
+  const goneBeyond = (key: number) => {
+    const end = { beyond: order === null ? null : key - order.slack };
+    return { end, rows: gone.filter(row => isAtEnd(row, end)) };
+  };
+  const newest = newestOf(fresh);
+  const { rows: atEnd } = goneBeyond(
+    order === null ? newest : (leastEndOf(fresh, order.direction) ?? newest),
+  );
   if (atEnd.length === 0) return null;
 
   const totals = fresh.map(({ total }) => total);
@@ -48,24 +54,30 @@ export function retainedOf(
     if (isCopy) return { why: 'copy', counted, after: totals[fall] as number, rows: new Set(atEnd) };
   }
 
+  // A newer record that is listed shows that the rows before it are gone.
+  const beyond = goneBeyond(newest);
   const before = list.retained ?? null;
-  const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
+  const rows = beyond.rows.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
   const isRising = totals.every((total, at) => total >= (totals[at - 1] ?? 0)) && totals[0] !== totals.at(-1);
-  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + atEnd.length));
+  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + beyond.rows.length));
   const isFilled = isRising && rows.length >= least; // guard: a list that is being filled
-  return isFilled ? { why: 'filled', end, rows: new Set(rows) } : null;
+  return isFilled ? { why: 'filled', end: beyond.end, rows: new Set(rows) } : null;
 }
 
 const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key > beyond;
 
-/** The key of the newest record; of answers of the growing end, by the one that shows the fewest. */
-function endKeyOf(answers: readonly Answer[], direction: Direction): number {
+/** The greatest key of the records that answers show. */
+function newestOf(answers: readonly Answer[]): number {
   const shown = answers.filter(({ page }) => page.count > 0);
+  return shown.reduce((most, { page }) => Math.max(most, page.greatest), Number.NEGATIVE_INFINITY);
+}
+
+/** The same of one answer of the growing end: of the one that shows the fewest; null if there is none. */
+function leastEndOf(answers: readonly Answer[], direction: Direction): number | null {
   const isOfEnd = (answer: Answer) =>
     direction === 'down' ? answer.index === 0 : endOf(answer) === answer.total;
-  const keys = shown.filter(isOfEnd).map(({ page }) => page.greatest);
-  const all = shown.reduce((most, { page }) => Math.max(most, page.greatest), Number.NEGATIVE_INFINITY);
-  return keys.reduce((least, key) => Math.min(least, key), all);
+  const ends = answers.filter(answer => answer.page.count > 0 && isOfEnd(answer));
+  return ends.length === 0 ? null : Math.min(...ends.map(answer => newestOf([answer])));
 }
 
 /** How many records pages show, each as often as one of them does. */

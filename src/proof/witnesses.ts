@@ -162,11 +162,11 @@ export function isOnePageWhole(heard: readonly Answer[], facts: OnePageFacts): b
 }
 
 /** Whether a first page says that it shows the whole list. */
-const isOnePage = (answer: Answer): boolean =>
+export const isOnePage = (answer: Answer): boolean =>
   answer.index === 0 && isClaim(answer) && !answer.page.isIdTwice;
 
 /** Whether a page that is just full shows the same records, and counts them; or, if there is one size, the same page, and nothing behind it. */
-function isShownTwice(
+export function isShownTwice(
   claim: Answer,
   heard: readonly Answer[],
   { hasOneSize }: Pick<OnePageFacts, 'hasOneSize'>,

@@ -102,6 +102,7 @@ export const guardsOfLongLists: readonly string[] = [
   'rows that an earlier total counted',
   'rows that were retained before',
   'a list that is being filled',
+  'a list on one page that got shorter',
 ];
 
 /** The guards of the core. */
