@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    root: import.meta.dirname,
+    include: ['*.test.ts'],
+    globalSetup: ['../support/build-program.ts', './server.ts'],
+    // A service, its docmirror and PostgreSQL are processes of their own: three at a time keep two cores busy.
+    maxConcurrency: 3,
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 60_000,
+  },
+});
