@@ -35,9 +35,9 @@ export interface ListNight {
   readonly missing: readonly string[];
   /** Rows of the mirror that were not listed at any time of the run. */
   readonly extra: readonly string[];
-  /** Rows that the run removed although they were listed during the whole run. */
+  /** The keys of rows that the run removed although they were listed during the whole run. */
   readonly lost: readonly string[];
-  /** How many rows the mirror had with another text before the run: for lists with ids that stood still. */
+  /** How many rows had another text before the run than the list; null if the list changed during the run. */
   readonly changed: number | null;
 }
 
@@ -187,17 +187,19 @@ type Sides = Readonly<Record<'before' | 'after' | 'had' | 'has', readonly string
 function comparison(list: ListName, { before, after, had, has }: Sides) {
   const always = without(before, without(before, after));
   const isStill = always.length === before.length && always.length === after.length;
-  const idOf = (record: string) => Number(JSON.parse(record)[0]);
-  const ids = new Set(had.map(idOf));
+  const keysOf = (records: readonly string[]) => records.map(record => keyOf(list, record));
+  const [hadKeys, hasKeys] = [new Set(keysOf(had)), new Set(keysOf(has))];
   return {
     missing: without(always, has),
     extra: without(has, [...before, ...without(after, before)]),
-    lost: without(without(always, without(always, had)), has),
-    changed:
-      list === 'document-exports' || !isStill
-        ? null
-        : without(after, had).filter(record => ids.has(idOf(record))).length,
+    lost: keysOf(always).filter(key => hadKeys.has(key) && !hasKeys.has(key)),
+    changed: isStill ? without(after, had).filter(record => hadKeys.has(keyOf(list, record))).length : null,
   };
+}
+
+/** An id, or the reference of an export. */
+function keyOf(list: ListName, record: string): string {
+  return String(JSON.parse(record)[list === 'document-exports' ? 2 : 0]);
 }
 
 /** The texts of the first list, each as often as the second one lacks it. */

@@ -97,7 +97,9 @@ export function serve({ exports, collections, webhooks }: Lists): void {
     try {
       return { status: 200, body: await pages[list]({ pageNo: numberOf('pageNo'), pageSize }) };
     } catch (error) {
-      return { status: 500, body: { message: String(error) } };
+      // The test's output says why a service fails.
+      console.error(error);
+      return { status: 500, body: { message: 'failed' } };
     }
   };
   const server = createServer((request, response) => {

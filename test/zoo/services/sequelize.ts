@@ -60,14 +60,13 @@ class Webhook extends Model<InferAttributes<Webhook>, InferCreationAttributes<We
   declare connections: NonAttribute<ConnectionRow[]>;
 }
 
-class WebhookConnection extends Model {}
-
 const { INTEGER, STRING, DATE } = DataTypes;
-const id = { type: INTEGER, primaryKey: true };
-Connection.init({ id, name: STRING }, { sequelize, tableName: 'connections' });
+// Sequelize writes into these: two models must not have the same one.
+const id = () => ({ type: INTEGER, primaryKey: true });
+Connection.init({ id: id(), name: STRING }, { sequelize, tableName: 'connections' });
 Export.init(
   {
-    id,
+    id: id(),
     sourceDocumentTitle: STRING,
     sourceDocumentReference: STRING,
     sourceDocumentVersion: STRING,
@@ -77,10 +76,9 @@ Export.init(
   },
   { sequelize, tableName: 'exports' },
 );
-Collection.init({ id, name: STRING }, { sequelize, tableName: 'collections' });
-Event.init({ id, name: STRING }, { sequelize, tableName: 'webhook_events' });
-Webhook.init({ id, endpoint: STRING, description: STRING }, { sequelize, tableName: 'webhooks' });
-WebhookConnection.init({ webhookId: id, connectionId: id }, { sequelize, tableName: 'webhook_connections' });
+Collection.init({ id: id(), name: STRING }, { sequelize, tableName: 'collections' });
+Event.init({ id: id(), name: STRING }, { sequelize, tableName: 'webhook_events' });
+Webhook.init({ id: id(), endpoint: STRING, description: STRING }, { sequelize, tableName: 'webhooks' });
 Export.belongsTo(Connection, { as: 'sourceConnection', foreignKey: 'source_connection_id' });
 Export.belongsTo(Connection, { as: 'destinationConnection', foreignKey: 'destination_connection_id' });
 Collection.belongsTo(Connection, { as: 'sourceConnection', foreignKey: 'source_connection_id' });
@@ -88,7 +86,7 @@ Collection.belongsTo(Connection, { as: 'destinationConnection', foreignKey: 'des
 Webhook.hasMany(Event, { as: 'events', foreignKey: 'webhook_id' });
 Webhook.belongsToMany(Connection, {
   as: 'connections',
-  through: WebhookConnection,
+  through: 'webhook_connections',
   foreignKey: 'webhook_id',
   otherKey: 'connection_id',
 });
