@@ -7,8 +7,9 @@ const { exclude: excluded } = parseArgs({
   options: { exclude: { type: 'string', multiple: true, default: [] } },
   strict: false,
 }).values;
-// The tests against ClickHouse need an engine that is installed apart; they have a configuration of their own.
-const exclude = [...configDefaults.exclude, 'test/clickhouse/**', ...(excluded as string[])];
+// These need packages that are installed apart, and have configurations of their own.
+const apart = ['test/clickhouse/**', 'test/zoo/**'];
+const exclude = [...configDefaults.exclude, ...apart, ...(excluded as string[])];
 const long = 'test/**/*.long.test.ts';
 // A disk makes each write of a mirror wait. The files of the short tests are small, and are in memory if it has room.
 const memory = '/dev/shm';

@@ -35,7 +35,9 @@ export class Database implements AsyncDisposable {
     await client.query(schema);
     for (const [table, rows] of Object.entries(firstRows())) {
       const text = JSON.stringify(rows);
-      await client.query(`INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1)`, [text]);
+      await client.query(`INSERT INTO ${table} SELECT * FROM jsonb_populate_recordset(NULL::${table}, $1)`, [
+        text,
+      ]);
     }
     await client.query(afterwards);
     return new Database(name, client);
@@ -65,7 +67,9 @@ export class Database implements AsyncDisposable {
    */
   async beginNight(): Promise<void> {
     for (const list of listNames) {
-      const { rows } = await this.#client.query<{ id: number }>(`SELECT id FROM ${tableOf[list]} ORDER BY id`);
+      const { rows } = await this.#client.query<{ id: number }>(
+        `SELECT id FROM ${tableOf[list]} ORDER BY id`,
+      );
       this.#unchanged[list] = rows.map(({ id }) => id);
     }
   }
@@ -200,7 +204,12 @@ const changes: readonly Change[] = [
     hasText: true,
     sql: 'INSERT INTO webhook_events (webhook_id, name) VALUES ($1, $2)',
   },
-  { share: 2, list: null, hasText: true, sql: `INSERT INTO webhooks (endpoint) VALUES ('https://new.example/' || $1)` },
+  {
+    share: 2,
+    list: null,
+    hasText: true,
+    sql: `INSERT INTO webhooks (endpoint) VALUES ('https://new.example/' || $1)`,
+  },
   { share: 3, list: 'webhooks', hasText: false, sql: 'DELETE FROM webhooks WHERE id = $1' },
 ];
 
@@ -213,12 +222,15 @@ function firstRows(): Readonly<Record<string, readonly object[]>> {
   while (exports.length < exportCount) {
     at += random.integer(1, 5_000_000);
     // The first job is the largest.
-    const documents = exports.length === 0 ? largestJob : random.chance(0.1) ? random.integer(2, largestJob) : 1;
+    const documents =
+      exports.length === 0 ? largestJob : random.chance(0.1) ? random.integer(2, largestJob) : 1;
     for (const id of someIds(Math.min(documents, exportCount - exports.length), exports.length + 1))
       exports.push({
         id,
         source_connection_id: random.integer(1, 6),
-        source_document_title: random.chance(0.02) ? null : `${random.pick(['Invoice', 'Contract', 'Offer'])} ${id}`,
+        source_document_title: random.chance(0.02)
+          ? null
+          : `${random.pick(['Invoice', 'Contract', 'Offer'])} ${id}`,
         source_document_reference: `R-${10_000 + id}`,
         source_document_version: random.chance(0.05) ? null : `${random.integer(1, 3)}.0`,
         source_document_kind: random.pick(['invoice', 'contract', 'offer', null]),
@@ -230,7 +242,9 @@ function firstRows(): Readonly<Record<string, readonly object[]>> {
   const hookIds = someIds(webhookCount, 1);
   const eventNames = ['document.exported', 'document.failed', 'collection.created', 'collection.removed'];
   // One webhook in thirteen has no event, one in four no connection.
-  const events = hookIds.flatMap(id => eventNames.slice(0, id % 13 === 0 ? 0 : 1 + (id % 4)).map(name => ({ id, name })));
+  const events = hookIds.flatMap(id =>
+    eventNames.slice(0, id % 13 === 0 ? 0 : 1 + (id % 4)).map(name => ({ id, name })),
+  );
   return {
     connections: someIds(connectionCount, 1).map(id => ({ id, name: `Connection ${id}` })),
     exports,

@@ -35,7 +35,9 @@ export interface ListNight {
   readonly missing: readonly string[];
   /** Rows of the mirror that were not listed at any time of the run. */
   readonly extra: readonly string[];
-  /** The keys of rows that the run removed although they were listed during the whole run. */
+  /** The keys of the records that were listed during the whole run, and of which the mirror has no row. */
+  readonly absent: readonly string[];
+  /** Those of them of which it had one. */
   readonly lost: readonly string[];
   /** How many rows had another text before the run than the list; null if the list changed during the run. */
   readonly changed: number | null;
@@ -71,9 +73,10 @@ export async function playNights(socketFolder: string, choice: Choice): Promise<
     if (name === 'new exports') await database.grow(newExportCount);
     const before = await database.records();
     const others = name === 'busy' ? new Others(database) : null;
-    const run = await runProcess(['sync', '--json', ...flagsOf(name)], { env, timeoutMs: runWithinMs }).finally(() =>
-      others?.stop(),
-    );
+    const run = await runProcess(['sync', '--json', ...flagsOf(name)], {
+      env,
+      timeoutMs: runWithinMs,
+    }).finally(() => others?.stop());
     const after = await database.records();
     const has = recordsOf(mirror);
     const of = (list: ListName): ListNight => ({
@@ -171,7 +174,9 @@ function withSortedArrays(record: string): string {
 }
 
 function sorted(values: readonly unknown[]): unknown[] {
-  return values.toSorted((a, b) => (typeof a === 'number' && typeof b === 'number' ? a - b : `${a}` < `${b}` ? -1 : 1));
+  return values.toSorted((a, b) =>
+    typeof a === 'number' && typeof b === 'number' ? a - b : `${a}` < `${b}` ? -1 : 1,
+  );
 }
 
 function outcomeOf({ stdout, stderr }: CliResult, list: ListName): SyncedResource {
@@ -189,10 +194,12 @@ function comparison(list: ListName, { before, after, had, has }: Sides) {
   const isStill = always.length === before.length && always.length === after.length;
   const keysOf = (records: readonly string[]) => records.map(record => keyOf(list, record));
   const [hadKeys, hasKeys] = [new Set(keysOf(had)), new Set(keysOf(has))];
+  const absent = keysOf(always).filter(key => !hasKeys.has(key));
   return {
     missing: without(always, has),
     extra: without(has, [...before, ...without(after, before)]),
-    lost: keysOf(always).filter(key => hadKeys.has(key) && !hasKeys.has(key)),
+    absent,
+    lost: absent.filter(key => hadKeys.has(key)),
     changed: isStill ? without(after, had).filter(record => hadKeys.has(keyOf(list, record))).length : null,
   };
 }

@@ -114,7 +114,11 @@ export function serve({ exports, collections, webhooks }: Lists): void {
   process.on('disconnect', () => process.exit());
 }
 
-function pageOf<Row>({ rows, total, pageNo }: Found<Row>, { pageSize }: Asked, item: (row: Row) => object): object {
+function pageOf<Row>(
+  { rows, total, pageNo }: Found<Row>,
+  { pageSize }: Asked,
+  item: (row: Row) => object,
+): object {
   const pagination = { pageCount: Math.ceil(total / pageSize), pageNo, pageSize, totalRecordCount: total };
   return { items: rows.map(item), pagination };
 }
@@ -144,7 +148,13 @@ function collectionItem({ id, name, sourceConnection, destinationConnection }: C
 }
 
 function webhookItem({ id, endpoint, description, events, connections }: WebhookRow): object {
-  return { id, endpoint, description, events: events.map(({ name }) => name), connections: connections.map(reference) };
+  return {
+    id,
+    endpoint,
+    description,
+    events: events.map(({ name }) => name),
+    connections: connections.map(reference),
+  };
 }
 
 function reference(row: ConnectionRow | null | undefined): object | null {

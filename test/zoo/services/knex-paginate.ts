@@ -40,7 +40,10 @@ const countedAtMost = 1_000;
 serve({
   async exports(asked) {
     const query = knex<ExportColumns>('exports').orderBy('exported_at', 'desc');
-    const found = await page<ExportColumns>(isOrderedByTimeAlone ? query : query.orderBy('id', 'desc'), asked);
+    const found = await page<ExportColumns>(
+      isOrderedByTimeAlone ? query : query.orderBy('id', 'desc'),
+      asked,
+    );
     const connections = await allConnections();
     const rows = found.rows.map(row => ({
       sourceConnection: connections.get(row.source_connection_id) ?? null,
@@ -68,7 +71,10 @@ serve({
   async webhooks(asked) {
     const found = await page<WebhookColumns>(knex('webhooks').orderBy('id'), asked);
     const ids = found.rows.map(({ id }) => id);
-    const events = await knex<{ webhook_id: number; name: string }>('webhook_events').whereIn('webhook_id', ids);
+    const events = await knex<{ webhook_id: number; name: string }>('webhook_events').whereIn(
+      'webhook_id',
+      ids,
+    );
     const links = await knex('webhook_connections')
       .join('connections', 'connections.id', 'connection_id')
       .whereIn('webhook_id', ids)

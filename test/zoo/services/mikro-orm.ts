@@ -3,7 +3,7 @@ import { type Asked, type Found, serve, settings } from '../service.ts';
 
 // MikroORM: findAndCount with `populate`, which joins what belongs to a record.
 
-const { socketFolder, database, isOrderedByTimeAlone } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
 
 const Connection = defineEntity({
   name: 'Connection',
@@ -87,18 +87,24 @@ serve({
     return found(rows, total, asked);
   },
   async collections(asked) {
-    const [rows, total] = await orm.em.fork().findAndCount(
-      Collection,
-      {},
-      { populate: ['sourceConnection', 'destinationConnection'], orderBy: { id: 'asc' }, ...pageOf(asked) },
-    );
+    const [rows, total] = await orm.em
+      .fork()
+      .findAndCount(
+        Collection,
+        {},
+        { populate: ['sourceConnection', 'destinationConnection'], orderBy: { id: 'asc' }, ...pageOf(asked) },
+      );
     return found(rows, total, asked);
   },
   async webhooks(asked) {
     const [rows, total] = await orm.em.fork().findAndCount(
       Webhook,
       {},
-      { populate: ['events', 'connections'], orderBy: { id: 'asc' }, ...pageOf(asked) },
+      {
+        populate: ['events', 'connections'],
+        orderBy: fault === 'order by an event' ? { events: { name: 'asc' } } : { id: 'asc' },
+        ...pageOf(asked),
+      },
     );
     const plain = rows.map(({ id, endpoint, description, events, connections }) => ({
       id,

@@ -8,7 +8,14 @@ import {
   type Repository,
   type SelectQueryBuilder,
 } from 'typeorm';
-import { type Asked, type CollectionRow, type ConnectionRow, type Found, serve, settings } from '../service.ts';
+import {
+  type Asked,
+  type CollectionRow,
+  type ConnectionRow,
+  type Found,
+  serve,
+  settings,
+} from '../service.ts';
 import {
   collectionEntity,
   connectionEntity,
@@ -59,7 +66,10 @@ serve({
             .leftJoinAndSelect('webhook.connections', 'connection')
             .orderBy('webhook.id'),
         )
-      : paged(webhooks, { relations: { events: true, connections: true }, order: { id: 'ASC' } }),
+      : paged(webhooks, {
+          relations: { events: true, connections: true },
+          order: fault === 'order by an event' ? { events: { name: 'ASC' } } : { id: 'ASC' },
+        }),
 });
 
 function paged<Row extends ObjectLiteral>(repository: Repository<Row>, options: FindManyOptions<Row>) {

@@ -104,7 +104,11 @@ serve({
         ],
   }),
   collections: paged(Collection, { include, order: ['id'] }),
-  webhooks: paged(Webhook, { include: ['events', 'connections'], order: ['id'], distinct: fault !== 'no distinct' }),
+  webhooks: paged(Webhook, {
+    include: ['events', 'connections'],
+    order: ['id'],
+    distinct: fault !== 'no distinct',
+  }),
 });
 
 function paged<Row extends Model>(model: ModelStatic<Row>, options: Omit<FindAndCountOptions, 'group'>) {

@@ -1,6 +1,19 @@
 import 'reflect-metadata';
-import { DataSource, EntitySchema, type FindManyOptions, type ObjectLiteral, type Repository } from 'typeorm-1';
-import { type Asked, type CollectionRow, type ConnectionRow, type Found, serve, settings } from '../service.ts';
+import {
+  DataSource,
+  EntitySchema,
+  type FindManyOptions,
+  type ObjectLiteral,
+  type Repository,
+} from 'typeorm-1';
+import {
+  type Asked,
+  type CollectionRow,
+  type ConnectionRow,
+  type Found,
+  serve,
+  settings,
+} from '../service.ts';
 import {
   collectionEntity,
   connectionEntity,

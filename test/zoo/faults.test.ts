@@ -1,0 +1,71 @@
+import { describe, expect, inject, test } from 'vitest';
+import { listNames } from './database.ts';
+import { type Choice, type ListNight, nameOf, playNights } from './nights.ts';
+
+/** A service that leaves webhooks out of its pages or counts what is no webhook, and what docmirror says of the cause. */
+interface Faulty extends Choice {
+  readonly cause: RegExp;
+}
+
+const faulty: readonly Faulty[] = [
+  { framework: 'typeorm', fault: 'order by an event', cause: /deduce totals from pages that lack records/ },
+  {
+    framework: 'nestjs-typeorm-paginate',
+    fault: 'order by an event',
+    cause: /fewer records than their size|twice/,
+  },
+  {
+    framework: 'nestjs-typeorm-paginate',
+    fault: 'query builder with joins',
+    cause: /cut the rows of a join/,
+  },
+  { framework: 'objection', fault: 'withGraphJoined', cause: /cut the rows of a join/ },
+  { framework: 'sequelize', fault: 'no distinct', cause: /count records that it does not list/ },
+];
+
+/** Services whose pages are right, and whose totals are not. */
+const miscounting: readonly Choice[] = [
+  { framework: 'knex-paginate', fault: 'no isLengthAware' },
+  { framework: 'knex-paginate', fault: 'limit in the count' },
+];
+
+const named = <C extends Choice>(choices: readonly C[]) =>
+  choices.map(choice => ({ choice, name: nameOf(choice) }));
+
+describe.concurrent('a service with', () => {
+  test.each(named(faulty))(
+    '$name is unproven each night for its cause, and loses nothing',
+    async ({ choice }) => {
+      for (const { name, run, lists } of await playNights(inject('socketFolder'), choice)) {
+        expect(run.code, name).toBe(3);
+        const { webhooks } = lists;
+        expect(webhooks.said, name).toMatchObject({
+          completeness: 'unproven',
+          reason: expect.stringMatching(choice.cause),
+        });
+        for (const list of listNames) expectNothingFalse(lists[list], `${name}: ${list}`);
+        // While others write, a record can be on a page that is being cut.
+        if (name !== 'busy') expect(webhooks.absent, name).toEqual([]);
+      }
+    },
+  );
+
+  test.each(named(miscounting))(
+    '$name is never proven with a row too few or too many',
+    async ({ choice }) => {
+      for (const { name, lists } of await playNights(inject('socketFolder'), choice)) {
+        for (const list of listNames) expectNothingFalse(lists[list], `${name}: ${list}`);
+        if (name !== 'busy') expect(lists['document-exports'].missing, name).toEqual([]);
+      }
+    },
+  );
+});
+
+/** What is proven is so; nothing that is listed was removed; and the service was not asked too often. */
+function expectNothingFalse({ said, missing, extra, lost }: ListNight, of: string): void {
+  expect(lost, of).toEqual([]);
+  if (said.completeness !== 'unproven') expect({ missing, extra }, of).toEqual({ missing: [], extra: [] });
+  else expect(said.reason, of).toBeTypeOf('string');
+  // The bound for one reading of any service: 12 requests for each page, and 100.
+  expect(said.requests, of).toBeLessThanOrEqual(12 * Number(said.pageCount) + 100);
+}
