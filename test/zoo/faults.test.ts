@@ -8,25 +8,25 @@ interface Faulty extends Choice {
 }
 
 const faulty: readonly Faulty[] = [
-  { framework: 'typeorm', fault: 'order by an event', cause: /deduce totals from pages that lack records/ },
+  { framework: 'typeorm', variant: 'order by an event', cause: /deduce totals from pages that lack records/ },
   {
     framework: 'nestjs-typeorm-paginate',
-    fault: 'order by an event',
+    variant: 'order by an event',
     cause: /fewer records than their size|twice/,
   },
   {
     framework: 'nestjs-typeorm-paginate',
-    fault: 'query builder with joins',
+    variant: 'query builder with joins',
     cause: /cut the rows of a join/,
   },
-  { framework: 'objection', fault: 'withGraphJoined', cause: /cut the rows of a join/ },
-  { framework: 'sequelize', fault: 'no distinct', cause: /count records that it does not list/ },
+  { framework: 'objection', variant: 'withGraphJoined', cause: /cut the rows of a join/ },
+  { framework: 'sequelize', variant: 'no distinct', cause: /count records that it does not list/ },
 ];
 
 /** Services whose pages are right, and whose totals are not. */
 const miscounting: readonly Choice[] = [
-  { framework: 'knex-paginate', fault: 'no isLengthAware' },
-  { framework: 'knex-paginate', fault: 'limit in the count' },
+  { framework: 'knex-paginate', variant: 'no isLengthAware' },
+  { framework: 'knex-paginate', variant: 'limit in the count' },
 ];
 
 const named = <C extends Choice>(choices: readonly C[]) =>

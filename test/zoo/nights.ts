@@ -13,7 +13,7 @@ import type { ServiceSettings } from './service.ts';
 export interface Choice {
   readonly framework: string;
   readonly isOrderedByTimeAlone?: boolean;
-  readonly fault?: string;
+  readonly variant?: string;
 }
 
 export const nightNames = ['first', 'same', 'edits', 'new exports', 'busy', 'quiet'] as const;
@@ -52,9 +52,9 @@ const runWithinMs = 90_000;
 
 /** Starts a service with a database of its own, and has docmirror mirror it in six nights. */
 export async function playNights(socketFolder: string, choice: Choice): Promise<Night[]> {
-  const { framework, isOrderedByTimeAlone = false, fault = null } = choice;
+  const { framework, isOrderedByTimeAlone = false, variant = null } = choice;
   await using database = await Database.create(socketFolder, nameOf(choice));
-  const settings = { socketFolder, database: database.name, isOrderedByTimeAlone, fault };
+  const settings = { socketFolder, database: database.name, isOrderedByTimeAlone, variant };
   await using service = await Service.start(framework, settings);
   await using folder = temporaryFolder();
   const mirror = join(folder.path, 'mirror.sqlite');
@@ -100,8 +100,8 @@ export async function playNights(socketFolder: string, choice: Choice): Promise<
 }
 
 /** The name of a choice, which is also that of its database. */
-export function nameOf({ framework, isOrderedByTimeAlone = false, fault }: Choice): string {
-  if (fault !== undefined) return `${framework}, ${fault}`;
+export function nameOf({ framework, isOrderedByTimeAlone = false, variant }: Choice): string {
+  if (variant !== undefined) return `${framework}, ${variant}`;
   return `${framework}, ${isOrderedByTimeAlone ? 'by time alone' : 'newest first'}`;
 }
 
@@ -114,6 +114,7 @@ function flagsOf(name: NightName): readonly string[] {
 class Service implements AsyncDisposable {
   readonly url: string;
   readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
 
   static async start(framework: string, settings: ServiceSettings): Promise<Service> {
     const path = fileURLToPath(new URL(`./services/${framework}.ts`, import.meta.url));
@@ -121,19 +122,24 @@ class Service implements AsyncDisposable {
       execArgv: [],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    const [port] = await Promise.race([once(child, 'message'), once(child, 'exit')]);
-    if (!child.connected) throw new Error(`the service ${framework} did not start`);
-    return new Service(child, `http://127.0.0.1:${port}`);
+    const ended = once(child, 'exit');
+    const early = ended.then(() => {
+      throw new Error(`the service ${framework} did not start`);
+    });
+    const [port] = await Promise.race([once(child, 'message'), early]);
+    early.catch(() => undefined);
+    return new Service(child, ended, `http://127.0.0.1:${port}`);
   }
 
-  private constructor(child: ChildProcess, url: string) {
+  private constructor(child: ChildProcess, ended: Promise<unknown>, url: string) {
     this.#child = child;
+    this.#ended = ended;
     this.url = url;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child.kill('SIGKILL');
-    await once(this.#child, 'exit');
+    await this.#ended;
   }
 }
 

@@ -14,7 +14,7 @@ const frameworks = [
 const choices: readonly Choice[] = [
   ...frameworks.flatMap(framework => [{ framework }, { framework, isOrderedByTimeAlone: true }]),
   // MikroORM orders webhooks by the first of their events, so each has one place.
-  { framework: 'mikro-orm', fault: 'order by an event' },
+  { framework: 'mikro-orm', variant: 'order by an event' },
 ];
 
 /** Requests by page at most, and four more. A still night needs 1.4 times the pages of the exports: many exports share their time. */
@@ -32,6 +32,8 @@ test.concurrent.each(choices.map(choice => ({ choice, name: nameOf(choice) })))(
   async ({ choice }) => {
     for (const { name, run, lists } of await playNights(inject('socketFolder'), choice)) {
       expect(run.code, `${name}: ${run.stderr}`).toBe(0);
+      const hasChanged = lists['document-exports'].changed === null;
+      expect(hasChanged, `${name}: exports changed during the run`).toBe(name === 'busy');
       for (const list of listNames) {
         const { said, count, missing, extra, changed } = lists[list];
         const isIncremental = name === 'new exports' && list === 'document-exports';

@@ -9,8 +9,8 @@ export interface ServiceSettings {
   readonly database: string;
   /** Whether exports are ordered by their time alone, though many have the same. */
   readonly isOrderedByTimeAlone: boolean;
-  /** What the service does wrong, by a name that its file knows; null if nothing. */
-  readonly fault: string | null;
+  /** What the service does otherwise than the documentation teaches, by a name that its file knows; null if nothing. */
+  readonly variant: string | null;
 }
 
 /** A page that was asked for, with a page size that the service serves. */

@@ -4,7 +4,7 @@ import { type Asked, type ConnectionRow, type Found, serve, settings } from '../
 
 // knex with knex-paginate: `paginate` with isLengthAware. What belongs to a page's rows is asked for afterwards.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 attachPaginate();
 const knex = knexOf({ client: 'pg', connection: { host: socketFolder, user: 'zoo', database } });
@@ -91,14 +91,14 @@ serve({
 async function page<Row>(query: Knex.QueryBuilder, { pageNo = 1, pageSize }: Asked): Promise<Found<Row>> {
   const counted = query.clone().limit(countedAtMost).as('counted');
   const asked = { perPage: pageSize, currentPage: pageNo };
-  if (fault === 'no isLengthAware') {
+  if (variant === 'no isLengthAware') {
     // Then only page 1 has a total.
     const { data, pagination } = await query.paginate(asked);
     const isFull = data.length === pageSize;
     return { rows: data, total: pagination.to + (isFull ? 1 : 0), pageNo };
   }
   const { data, pagination } = await query.paginate({ ...asked, isLengthAware: true });
-  if (fault !== 'limit in the count') return { rows: data, total: pagination.total, pageNo };
+  if (variant !== 'limit in the count') return { rows: data, total: pagination.total, pageNo };
   const [{ total = 0 } = {}] = await knex.from(counted).count<{ total: string }[]>({ total: '*' });
   return { rows: data, total: Number(total), pageNo };
 }

@@ -1,9 +1,9 @@
 import { defineEntity, MikroORM, p } from '@mikro-orm/postgresql';
 import { type Asked, type Found, serve, settings } from '../service.ts';
 
-// MikroORM: findAndCount with `populate`, which joins what belongs to a record.
+// MikroORM: findAndCount with `populate`.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 const Connection = defineEntity({
   name: 'Connection',
@@ -102,7 +102,7 @@ serve({
       {},
       {
         populate: ['events', 'connections'],
-        orderBy: fault === 'order by an event' ? { events: { name: 'asc' } } : { id: 'asc' },
+        orderBy: variant === 'order by an event' ? { events: { name: 'asc' } } : { id: 'asc' },
         ...pageOf(asked),
       },
     );

@@ -29,7 +29,7 @@ import {
 
 // nestjs-typeorm-paginate: `paginate` with a repository and find options, or with a query builder.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 const exportSchema = new EntitySchema<Export>(exportEntity);
 const collectionSchema = new EntitySchema<CollectionRow>(collectionEntity);
@@ -58,7 +58,7 @@ serve({
   }),
   collections: paged(source.getRepository(collectionSchema), { relations, order: { id: 'ASC' } }),
   webhooks:
-    fault === 'query builder with joins'
+    variant === 'query builder with joins'
       ? built(() =>
           webhooks
             .createQueryBuilder('webhook')
@@ -68,7 +68,7 @@ serve({
         )
       : paged(webhooks, {
           relations: { events: true, connections: true },
-          order: fault === 'order by an event' ? { events: { name: 'ASC' } } : { id: 'ASC' },
+          order: variant === 'order by an event' ? { events: { name: 'ASC' } } : { id: 'ASC' },
         }),
 });
 

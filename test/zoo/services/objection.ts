@@ -13,7 +13,7 @@ import {
 
 // Objection: `page`, which counts pages from 0, and relations by withGraphFetched.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 Model.knex(knexOf({ client: 'pg', connection: { host: socketFolder, user: 'zoo', database } }));
 Model.columnNameMappers = snakeCaseMappers();
@@ -97,7 +97,7 @@ serve({
   }),
   collections: paged(() => Collection.query().withGraphFetched(graph).orderBy('id')),
   webhooks: paged(() =>
-    fault === 'withGraphJoined'
+    variant === 'withGraphJoined'
       ? Webhook.query().withGraphJoined('[events, connections]').orderBy('webhooks.id')
       : Webhook.query().withGraphFetched('[events, connections]').orderBy('id'),
   ),

@@ -12,7 +12,7 @@ import { type Asked, type ConnectionRow, type Found, serve, settings } from '../
 
 // Sequelize: findAndCountAll with `include`, and `distinct` if there are several rows for a record.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 const sequelize = new Sequelize({
   dialect: 'postgres',
@@ -107,7 +107,7 @@ serve({
   webhooks: paged(Webhook, {
     include: ['events', 'connections'],
     order: ['id'],
-    distinct: fault !== 'no distinct',
+    distinct: variant !== 'no distinct',
   }),
 });
 

@@ -27,7 +27,7 @@ import {
 
 // TypeORM: find options with relations, `skip` and `take`, and findAndCount.
 
-const { socketFolder, database, isOrderedByTimeAlone, fault } = settings();
+const { socketFolder, database, isOrderedByTimeAlone, variant } = settings();
 
 const exportSchema = new EntitySchema<Export>(exportEntity);
 const collectionSchema = new EntitySchema<CollectionRow>(collectionEntity);
@@ -57,7 +57,7 @@ serve({
   webhooks: paged(source.getRepository(webhookSchema), {
     relations: { events: true, connections: true },
     // A webhook has several events, so it comes at several places of this order.
-    order: fault === 'order by an event' ? { events: { name: 'ASC' } } : { id: 'ASC' },
+    order: variant === 'order by an event' ? { events: { name: 'ASC' } } : { id: 'ASC' },
   }),
 });
 
