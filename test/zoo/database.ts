@@ -18,6 +18,7 @@ const largestJob = 40;
 /** The database behind a service, and the people who write to it. */
 export class Database implements AsyncDisposable {
   readonly name: string;
+  readonly #socketFolder: string;
   readonly #client: Client;
   readonly #random = new Random(7);
   /** The ids of each list that no change of this night has used. */
@@ -26,10 +27,7 @@ export class Database implements AsyncDisposable {
 
   /** Makes a database with the rows that all services begin with. */
   static async create(socketFolder: string, name: string): Promise<Database> {
-    const maker = new Client({ host: socketFolder, user: 'zoo', database: 'postgres' });
-    await maker.connect();
-    await maker.query(`CREATE DATABASE "${name}"`);
-    await maker.end();
+    await asMaker(socketFolder, `CREATE DATABASE "${name}"`);
     const client = new Client({ host: socketFolder, user: 'zoo', database: name });
     await client.connect();
     await client.query(schema);
@@ -40,11 +38,12 @@ export class Database implements AsyncDisposable {
       ]);
     }
     await client.query(afterwards);
-    return new Database(name, client);
+    return new Database(name, socketFolder, client);
   }
 
-  private constructor(name: string, client: Client) {
+  private constructor(name: string, socketFolder: string, client: Client) {
     this.name = name;
+    this.#socketFolder = socketFolder;
     this.#client = client;
   }
 
@@ -62,8 +61,8 @@ export class Database implements AsyncDisposable {
   }
 
   /**
-   * Begins a night, in which each record is changed once at most: what is listed at its end or its begin is all that was ever listed
-   * in it.
+   * Begins a night, in which each record is changed once at most: a record that is the same before and after a run was so during all
+   * of it.
    */
   async beginNight(): Promise<void> {
     for (const list of listNames) {
@@ -102,9 +101,18 @@ export class Database implements AsyncDisposable {
     for (let left = count; left > 0; left--) await this.#client.query(newExport, [`new ${++this.#changes}`]);
   }
 
+  /** Removes it, whoever uses it still. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.end();
+    await asMaker(this.#socketFolder, `DROP DATABASE "${this.name}" WITH (FORCE)`);
   }
+}
+
+async function asMaker(socketFolder: string, statement: string): Promise<void> {
+  const maker = new Client({ host: socketFolder, user: 'zoo', database: 'postgres' });
+  await maker.connect();
+  await maker.query(statement);
+  await maker.end();
 }
 
 const schema = `

@@ -33,7 +33,7 @@ export interface ListNight {
   readonly count: number;
   /** Records that were listed during the whole run, and that the mirror lacks. */
   readonly missing: readonly string[];
-  /** Rows of the mirror that were not listed at any time of the run. */
+  /** Rows of the mirror whose record did not change during the run, and is not listed so. */
   readonly extra: readonly string[];
   /** The keys of the records that were listed during the whole run, and of which the mirror has no row. */
   readonly absent: readonly string[];
@@ -196,17 +196,19 @@ function outcomeOf({ stdout, stderr }: CliResult, list: ListName): SyncedResourc
 type Sides = Readonly<Record<'before' | 'after' | 'had' | 'has', readonly string[]>>;
 
 function comparison(list: ListName, { before, after, had, has }: Sides) {
-  const always = without(before, without(before, after));
-  const isStill = always.length === before.length && always.length === after.length;
   const keysOf = (records: readonly string[]) => records.map(record => keyOf(list, record));
+  const always = without(before, without(before, after));
+  // If a service asks for a record's parts one by one, a page can have some of before a change, and some of after it.
+  const moved = new Set(keysOf([...without(before, after), ...without(after, before)]));
   const [hadKeys, hasKeys] = [new Set(keysOf(had)), new Set(keysOf(has))];
   const absent = keysOf(always).filter(key => !hasKeys.has(key));
   return {
     missing: without(always, has),
-    extra: without(has, [...before, ...without(after, before)]),
+    extra: without(has, always).filter(record => !moved.has(keyOf(list, record))),
     absent,
     lost: absent.filter(key => hadKeys.has(key)),
-    changed: isStill ? without(after, had).filter(record => hadKeys.has(keyOf(list, record))).length : null,
+    changed:
+      moved.size > 0 ? null : without(after, had).filter(record => hadKeys.has(keyOf(list, record))).length,
   };
 }
 
