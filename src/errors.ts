@@ -192,6 +192,8 @@ export class ServiceError extends DocmirrorError {
   readonly triesMax: number;
   /** True if the service was asked a few times for a page of this size, and a smaller one might come. */
   isOfSize = false;
+  /** The whole numbers below 1,000 that a refusal names, the greatest first: one can be the largest page size. */
+  numbers: readonly number[] = [];
 
   constructor(code: ErrorCode, message: string, details: ServiceDetails) {
     super(code, message, details);

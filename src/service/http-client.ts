@@ -13,6 +13,7 @@ import { printable } from '../printable.ts';
 import { toAnyAddress } from './any-address.ts';
 import type { AwakeClock } from './awake-clock.ts';
 import { waitOf } from './patience.ts';
+import { numbersOfRefusal } from './refusals.ts';
 import type { Secrets } from './secrets.ts';
 
 /** How requests are made. */
@@ -110,9 +111,11 @@ export class HttpClient {
       signal,
     });
     if (statusCode !== 200) {
+      const refusal = this.#refusal(statusCode, headers, url);
+      if (refusal.code === 'refused') refusal.numbers = await numbersOfRefusal(body, headers, statusCode);
       // The status says enough. A body that never ends blocks only its connection, and only for a second.
-      body.dump({ limit: 65_536, signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-      throw this.#refusal(statusCode, headers, url);
+      else body.dump({ limit: 65_536, signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
+      throw refusal;
     }
     const bytes = Buffer.from(await body.arrayBuffer());
     this.bytes += bytes.length;
