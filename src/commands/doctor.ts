@@ -14,7 +14,7 @@ import { mirrorToWrite } from '../store/file/open.ts';
 import { writing } from '../store/file/unfinished.ts';
 import { replaceable } from '../store/file/whole-file.ts';
 import { checkMirror } from '../store/write/check-mirror.ts';
-import { type FirstPage, getFirstPage, pageSizeAtFirst, pagesStated } from '../sync/pages.ts';
+import { type FirstPage, getFirstPage, pagesStated } from '../sync/pages.ts';
 import { assertPagesMax } from '../sync/read.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
@@ -169,7 +169,12 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     const errors: DocmirrorError[] = [];
     for (const list of lists)
       try {
-        const first = await getFirstPage(source, list, pageSize ?? pageSizeAtFirst, signal);
+        const first = await getFirstPage(
+          source,
+          list,
+          { wanted: pageSize, served: null, nowMs: Date.now() },
+          signal,
+        );
         assertPagesMax({ list, pagesMax }, pagesStated(first));
         pages.set(list, first);
       } catch (error) {

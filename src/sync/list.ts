@@ -11,7 +11,7 @@ import { type ListState, nothingLearnt, readState, tiesOf } from '../store/write
 import type { ListContext } from '../store/write/mirror.ts';
 import { missingRows, type Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
-import { getFirstPage, pageSizeAtFirst, pagesStated } from './pages.ts';
+import { getFirstPage, pagesStated, stillServed } from './pages.ts';
 import { assertPagesMax, drive, type ListProgress, type ListTask, Pause } from './read.ts';
 
 /** Reads a list until it is proven, and writes it in one transaction. `onFault` gets a fault of docmirror, which ends the list, too. */
@@ -173,7 +173,7 @@ async function readGrowth(
   const { count } = context.sum;
   progress.mode = 'incremental';
   const pageCount = Math.ceil(count / pageSize);
-  progress.paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true };
+  progress.paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true, isOnlySize: false };
   const identity = list.identity.by;
   const overlap = overlapOf(pageSize, identity);
   const stage = new Stage(context, state);
@@ -190,8 +190,8 @@ async function readGrowth(
     added,
   });
   const end = await drive(asking, run, null).catch((error: unknown): Growth => {
-    // The full sync reports what is wrong with the service now.
-    if (!(error instanceof ServiceError) || error.code !== 'not_found') throw error;
+    // The full sync asks for pages of another size, or reports what is wrong with the service now.
+    if (!(error instanceof ServiceError) || !['not_found', 'refused'].includes(error.code)) throw error;
     return { kind: 'full', reason: error.message };
   });
   if (end.kind === 'full') return { kind: 'refused', reason: end.reason };
@@ -205,6 +205,7 @@ async function readGrowth(
     undecided: 0,
     firstPageNo,
     pageSize,
+    servedSize: state.servedSize,
     readSince: readSince(end.answers, progress),
     journal: null,
   };
@@ -215,7 +216,9 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
   const { context, progress, source, list, signal, observer } = run;
   const stage = new Stage(context, state);
   progress.stage = stage;
-  const first = await getFirstPage(source, list, run.pageSize ?? pageSizeAtFirst, signal);
+  const nowMs = run.clock().getTime();
+  const served = stillServed(state.servedSize, context.sum.count, nowMs);
+  const first = await getFirstPage(source, list, { wanted: run.pageSize, served, nowMs }, signal);
   const { firstPageNo, pageSize, page } = first;
   progress.mode = 'full';
   progress.paging = first;
@@ -274,6 +277,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     undecided,
     firstPageNo,
     pageSize,
+    servedSize: first.served,
     readSince: readSince(answersInUse(proof), progress),
     journal: hasEndedEarly ? { older, totalBefore } : null,
   };

@@ -29,6 +29,8 @@ const defaults = {
    * serves the largest and echoes the asked size, `refuse` answers 400.
    */
   clamp: 'honest' as 'honest' | 'silent' | 'refuse',
+  /** What it says when it refuses a size. */
+  complaint: 'pageSize too large',
   /** The size by which a silent clamp computes `pageCount`. */
   silentPageCount: 'effective' as 'asked' | 'effective',
   /**
@@ -238,7 +240,7 @@ interface Asked {
 function complaintAbout({ pageNo, pageSize }: Asked, options: StandInOptions): string | undefined {
   if (!Number.isSafeInteger(pageNo) || pageNo < options.firstPage) return 'invalid pageNo';
   if (!Number.isSafeInteger(pageSize) || pageSize < 1) return 'invalid pageSize';
-  if (options.clamp === 'refuse' && pageSize > options.maxPageSize) return 'pageSize too large';
+  if (options.clamp === 'refuse' && pageSize > options.maxPageSize) return options.complaint;
   return undefined;
 }
 

@@ -25,10 +25,30 @@ export interface ListState {
   readonly retained?: KeysBeyond | null;
   /** Null if the last full reading went to its end. */
   readonly journal: Journal | null;
+  /** Null if the service refused no page size. */
+  readonly servedSize: ServedSize | null;
+}
+
+/** The page size of a service that refuses larger ones. */
+export interface ServedSize {
+  readonly pageSize: number;
+  /** Whether to send it; not if it is that of pages that are asked for without a size. */
+  readonly isSent: boolean;
+  /** Whether the service refuses even that one if it is sent. */
+  readonly isOnly: boolean;
+  /** When larger ones were refused, in milliseconds since 1970. */
+  readonly refusedAtMs: number;
 }
 
 /** The state of a list before anything is known of it. */
-export const nothingLearnt: ListState = { order: null, growth: null, names: [], pages: {}, journal: null };
+export const nothingLearnt: ListState = {
+  order: null,
+  growth: null,
+  names: [],
+  pages: {},
+  journal: null,
+  servedSize: null,
+};
 
 /** The growing end of a list, from which an incremental run begins. */
 interface GrowingEnd {
@@ -71,6 +91,7 @@ export interface ReadList {
   readonly unproven: string | null;
   readonly firstPageNo: number;
   readonly pageSize: number;
+  readonly servedSize: ServedSize | null;
   /** The moment of the oldest answer in use, as an ISO date in UTC: when the reading began. */
   readonly readSince: string;
   /** If the reading ended early: what it went on with. */
@@ -106,9 +127,13 @@ export function readState(
 ): ListState {
   const saved = savedState(sqlite, list) ?? null;
   if (saved === null) return nothingLearnt;
-  const state = JSON.parse(saved.json) as ListState;
+  // Earlier versions remember no size.
+  const { servedSize = null, ...others } = JSON.parse(saved.json) as Omit<ListState, 'servedSize'> &
+    Partial<ListState>;
+  const state: ListState = { ...others, servedSize };
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
-  if (before.symmetricDifference(ignored).size > 0) return { ...nothingLearnt, order: state.order };
+  if (before.symmetricDifference(ignored).size > 0)
+    return { ...nothingLearnt, order: state.order, servedSize };
   const newest = state.growth && newestOf(sqlite, list, state.order);
   return { ...state, growth: newest && { ...(state.growth as GrowingEnd), ...newest } };
 }
@@ -148,7 +173,7 @@ export function stateAfter(
   isSure: boolean,
   rowCount: number,
 ): Omit<ListState, 'growth'> & { readonly growth: object | null } {
-  const { proof, unproven, firstPageNo, pageSize, readSince, journal } = read;
+  const { proof, unproven, firstPageNo, pageSize, servedSize, readSince, journal } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   const known = new KnownPages(seen);
   if (journal !== null) {
@@ -158,7 +183,7 @@ export function stateAfter(
     const { totalBefore } = journal;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...known, journal: next };
+    return { ...before, growth: null, ...known, journal: next, servedSize };
   }
   const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
@@ -168,7 +193,7 @@ export function stateAfter(
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) known.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...known, journal: null };
+  return { order, growth, ...retained, ...known, journal: null, servedSize };
 }
 
 /** Pages that the next run can recall, and the names that they give. */
