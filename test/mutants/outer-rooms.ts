@@ -1082,6 +1082,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'is asked for the largest that it serves',
   },
   {
+    guards: 'a default, against a smaller number that a refusal names',
+    file: 'src/sync/pages.ts',
+    line: 'smallNamed > head.pageSize;',
+    instead: 'smallNamed > 0;',
+    test: 'test/sync/refused-sizes.test.ts',
+    name: 'is asked for the largest that it serves',
+  },
+  {
     guards: 'a size that was refused, against another try in the next night',
     file: 'src/store/write/memory.ts',
     line: 'return { order, growth, ...known, journal: null, servedSize };',

@@ -41,7 +41,8 @@ describe('a service that refuses large pages', () => {
     [120, 'pageSize must not be greater than 120', [1000, 250, 200, 120]],
     [100, '', [1000, 250, 200, 100]],
     [60, '', [1000, 250, 200, 100, 50]],
-    [30, 'at most 30', [1000, 250, 200, 100, 50, 30]],
+    [30, 'at most 30', [1000, 250, 200, 100, 50, null, 30]],
+    [30, 'page 1 of error 12', [1000, 250, 200, 100, 50, null, 30]],
     [30, '', [1000, 250, 200, 100, 50, null]],
     // Numbers that are no sizes cost a request each, and no more than a few.
     [100, 'error 997', [1000, 997, 250, 200, 100]],
@@ -63,6 +64,35 @@ describe('a service that refuses large pages', () => {
       expect(sizesAsked(scene, 1)).toEqual([pageSize]);
     },
   );
+
+  test('by a number above its default is asked for that', async () => {
+    await using scene = await setScene(
+      { ...refusing(40, 'between 1 and 40'), defaultPageSize: 20 },
+      { exports: 700 },
+    );
+    const { of } = await syncExports(scene);
+    expect(of('document-exports')).toMatchObject({ pageSize: 40, completeness: 'proven' });
+    expect(sizesAsked(scene, 7)).toEqual([1000, 250, 200, 100, 50, null, 40]);
+    await syncExports(scene);
+    expect(sizesAsked(scene, 1)).toEqual([40]);
+  });
+
+  test('even its default, and names what it serves, is asked for that', async () => {
+    await using scene = await setScene(
+      { ...refusing(30, 'at most 30'), defaultPageSize: 50 },
+      { exports: 200 },
+    );
+    for (const night of [1, 2])
+      expect((await syncExports(scene)).of('document-exports'), `${night}`).toMatchObject({
+        pageSize: 30,
+        completeness: 'proven',
+      });
+    scene.service.options.complaint = 'at most 10';
+    scene.service.options.maxPageSize = 5;
+    // The default is what it has to explain.
+    const refused = await syncScene(scene, { resources: ['document-exports'] });
+    expect(refused.of('document-exports').error?.message).toMatch(/document-exports answered 400/);
+  });
 
   test.each<[which: string, refuse: (scene: Scene) => unknown, requests: readonly [number, number]]>([
     ['larger than 100', (scene: Scene) => Object.assign(scene.service.options, refusing(100)), [2, 3]],
