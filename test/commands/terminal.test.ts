@@ -42,7 +42,7 @@ describe.concurrent('a sync on a terminal', () => {
 
   test('says in the same place that it tries again and why, and no line is left of it', async () => {
     const faults = unavailable(
-      ({ resource, pageNo, n }) => resource === 'document-exports' && (pageNo ?? 1) > 1 && n < 6,
+      ({ resource, pageNo, n }) => resource === 'document-exports' && (pageNo ?? 1) > 1 && n < 8,
     );
     await using scene = await setScene({ ...longList, faults }, { exports: 1_000 });
     const { DOCMIRROR_LOG_LEVEL: _, ...env } = scene.env;
