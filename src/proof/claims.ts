@@ -5,11 +5,13 @@ import { type Answer, addressText, beginOf, endOf, type PageAddress } from './wi
 
 /** Compares an answer with its own total. At or beyond its own total it says nothing, unless it is the first page. */
 export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' {
-  const { total, size, page, index } = answer;
+  const { total, size, page, index, pageCount } = answer;
   if (isOfEmptyList(answer)) return 'agrees';
   if (beginOf(answer) >= total && index > 0) return 'silent';
   const end = endOf(answer);
-  return (page.count >= size ? total >= end : total === end) ? 'agrees' : 'contradicts';
+  // A page of one answer that has more records than its size is the last one.
+  const isFull = page.count === size || (page.count > size && pageCount === null);
+  return (isFull ? total >= end : total === end) ? 'agrees' : 'contradicts';
 }
 
 /** Whether an answer says that the list is empty. */

@@ -84,8 +84,8 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
     while (goesOn && next < stated()) goesOn = yield* readTo(stated());
     // If one page is all that there is, a full page of the same records counts it. A total of before can have been greater.
     const [only] = answers;
-    const isOpen = only !== undefined && isOnePage(only) && !isFull(only) && only.page.count > 0;
-    if (goesOn && isOpen && answers.length === 1 && !run.hasOneSize && deducedIn(answers, run) !== null)
+    const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, run) !== null;
+    if (goesOn && isOpen && !run.hasOneSize)
       yield* run.ask([{ index: 0, size: only.page.count }], { isSecondLook });
     // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
     // total can be deduced from it; and if a page before it was not full either.

@@ -1,4 +1,4 @@
-import { checkTotal, isShort } from './claims.ts';
+import { isContradicted, isShort } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
@@ -247,7 +247,7 @@ export class Reading {
 
 /** At most this many answers that contradict their total are asked for once more. */
 const askedAgainMax = 12;
-/** Answers of one address, at most. */
+/** Answers of one address that contradict their totals, at most. */
 const sameAddressMax = 4;
 
 /** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
@@ -261,10 +261,12 @@ export function* askedAgain(
   const isOpen = (answer: Answer) => {
     const same = answers.filter(other => addressText(other) === addressText(answer));
     const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
-    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count;
-    return last === answer && same.length < sameAddressMax && isMoving;
+    // A page that is not there has no total, but that of the answer before it.
+    const isOfBefore = answer.page.count === 0 && answer.total !== run.total;
+    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;
+    return last === answer && same.filter(isContradicted).length < sameAddressMax && isMoving;
   };
-  const odd = answers.filter(answer => checkTotal(answer) === 'contradicts' && isOpen(answer));
+  const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
   const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
   return odd.length > most ? [] : yield* run.ask(odd, options);
 }

@@ -307,7 +307,7 @@ export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLoo
       identity,
     );
     const arrived = Math.max(...came.map(answer => answer.arrived));
-    found.push({ answer: { ...first, page, arrived }, within });
+    found.push({ answer: { ...first, page, arrived, pageCount: null }, within });
   }
   const [one, other] = found;
   const doAgree = one !== undefined && (other === undefined || areSameRecords([one.within], [other.within])); // guard: two readings across agree

@@ -5,6 +5,7 @@ import { CancelledError, ServiceError } from '../errors.ts';
 import { type Asking, type Batch, EndedEarly } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
+import { lostMax } from '../proof/witnesses.ts';
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
@@ -228,8 +229,9 @@ export async function drive<Result>(
     const isOwn = ask.size === pageSize && ask.sent === null;
     // A size that is ignored in silence is stated as it was asked for.
     const isStated = pagination.pageSize === ask.size || pagination.pageSize === ask.sent;
-    // The last page can have a few records more, which would be alone on the next one.
-    const isLast = pagination.pageCount === ask.index + 1 && beginOf(ask) + count === total;
+    // The last page can have a few records more, which would be alone on the next one. Its total can be of another moment.
+    const isLast =
+      pagination.pageCount === ask.index + 1 && Math.abs(beginOf(ask) + count - total) <= lostMax;
     const isOtherSize = !isOwn && (!isStated || (count > ask.size && !isLast)); // guard: size of the answer
     if (isOtherSize) return { ...none, total, wrong: wrongSize };
     return { ...none, ...read, total, wrong: null };
