@@ -1,3 +1,4 @@
+import { joinReadings, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { checkTotal, countedAnswers, isFull, sizesServed } from './claims.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
@@ -13,19 +14,11 @@ import {
   type Verdict,
 } from './reading.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
-import { pagesAcross, pagesToConfirm } from './repairs.ts';
+import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
 import { type Retained, retainedOf } from './retained.ts';
 import { areShort, causeInTotals, copiesIn } from './totals.ts';
 import { type Answer, addressText, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
-import {
-  isWholeButForWitness,
-  partsMax,
-  proveByWindows,
-  readAcross,
-  verdictByKey,
-  verdictOf,
-  weigh,
-} from './windows.ts';
+import { isWholeButForWitness, partsMax, proveByWindows, verdictByKey, verdictOf, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
 export interface Proof {
@@ -50,14 +43,12 @@ const roundTotal = 1_000;
 export function* prove(list: ListFacts): Asking<Proof> {
   const run = new Reading(list);
   try {
-    let verdict = yield* proveByWindows(run);
-    const isWhole = verdict.isProven || isWholeButForWitness(run);
-    if (isWhole && verdict.windows?.direction === 'down')
-      // guard: the front again
-      verdict = yield* lookAtFront(run, verdict.windows);
+    let verdict = yield* withFront(run, yield* proveByWindows(run));
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
       const plain = yield* proveByAgreement(run, verdict.reason as string);
-      if (plain.isProven || verdict.rule === 'agreement') verdict = plain;
+      const other = plain.isProven ? plain : yield* closeGaps(run);
+      if (other.isProven) verdict = other;
+      else if (verdict.rule === 'agreement') verdict = plain;
     }
     return yield* confirm(run, verdict);
   } catch (error) {
@@ -65,6 +56,28 @@ export function* prove(list: ListFacts): Asking<Proof> {
     // A window says what it says, whether or not others follow.
     return proofOf(run, { ...verdictOf(run), isProven: false, reason: error.message }, false);
   }
+}
+
+/** If the newest are first, their front is read again before windows prove the list. */
+function* withFront(run: Reading, verdict: Verdict): Asking<Verdict> {
+  const isWhole = verdict.isProven || isWholeButForWitness(run);
+  if (isWhole && verdict.windows?.direction === 'down')
+    // guard: the front again
+    return yield* lookAtFront(run, verdict.windows);
+  return verdict;
+}
+
+/** The pages of readings that do not agree are windows, too. If few keys are open, for example where the order of ties changes, others show these. */
+function* closeGaps(run: Reading): Asking<Verdict> {
+  const verdict = verdictByKey(run);
+  // Ids are never shared, and one that readings have shown twice is in the list twice.
+  const isPointless = run.list.identity === 'id' || run.hasOneSize || run.failed.length > 0;
+  if (verdict.windows === undefined || isPointless) return { ...verdict, isProven: false };
+  joinReadings(run, verdict.windows, openTies(verdict.windows, run.total));
+  run.isReadPlainly = true;
+  run.isFrontSeen = false;
+  run.repairsBefore = run.repairs;
+  return yield* withFront(run, yield* weigh(run));
 }
 
 /** A record that gets a new time moves to the front. So the front is read again, by another size, to what the first answer has shown. */

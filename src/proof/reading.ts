@@ -11,6 +11,7 @@ import {
   endOf,
   type Identity,
   type PageAddress,
+  type PageItems,
   type Shown,
 } from './window.ts';
 import type { OnePageFacts } from './witnesses.ts';
@@ -115,6 +116,14 @@ type AskOptions = Partial<
   Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'>
 >;
 
+/** Records that share a key, as the pages of one size show them together. */
+export interface Across {
+  readonly size: number;
+  /** These pages as one answer. */
+  readonly answer: Answer;
+  readonly within: PageItems;
+}
+
 /** The answers of a run, and how it asks for more. */
 export class Reading {
   readonly list: ListFacts;
@@ -132,8 +141,13 @@ export class Reading {
   isWitnessMissed = false;
   /** Whether it is looked for rows that would go. */
   isSecondLook = false;
-  /** How many pages were asked for to close gaps. */
+  /** How many pages were asked for to close gaps; and how many of these before the list was read plainly. */
   repairs = 0;
+  repairsBefore = 0;
+  /** Whether the list was read by pages that do not overlap, in the place of the plan. */
+  isReadPlainly = false;
+  /** What pages of one size have shown of records that share a key, by their keys. */
+  readonly across = new Map<string, Across[]>();
   /** How many readings were made by such sizes. */
   ignoredCount = 0;
   /** The pages that overlap; the first page shows by how much. */
@@ -142,13 +156,14 @@ export class Reading {
   readonly joined: Shown[] = [];
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
-  readonly #used = new Set<string>();
+  readonly #used = new Map<string, Answer>();
   #count = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
   #reached = 0;
-  /** The sum of all changes of the total. */
+  /** The sum of all changes of the total, and of each answer how much it was before. */
   #moved = 0;
+  readonly #movedBefore = new Map<Answer, number>();
 
   constructor(list: ListFacts) {
     this.list = list;
@@ -195,6 +210,16 @@ export class Reading {
   /** Whether a page was answered in this run. */
   readonly isUsed = (page: PageAddress): boolean => this.#used.has(addressText(page));
 
+  /** The newest answers at these addresses, if this run has them all and the total was the same all the while; or else null. */
+  together(pages: readonly PageAddress[]): readonly Answer[] | null {
+    const answers = pages.map(page => this.#used.get(addressText(page)));
+    const isOne = (answer: Answer | undefined): answer is Answer =>
+      answer !== undefined &&
+      this.#movedBefore.has(answer) &&
+      this.#movedBefore.get(answer) === this.#movedBefore.get(answers[0] as Answer); // guard: pages of one moment
+    return answers.every(isOne) ? answers : null;
+  }
+
   /** @throws EndedEarly if the run has asked for too many pages, or can't go on. */
   *ask(pages: readonly PageAddress[], options: AskOptions = {}): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
@@ -225,7 +250,7 @@ export class Reading {
   #hear(answers: readonly Answer[]): void {
     this.#noteMoves(answers);
     for (const answer of answers) {
-      this.#used.add(addressText(answer));
+      this.#used.set(addressText(answer), answer);
       if (answer.wrong?.kind === 'size') this.hasOneSize = true;
       if (answer.wrong?.kind === 'failed') this.failed.push(answer);
       if (answer.wrong !== null) continue;
@@ -240,6 +265,7 @@ export class Reading {
     for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
       if (answer.wrong !== null || answer.isRecalled) continue;
       if (before !== null && !before.isRecalled) this.#moved += Math.abs(answer.total - before.total);
+      this.#movedBefore.set(answer, this.#moved);
       before = answer;
     }
   }

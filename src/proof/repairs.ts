@@ -28,6 +28,11 @@ export function repairsOf(
   return pagesFor(places, sizesBetween(least, largest), end, isUsed);
 }
 
+/** The records that share a key which no window covers. */
+export function openTies(windows: KeyWindows, total: number): Tie[] {
+  return openPlaces(windows, { total, end: total, step: 0 }).filter(place => 'keys' in place);
+}
+
 /** The pages of a second look for rows: around them, or of the whole list if those are more than half of it, or records can be anywhere. */
 export function pagesToConfirm(
   { windows, ...order }: KeyWindows,

@@ -147,6 +147,8 @@ export interface Answer extends Ask {
   readonly page: PageItems;
   /** Why it says nothing; null if it says something. */
   readonly wrong: Wrong | null;
+  /** If it is several pages as one: the keys, in the order of the list, of which it says something. */
+  readonly only?: KeyRange;
   /** The oldest keys of its records that the mirror does not have like this, at most `straysMax` + 1; the oldest first. */
   readonly oldestNewKeys: readonly number[];
 }

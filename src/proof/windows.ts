@@ -1,7 +1,8 @@
+import { areTwinsApart, readAcross } from './across.ts';
 import { checkTotal, countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
 import { openRanges, windowsOf } from './cover.ts';
-import { type KeyOrder, orderOf } from './order.ts';
-import { Plan, sizesOf } from './plan.ts';
+import { orderOf } from './order.ts';
+import { Plan } from './plan.ts';
 import {
   type Asking,
   agreement,
@@ -11,22 +12,9 @@ import {
   type Reading,
   type Verdict,
 } from './reading.ts';
-import { pagesAcross, repairsOf, type Tie } from './repairs.ts';
+import { pagesAcross, repairsOf } from './repairs.ts';
 import { pagesAtEnd, shortReason } from './totals.ts';
-import {
-  type Answer,
-  allKeys,
-  areSameRecords,
-  beginOf,
-  endOf,
-  inOrder,
-  isIn,
-  itemsOf,
-  joinPages,
-  type PageAddress,
-  type PageItems,
-  reachOf,
-} from './window.ts';
+import { type Answer, allKeys, endOf, type PageAddress, reachOf } from './window.ts';
 import { isOnePageWhole, newestClaim, pageOfOlderClaim, pageOfWitness, pagesOfOnePage } from './witnesses.ts';
 
 /** How often a list on one page is asked for once more, and how often a witness is looked for. */
@@ -228,7 +216,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
     }
     // If the last page is full, the list might go on, whatever the totals say.
     const reached = run.heard.filter(isFull).map(endOf);
-    const needed = run.plan.to(Math.max(run.extent, ...reached));
+    const needed = run.isReadPlainly ? [] : run.plan.to(Math.max(run.extent, ...reached));
     if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length > 0 && further++ < pagesBeyondMax) {
@@ -242,14 +230,15 @@ export function* weigh(run: Reading): Asking<Verdict> {
       yield* run.ask(atEnd, { isSecondLook });
       continue;
     }
-    // A second look can have as many once more.
-    const most = Math.max(repairsMin, needed.length) * (isSecondLook ? 2 : 1);
+    // After plain readings few gaps should be left. A second look can have as many once more.
+    const few = Math.ceil((run.total / run.list.largest) * probedShare);
+    const most = run.repairsBefore + Math.max(repairsMin, needed.length || few) * (isSecondLook ? 2 : 1);
     const { pages, across } = repairsOf(
       verdict.windows,
       { total: run.total, largest: run.list.largest },
       run.isUsed,
     );
-    const before = run.repairs;
+    const [before, heardBefore] = [run.repairs, run.heard.length];
     // The places of the others are known better once these have come.
     const partEnd = Math.min(most, before + Math.max(run.partMax, run.heard.length / partsMax));
     run.repairs += (yield* run.ask(pages.slice(0, Math.max(0, partEnd - before)), { isSecondLook })).length;
@@ -257,7 +246,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
       if (run.repairs >= partEnd || run.hasOneSize) break;
       run.repairs += yield* readAcross(run, verdict.windows, tie, isSecondLook);
     }
-    if (run.repairs === before || run.hasOneSize) return verdict;
+    if (run.heard.length === heardBefore || run.hasOneSize) return verdict;
   }
 }
 
@@ -273,58 +262,4 @@ function isCostly(run: Reading): boolean {
   const inBatches = heard.filter(({ page, size }) => page.count === size && page.least === page.greatest);
   // One of the pages is for the end, where the list goes on.
   return pages.length - 1 + 2 * Math.max(inBatches.length, toReadAcross) > repairsShare * heard.length;
-}
-
-/** Reads records that share a key across pages (*If exports share a time* in docs/proof.md). Returns how many pages were asked for. */
-export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLook: boolean): Asking<number> {
-  const { direction, slack, strays } = order;
-  const { largest, identity } = run.list;
-  // A record between two of these pages can be a slack behind one that is a slack behind these keys.
-  const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
-  const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
-  let count = 0;
-  const found: { answer: Answer; within: PageItems }[] = [];
-  // No cache can have kept a page that this run has not asked for.
-  const isUnused = (size: number) => !pagesAcross(tie, size, run.total).some(run.isUsed);
-  const unused = sizesOf(largest, run.list.run).find(isUnused) ?? (run.otherSizes.at(-1) as number);
-  for (const size of isSecondLook ? [unused] : [largest, run.otherSizes[0] as number]) {
-    const pages = pagesAcross(tie, size, run.total);
-    const came = [...(yield* run.ask(pages, { isSecondLook }))].sort((a, b) => a.index - b.index);
-    count += pages.length;
-    const [first] = came;
-    const isConnected = came.every(({ total, wrong, page }, at) => {
-      const isFull = at === came.length - 1 || page.count === size;
-      return wrong === null && total === first?.total && isFull;
-    });
-    if (first === undefined || came.length < pages.length || !isConnected) return count;
-    // Of identical records that are on two pages, no page shows all.
-    if (areTwinsApart(came, 0)) return count; // guard: twins on two pages
-    const items = itemsOf(came.map(answer => answer.page));
-    const page = joinPages(items, identity);
-    if (page.slack(direction, strays) > slack) return count;
-    const within = joinPages(
-      items.filter(item => isWithin(item.page.keys[item.at] as number)),
-      identity,
-    );
-    const arrived = Math.max(...came.map(answer => answer.arrived));
-    found.push({ answer: { ...first, page, arrived, pageCount: null }, within });
-  }
-  const [one, other] = found;
-  const doAgree = one !== undefined && (other === undefined || areSameRecords([one.within], [other.within])); // guard: two readings across agree
-  if (doAgree) run.heard.push(one.answer);
-  if (doAgree) run.joined.push(one.answer);
-  return count;
-}
-
-/** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
-function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
-  const first = new Map<number, readonly [answer: Answer, place: number]>();
-  for (const answer of answers)
-    for (const [at, record] of answer.page.records.entries()) {
-      const place = beginOf(answer) + at;
-      const [shownBy, before] = first.get(record) ?? [answer, place];
-      if (shownBy !== answer && Math.abs(before - place) > apart) return true;
-      first.set(record, [shownBy, before]);
-    }
-  return false;
 }

@@ -26,8 +26,8 @@ export interface Service {
   readonly pageCountOf?: (ask: Ask) => number;
 }
 
-/** Plays a proof against a service, and returns what it proved with all that was asked for. */
-function play<Result>(asking: Asking<Result>, service: Service): { result: Result; asked: Ask[] } {
+/** Plays a part of a proof against a service, and returns what it proved with all that was asked for. */
+export function play<Result>(asking: Asking<Result>, service: Service): { result: Result; asked: Ask[] } {
   const asked: Ask[] = [];
   let tick = 0;
   let step = asking.next();

@@ -64,6 +64,8 @@ export const guardsOfLongLists: readonly string[] = [
   'records without a key are strays',
   'twins on two pages',
   'two readings across agree',
+  'pages read across say nothing of other keys',
+  'pages of one moment',
   'a further reading is complete',
   'only new records shift others to the next page',
   'a record is shifted in one reading',

@@ -1,0 +1,117 @@
+import type { KeyOrder } from './order.ts';
+import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
+import type { Across, Asking, Reading } from './reading.ts';
+import { pagesAcross, type Tie } from './repairs.ts';
+import { type Answer, areSameRecords, beginOf, inOrder, isIn, itemsOf, joinPages } from './window.ts';
+
+/** So many page sizes are asked for at once. */
+const sizesAtOnce = 2;
+
+/**
+ * Reads records that share a key across pages, until those of two sizes show the same (*If exports share a time* in docs/proof.md). It asks
+ * for pages of two more sizes at most, and returns for how many; of none if that does not help.
+ */
+export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLook: boolean): Asking<number> {
+  let [count, sizes] = [0, 0];
+  for (const size of sizesFor(run, tie, isSecondLook)) {
+    const pages = pagesAcross(tie, size, run.total);
+    const heard = isSecondLook ? null : run.together(pages);
+    if (heard === null && (sizes++ === sizesAtOnce || run.hasOneSize)) break;
+    if (heard === null) count += pages.length;
+    const came = heard ?? (yield* run.ask(pages, { isSecondLook }));
+    if (came.length === pages.length && joinAcross(run, order, tie, came)) break;
+  }
+  return count;
+}
+
+/** Joins the pages of readings that do not overlap, at keys whose records two of them show alike. */
+export function joinReadings(run: Reading, order: KeyOrder, ties: readonly Tie[]): void {
+  for (const tie of ties)
+    for (const size of [run.list.largest, ...run.otherSizes]) {
+      const heard = run.together(pagesAcross(tie, size, run.total));
+      if (heard !== null && joinAcross(run, order, tie, heard)) break;
+    }
+}
+
+/** Notes what pages of one size show of records that share a key. If those of another size show the same, they count as one answer. */
+function joinAcross(run: Reading, order: KeyOrder, tie: Tie, came: readonly Answer[]): boolean {
+  const now = acrossOf(run, order, tie, came);
+  if (now === null) return false;
+  const name = `${tie.keys.from} ${tie.keys.to}`;
+  const before = run.across.get(name) ?? [];
+  // Pages that have come already say nothing new.
+  if (before.some(({ size, answer }) => size === now.size && answer.asked === now.answer.asked)) return false;
+  const isSame = ({ size, within }: Across) => size !== now.size && areSameRecords([within], [now.within]);
+  const doAgree = now.answer.isSecondLook || before.some(isSame); // guard: two readings across agree
+  run.across.set(name, [...before, now]);
+  if (!doAgree) return false;
+  run.heard.push(now.answer);
+  run.joined.push(now.answer);
+  return true;
+}
+
+/** The sizes to read by, the best ones first: those with the fewest pages. A second look has one that this run has not used. */
+function sizesFor(
+  { list, total, otherSizes, isUsed }: Reading,
+  tie: Tie,
+  isSecondLook: boolean,
+): readonly number[] {
+  const { largest, run } = list;
+  const countOf = (size: number) => pagesAcross(tie, size, total).length;
+  const byCount = (sizes: readonly number[]) => sizes.toSorted((a, b) => countOf(a) - countOf(b));
+  if (isSecondLook) {
+    // No cache can have kept a page that this run has not asked for.
+    const unused = sizesOf(largest, run).filter(size => !pagesAcross(tie, size, total).some(isUsed));
+    return [byCount(unused)[0] ?? (otherSizes.at(-1) as number)];
+  }
+  const first = [largest, ...otherSizes];
+  const others = sizesBetween(Math.ceil(largest * smallestShare), largest).filter(
+    size => !first.includes(size),
+  );
+  return [...first, ...byCount(others)];
+}
+
+/** What pages of one size show together of records that share a key; null if they are not of one moment. */
+function acrossOf(
+  run: Reading,
+  { direction, slack, strays }: KeyOrder,
+  tie: Tie,
+  answers: readonly Answer[],
+): Across | null {
+  const came = [...answers].sort((a, b) => a.index - b.index);
+  const [first] = came;
+  const isConnected = came.every(({ total, wrong, page, size }, at) => {
+    const isFull = at === came.length - 1 || page.count === size;
+    return wrong === null && total === first?.total && isFull;
+  });
+  if (first === undefined || !isConnected) return null;
+  // Of identical records that are on two pages, no page shows all.
+  if (areTwinsApart(came, 0)) return null; // guard: twins on two pages
+  // A record between two of these pages can be a slack behind one that is a slack behind these keys.
+  const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
+  const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
+  const { identity } = run.list;
+  const items = itemsOf(came.map(answer => answer.page));
+  const page = joinPages(items, identity);
+  if (page.slack(direction, strays) > slack) return null;
+  const within = joinPages(
+    items.filter(item => isWithin(item.page.keys[item.at] as number)),
+    identity,
+  );
+  const arrived = Math.max(...came.map(answer => answer.arrived));
+  // A record of another key can have moved from one page to another.
+  return { size: first.size, answer: { ...first, page, arrived, pageCount: null, only: tie.keys }, within };
+}
+
+/** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
+export function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
+  const first = new Map<number, readonly [answer: Answer, place: number]>();
+  for (const answer of answers)
+    for (const [at, record] of answer.page.records.entries()) {
+      const place = beginOf(answer) + at;
+      const [shownBy, before] = first.get(record) ?? [answer, place];
+      if (shownBy !== answer && Math.abs(before - place) > apart) return true;
+      first.set(record, [shownBy, before]);
+    }
+  return false;
+}
