@@ -16,16 +16,22 @@ export interface Outgrown extends AsyncDisposable {
   readonly service: StandIn;
 }
 
+/** Makes a run over the service. Any number of records can be removed, and no request is tried again. */
+type Sync = (service: StandIn, options: { readonly fullEveryMs?: number }) => Promise<unknown>;
+
 /**
  * Makes a mirror with each kind of row that an upgrade must carry over. The service sends `language`, `pageTotal` and
  * `reviewerConnection`, in values that fit a column of that kind and in values that don't.
  */
-export async function makeOutgrownMirror(path: string): Promise<Outgrown> {
+export async function makeOutgrownMirror(
+  path: string,
+  run: Sync = (of, options) =>
+    syncScene({ service: of, database: path }, { allowMassRemoval: true, giveUpAfterMs: 0, ...options }),
+): Promise<Outgrown> {
   const service = await startStandIn({ maxPageSize: 10 });
   const { lists } = service;
   const exportAt = (at: number) => lists['document-exports'][at] as SampleItem;
-  const sync = (options = {}) =>
-    syncScene({ service, database: path }, { allowMassRemoval: true, giveUpAfterMs: 0, ...options });
+  const sync = (options = {}) => run(service, options);
 
   // Run 1: everything is new.
   lists['document-exports'] = make(130, exportWithNewFields);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import Database from 'better-sqlite3';
-import { mainPath, programPath } from './program.ts';
+import { mainPath, programFolder, programPath } from './program.ts';
 
 export interface CliOptions {
   /** All that the process gets besides `PATH`, `HOME` and `TZ`. */
@@ -17,6 +17,8 @@ export interface CliOptions {
   signal?: AbortSignal;
   /** A process that takes longer is killed and its result is an error. */
   timeoutMs?: number;
+  /** The folder of another program's package; the program of the sources is run if it is left out. */
+  program?: string;
 }
 
 export interface CliResult {
@@ -40,8 +42,9 @@ const nodesOwn = /^(NODE_|TZ$)/;
  */
 export async function runCli(args: string[], options: CliOptions = {}): Promise<CliResult> {
   if (Object.keys(options.env ?? {}).some(name => nodesOwn.test(name))) return runProcess(args, options);
-  const { main } = (await import(/* @vite-ignore */ mainPath)) as typeof import('../../src/commands/main.ts');
-  const { cwd } = options;
+  const { cwd, program } = options;
+  const path = program === undefined ? mainPath : join(program, programFolder, 'main.js');
+  const { main } = (await import(/* @vite-ignore */ path)) as typeof import('../../src/commands/main.ts');
   if (cwd !== undefined) {
     // A process has one working folder.
     if (runningIn > 0 && folder !== cwd) return runProcess(args, options);
@@ -88,7 +91,9 @@ export function runProcess(args: string[], options: CliOptions = {}): Promise<Cl
 /** Starts docmirror in a process of its own; disposal kills it if it still runs. */
 export function spawnCli(args: string[], options: CliOptions = {}): RunningCli {
   // Without `--`, Node itself looks for a file that `--env-file` names, also behind the script, and ends with 9 if there is none.
-  const child = spawn(process.execPath, ['--', programPath, ...args], {
+  const { program } = options;
+  const path = program === undefined ? programPath : join(program, programFolder, 'cli.js');
+  const child = spawn(process.execPath, ['--', path, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inheritedEnv(), ...options.env },
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),

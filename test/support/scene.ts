@@ -16,6 +16,8 @@ export interface Scene extends AsyncDisposable {
   readonly folder: string;
   readonly database: string;
   readonly env: Record<string, string>;
+  /** The folder of the program that runs, if it is not that of the sources. */
+  readonly program?: string;
   run(...args: string[]): Promise<CliResult>;
   sync(...args: string[]): Promise<Synced>;
 }
@@ -66,6 +68,13 @@ export function startingFrom({ service, database }: Scene): () => Scene {
     Object.assign(service.options, options);
     return sceneIn(folder, service, async () => undefined);
   };
+}
+
+/** The same scene with another program, whose package is in a folder. */
+export function withProgram(scene: Scene, program: string): Scene {
+  const run = (...args: string[]) => runCli(args, { env: scene.env, cwd: scene.folder, program });
+  const sync = async (...args: string[]) => toSynced(await run('sync', '--json', ...args));
+  return { ...scene, program, run, sync };
 }
 
 function sceneIn(folder: TemporaryFolder, service: StandIn, close: () => Promise<void>): Scene {

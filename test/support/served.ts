@@ -17,6 +17,7 @@ export async function serveScene(scene: Scene, ...args: string[]): Promise<Serve
     env: { DOCMIRROR_DATABASE: scene.database, DOCMIRROR_LOG_LEVEL: 'warn' },
     // It ends with its test, however long a browser takes for its pages on a busy machine.
     timeoutMs: 300_000,
+    ...(scene.program !== undefined && { program: scene.program }),
   });
   const { stdout } = cli.child;
   if (stdout === null) throw new Error('The server has no standard output.');
