@@ -44,7 +44,7 @@ export function planOf(
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && unproven === null && journal === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + settlement.added - missing.length) : null;
-  const going = new Set(goingOf());
+  const going = new Set(mayGo() ? gone : []);
   const kept = gone.length - going.size;
   return {
     settlement,
@@ -58,17 +58,16 @@ export function planOf(
     outdated: stage.hasRecalled ? short : null,
   };
 
-  /** Rows that are gone and can be removed: all, or only older versions, or none if a rejected record might be one of them. */
-  function goingOf(): number[] {
-    if (gone.length === 0) return [];
-    if (rejected.hasUnreadableNew(sqlite, context.records.last('sure', list.resource)?.runId ?? 0)) return [];
-    const isOlder = (row: number) => records.isOlderVersion(row, settlement);
+  /** Whether rows that are gone can be removed. A rejected record might be one of them, and they might be too many. */
+  function mayGo(): boolean {
+    if (gone.length === 0) return true;
+    if (rejected.hasUnreadableNew(sqlite, context.records.last('sure', list.resource)?.runId ?? 0))
+      return false;
     const settled = context.records.last('settled', list.resource);
     // Only rows up to the last settled run count: otherwise the next run could remove all that this one withholds.
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
-    const count = gone.filter(row => !isOlder(row) && table.read(row).firstSeenRunId <= settledRunId).length;
-    const mayAllGo = short === null && mayRemove(count, settled?.recordCount ?? sum.count, removals);
-    return mayAllGo ? gone : gone.filter(isOlder);
+    const count = gone.filter(row => table.read(row).firstSeenRunId <= settledRunId).length;
+    return short === null && mayRemove(count, settled?.recordCount ?? sum.count, removals);
   }
 }
 

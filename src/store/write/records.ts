@@ -201,12 +201,6 @@ export class Records {
     return this.#shown.has(row) || this.#staged.has(row);
   }
 
-  /** Whether a row that no answer leaves room for is only an older version of a record that is in the list. */
-  isOlderVersion(row: number, { settled }: Settlement): boolean {
-    const twin = this.#twins.get(row);
-    return twin !== undefined && settled.has(twin.record);
-  }
-
   /** What the answers say, the oldest first. */
   settle(answers: readonly ShownRecords[]): Settlement {
     const settled = settle(answers, this.#open, record => this.rowsOf(record), this.#isOfIds);
