@@ -22,8 +22,6 @@ export interface Settings {
   readonly environment: Environment;
   /** The variables that came from the file that `--env-file` names. */
   readonly inEnvFile: ReadonlySet<string>;
-  /** The file that the relative path of the mirror in that file meant up to 0.3; null or left out if there is none. */
-  readonly oldDatabase?: string | null;
   readonly flags: Given;
 }
 

@@ -58,13 +58,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
     const { copyOfBefore: copy } = mirror;
     if (copy !== null)
       logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');
-    const { oldDatabase, flags } = context.settings;
-    if (isNew && oldDatabase && flags.database === undefined)
-      logger.warn(
-        { database, oldDatabase },
-        'there was no mirror here; it was made. Up to 0.3, the relative path in the env file meant another file: if that is your mirror, write its whole path',
-      );
-    else if (isNew) logger.info({ database }, 'there was no mirror here; it was made');
+    if (isNew) logger.info({ database }, 'there was no mirror here; it was made');
     if (onPlannedChange === undefined) context.notifier?.begun();
     const source = openService(service, config, context, signal, logger, observer);
     try {

@@ -1,5 +1,5 @@
-import { existsSync, statSync } from 'node:fs';
-import { dirname, isAbsolute, resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, isAbsolute } from 'node:path';
 import { parseEnv } from 'node:util';
 import { UsageError } from '../errors.ts';
 import type { Environment } from './resolve.ts';
@@ -49,16 +49,8 @@ export function withEnvFile(path: string, environment: Environment) {
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
   return {
     inEnvFile: new Set(set.map(([name]) => name)),
-    oldDatabase: oldDatabaseOf(parseEnv(text), folder),
     environment: Object.fromEntries([...others, ...set]),
   };
-}
-
-/** The file that a relative path of the mirror meant up to 0.3, by the current folder; null if there is none, or if it is the same one. */
-function oldDatabaseOf({ DOCMIRROR_DATABASE: given }: Environment, folder: string): string | null {
-  const old = given?.trim() ?? '';
-  const isOther = old !== '' && resolve(old) !== resolve(folder, old);
-  return isOther && existsSync(old) ? resolve(old) : null;
 }
 
 const fileVariables: readonly string[] = [

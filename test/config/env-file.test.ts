@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
@@ -122,26 +122,6 @@ describe('--env-file', () => {
     const { stdout } = await scene.run('doctor', '--give-up-after', '0', '--env-file', file);
     expect(stdout).toContain('http://127.0.0.1:9 ');
     expect(stdout).not.toContain('127.0.0.1:10');
-  });
-
-  test('tells once that its relative path leaves a mirror of 0.3 in the current folder behind', async () => {
-    await using scene = await setScene({}, { exports: 1 });
-    expect(await scene.sync()).toMatchObject({ code: 0 });
-    const folder = join(scene.folder, 'etc');
-    mkdirSync(folder);
-    const file = join(folder, 'one.env');
-    writeFileSync(file, 'DOCMIRROR_DATABASE=mirror.sqlite\n');
-    const sync = () => scene.run('sync', '--env-file', 'etc/one.env');
-    const { code, stderr } = await sync();
-    expect(code).toBe(0);
-    const told = { level: 'warn', database: 'etc/mirror.sqlite', oldDatabase: scene.database };
-    const lines = stderr.trimEnd().split('\n');
-    expect(lines.map(line => JSON.parse(line))).toContainEqual(expect.objectContaining(told));
-    expect((await sync()).stderr).not.toContain('oldDatabase');
-    // A whole path has only one meaning.
-    rmSync(join(folder, 'mirror.sqlite'));
-    writeFileSync(file, `DOCMIRROR_DATABASE=${join(folder, 'mirror.sqlite')}\n`);
-    expect((await sync()).stderr).not.toContain('oldDatabase');
   });
 
   test('can be a pipe, but not one that was empty', async () => {
