@@ -63,9 +63,7 @@ export class MirrorLock implements Disposable {
     try {
       const kind = kindOfOpen(this.#sqlite);
       if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
-      // The locks of 0.3.0 have a log.
-      for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE', 'journal_mode = DELETE'])
-        this.#sqlite.pragma(setting);
+      for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE']) this.#sqlite.pragma(setting);
       const table = 'CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT';
       const made = kind === 'empty' ? `${table}; PRAGMA application_id = ${applicationIds.lock};` : '';
       this.#sqlite.exec(`BEGIN EXCLUSIVE; ${made} COMMIT`);
