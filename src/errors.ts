@@ -4,7 +4,8 @@ export const advice = {
   mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
   mirror_file:
     'The mirror stays as it is, and the next run fails, too. Name another file, correct its permissions, or restore a backup. To check it:\n    docmirror doctor',
-  mirror_too_old: 'Move the file away together with all files that begin with its name, and sync again.',
+  mirror_too_old:
+    'Nothing was changed. This version goes on with mirrors and backups of 0.5. One of 0.3 or 0.4: run docmirror 0.5 once, which restores a backup, too. One of 0.2: move it away with all files that begin with its name, and sync again.',
   upgrade_needed: 'The next run copies the mirror and brings it up to date:\n    docmirror sync',
   mirror_altered:
     'Another program changed what docmirror wrote. Restore a backup, or read all lists again. To see what was changed:\n    docmirror verify',
@@ -145,18 +146,18 @@ export class MirrorFileError extends DocmirrorError {
 
 /** A file that docmirror does not touch: it is not docmirror's own, or another version of docmirror wrote its format. */
 export class RefusedFileError extends MirrorFileError {
-  constructor(message: string, options: { code?: ErrorCode } = {}) {
-    super(message, { ...options, exitCode: exitCodes.usage });
+  constructor(message: string, options: { code?: ErrorCode; exitCode?: number } = {}) {
+    super(message, { exitCode: exitCodes.usage, ...options });
   }
 }
 
-/** A mirror or share in a format that this docmirror does not read. The file stays as it is; a sync or a newer docmirror is needed. */
+/** A mirror or share in a format that this docmirror does not read. The file stays as it is; a sync or another docmirror is needed. */
 export class OtherShapeError extends RefusedFileError {
   /** The message without the path, for clients of a server. */
   readonly withoutPath: string;
 
   /** @param what what the file is, and what to do, in words that follow its path. */
-  constructor(path: string, what: string, options?: { code: ErrorCode }) {
+  constructor(path: string, what: string, options?: { code: ErrorCode; exitCode?: number }) {
     super(`${path} ${what}`, options);
     this.withoutPath = `The mirror ${what}`;
   }

@@ -46,7 +46,8 @@ export const serve = command({
     try {
       readMirror(database, () => undefined);
     } catch (error) {
-      if (!(error instanceof OtherShapeError)) throw error;
+      // No run brings one up to date that is too old.
+      if (!(error instanceof OtherShapeError) || error.code === 'mirror_too_old') throw error;
       logger.warn(loggedError(error), 'The mirror is not served until it is upgraded.');
     }
     const server = await startServer({

@@ -15,11 +15,13 @@ import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
   assertNotLater,
   fileBehind,
+  isTooOld,
   isYetToMake,
   kindOf,
   mirrorToWrite,
   openMirrorForReading,
   openOfAnyShape,
+  refusal,
   shapeOf,
 } from '../file/open.ts';
 import { shareOwner } from '../file/rights.ts';
@@ -52,6 +54,8 @@ interface BackupOptions extends VerifyOptions {
  * the audit finds a difference, `made` is null. Throws a UsageError, RefusedFileError or MirrorFileError; an existing file is unchanged.
  */
 export async function backUp(source: string, { destination, keep, labels, ...options }: BackupOptions) {
+  // A mirror that is refused leaves no folder behind.
+  openMirrorForReading(source).close();
   const wanted = keep === null ? destinationFile(source, destination) : nameInFolder(destination, source);
   using copy = new DatabaseCopy(resolve(wanted));
   try {
@@ -83,6 +87,7 @@ function destinationFile(source: string, destination: string): string {
   const refuse = (why: string) =>
     new RefusedFileError(`${destination} is ${why}. It was left as it is; name another file.`);
   const kind = kindOf(path);
+  if (isTooOld(kind)) throw refusal(destination, kind);
   if (!['none', 'empty', 'mirror'].includes(kind)) throw refuse('not a backup of a mirror');
   assertOneMirror(path, source, 'name another file.');
   if (existsSync(lockPath(path)))
@@ -196,6 +201,8 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
   const path = mirrorToWrite(target);
   if (resolve(fileBehind(copy)) === resolve(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
+  const kind = readingCopy(copy, () => kindOf(fileBehind(copy)));
+  if (isTooOld(kind)) throw refusal(copy, kind);
   assertOneMirror(copy, path, 'move the mirror away first, if that is what you want.');
   const stated = identityOf(copy);
   // If there is no mirror yet, only the service shows that the backup is another tenant's.
@@ -228,13 +235,20 @@ export function receiptsRestored(mirror: string): number | undefined {
 }
 
 function fill(file: DatabaseCopy, copy: string) {
-  try {
+  return readingCopy(copy, () => {
     using source = openOfAnyShape(copy);
     const { sqlite } = source;
     assertNotLater(sqlite, copy);
     file.fill(sqlite);
     const receipts = new ReceiptLog(sqlite).head()?.treeSize ?? 0;
     return { isOlder: shapeOf(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0, receipts };
+  });
+}
+
+/** Does some work that reads a copy. Throws a MirrorFileError with exit code 4 if the copy is damaged. */
+function readingCopy<T>(copy: string, work: () => T): T {
+  try {
+    return work();
   } catch (error) {
     const cause = error instanceof MirrorFileError ? error.cause : error;
     if (!codeOf(cause)?.startsWith('SQLITE_CORRUPT')) throw error;

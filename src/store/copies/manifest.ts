@@ -3,6 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { anyObject, object, optional, orNull, text, type ValueOf, whole } from '../../contract/shapes.ts';
+import { codeOf } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { readBeside } from '../file/beside.ts';
 import { openMirrorForReading, openOfAnyShape } from '../file/open.ts';
@@ -75,13 +76,14 @@ function statedIn(sqlite: Database.Database) {
   return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
 }
 
-/** The same of a file; all is null if it can't be read. */
+/** The same of a file or, if it is too old to be read, of its manifest; all is null if it can't be read. */
 export function identityOf(path: string) {
   try {
     using file = openOfAnyShape(path, ['mirror', 'share']);
     return statedIn(file.sqlite);
-  } catch {
-    return { mirrorId: null, baseUrl: null };
+  } catch (error) {
+    const manifest = codeOf(error) === 'mirror_too_old' ? readManifest(path) : null;
+    return { mirrorId: manifest?.mirrorId ?? null, baseUrl: manifest?.baseUrl ?? null };
   }
 }
 

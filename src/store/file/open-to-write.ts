@@ -5,7 +5,6 @@ import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
-import { registerInstant } from '../tables/list-table.ts';
 import { completeMirror } from '../tables/views.ts';
 import { DatabaseCopy } from './database-copy.ts';
 import {
@@ -86,7 +85,7 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   }
   sqlite.pragma('synchronous = FULL');
   if (shape === 'current') return null;
-  // As the mirrors of 0.3.0 have it, so that all mirrors have the same tables.
+  // Drizzle would write it in other words, and all mirrors have the same tables.
   sqlite.exec(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
   );
@@ -105,15 +104,10 @@ function copyFirst(sqlite: Database.Database, path: string): void {
   copy.putInPlace();
 }
 
-/** Everything that is not in the migrations: views, triggers, times as numbers, and for an older mirror its receipt. */
+/** Everything that is not in the migrations: views, triggers, and for an older mirror its receipt. */
 function complete(sqlite: Database.Database): void {
   completeMirror(sqlite);
-  registerInstant(sqlite);
-  sqlite.exec(
-    'UPDATE document_exports SET exported_at_ms = instant_ms(exported_at) WHERE exported_at_ms IS NULL',
-  );
   if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
-  sqlite.pragma(`application_id = ${applicationIds.mirror}`);
   sqlite.pragma(`user_version = ${currentShape}`);
 }
 

@@ -6,6 +6,7 @@ import { readMigrationFiles } from 'drizzle-orm/migrator';
 import {
   codeOf,
   DocmirrorError,
+  exitCodes,
   MirrorFileError,
   OtherShapeError,
   RefusedFileError,
@@ -19,14 +20,19 @@ import { explaining } from './sqlite-errors.ts';
 /** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
 export const applicationIds = { mirror: 0x64_6f_63_6d, lock: 0x64_6f_63_73, share: 0x64_6f_63_68 } as const;
 
+const ofOlder = (release: string) =>
+  `was made by docmirror ${release}, which this version can't read. Run docmirror 0.5 once: its "docmirror sync" brings it up to date, and this version goes on with it.`;
+
 /** The kinds of file that a command can find at a path, each with the words that refuse it for a mirror. */
 const refusals = {
   none: '',
   /** A file of no bytes, or a database without tables and without another program's id. */
   empty: '',
   mirror: '',
-  'old mirror':
+  'mirror of 0.2':
     'was made by docmirror 0.2, which this version can\'t read. Move it away, and run "docmirror sync".',
+  'mirror of 0.3': ofOlder('0.3'),
+  'mirror of 0.4': ofOlder('0.4'),
   share: 'is a share, a copy for readers. Name the mirror that it was made from.',
   lock: 'is the lock of a mirror. Name the mirror itself.',
   'another database': 'is an SQLite database of another program. It was left as it is; name another file.',
@@ -35,14 +41,24 @@ const refusals = {
 
 type FileKind = keyof typeof refusals;
 
-/** Says why a file can't be the mirror. */
-export function refusal(path: string, kind: FileKind): RefusedFileError {
-  const code = kind === 'old mirror' ? 'mirror_too_old' : 'mirror_file';
-  return new RefusedFileError(`${path} ${refusals[kind]}`, { code });
+/** The mirrors that this version does not read, and the last `user_version` that the release of each wrote. */
+const tooOld: readonly { readonly kind: FileKind; readonly shape: number }[] = [
+  { kind: 'mirror of 0.2', shape: 5 },
+  { kind: 'mirror of 0.3', shape: 6 },
+  { kind: 'mirror of 0.4', shape: 7 },
+];
+
+/** True for a mirror, or a backup of one, of 0.4 or older. */
+export function isTooOld(kind: FileKind): boolean {
+  return tooOld.some(each => each.kind === kind);
 }
 
-/** The first `user_version` of a mirror that can be brought up to date; 0.2 wrote up to 5. */
-const firstShape = 6;
+/** Says why a file can't be the mirror. */
+export function refusal(path: string, kind: FileKind): RefusedFileError {
+  const words = refusals[kind];
+  if (!isTooOld(kind)) return new RefusedFileError(`${path} ${words}`);
+  return new OtherShapeError(path, words, { code: 'mirror_too_old', exitCode: exitCodes.failed });
+}
 
 /** How long a statement waits for the lock of another program before it fails, in milliseconds. */
 export const busyTimeoutMs: number = 1_000;
@@ -125,7 +141,8 @@ export function kindOfOpen(sqlite: Database.Database): FileKind {
     const version = Number(sqlite.pragma('user_version', { simple: true }));
     if (id === applicationIds.lock) return 'lock';
     if (id === applicationIds.share) return 'share';
-    if (id === applicationIds.mirror && version > 0) return version < firstShape ? 'old mirror' : 'mirror';
+    if (id === applicationIds.mirror && version > 0)
+      return tooOld.find(({ shape }) => version <= shape)?.kind ?? 'mirror';
     if (version > 0 || (id !== 0 && id !== applicationIds.mirror)) return 'another database';
     if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined)
       return 'empty';
@@ -226,7 +243,7 @@ export const migrationsFolder = join(packageFolder, 'migrations');
 export const migrations = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
 
 /** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
-export const currentShape = firstShape - 1 + migrations.length;
+export const currentShape = 5 + migrations.length;
 
 /** How the shape of a mirror's tables compares with the current one; `none` if the mirror was never finished. */
 export function shapeOf(sqlite: Database.Database): 'none' | 'older' | 'current' | 'later' {

@@ -1,7 +1,7 @@
 import { appendFileSync, statSync } from 'node:fs';
 import { codeOf, RefusedFileError } from '../../errors.ts';
 import { behindLink, isOpenFile } from './links.ts';
-import { kindOf } from './open.ts';
+import { isTooOld, kindOf } from './open.ts';
 import { privateFileMode } from './rights.ts';
 import { Unfinished, writing } from './unfinished.ts';
 
@@ -51,7 +51,8 @@ export function replaceable(path: string): string {
     if (/(-(wal|shm|journal)|\.lock)$/.test(file))
       throw refuse('a name that SQLite or docmirror uses beside a mirror');
     if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) throw refuse('not a regular file');
-    if (kindOfReadable(path, file).endsWith('mirror')) throw refuse('a mirror, or a backup of one');
+    const kind = kindOfReadable(path, file);
+    if (kind === 'mirror' || isTooOld(kind)) throw refuse('a mirror, or a backup of one');
     return file;
   });
 }

@@ -54,9 +54,6 @@ function expectRefused({ code, stderr, stdout }: CliResult, ...words: (string | 
 }
 
 const foreign = 'CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT)';
-const made02 = 'PRAGMA application_id = 1685021549; PRAGMA user_version = 5; CREATE TABLE sync_runs (id)';
-const tooOld = /was made by docmirror 0\.2.*away, and run "docmirror sync"/;
-
 const database = (sql: string) => (path: string) => execute(path, sql);
 
 test.each<[what: string, said: RegExp, make: (path: string, scene: Scene) => void]>([
@@ -64,7 +61,6 @@ test.each<[what: string, said: RegExp, make: (path: string, scene: Scene) => voi
   ['one with a log', /another program/, database(`PRAGMA journal_mode = WAL; ${foreign}`)],
   ['one with an id of its own', /another program/, database('PRAGMA application_id = 7; CREATE TABLE x (y)')],
   ['an empty one whose version a program has set', /another program/, database('PRAGMA user_version = 7')],
-  ['a mirror of 0.2', tooOld, database(made02)],
   [
     'a mirror of a newer docmirror',
     /newer docmirror/,
