@@ -1,8 +1,10 @@
+import { readAcross } from './across.ts';
 import { countedAnswers } from './claims.ts';
-import { openRanges, windowsOf } from './cover.ts';
+import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
 import { type Asking, type ListFacts, Reading } from './reading.ts';
+import { openTies } from './repairs.ts';
 import type { PlaceRange } from './ties.ts';
 import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
 
@@ -25,6 +27,8 @@ export type Growth =
 
 /** An incremental sync that needs more pages than this becomes a full sync. */
 const growthPagesMax = 200;
+/** And one that meets more ties than this that no page can hold reads on without them. */
+const acrossMax = 4;
 
 /** The same proof for the keys at the growing end: see *Incremental syncs* in docs/proof.md. Records that arrive meanwhile are included. */
 export function* proveGrowth(list: KnownList): Asking<Growth> {
@@ -39,6 +43,9 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
   // Pages come one after the other, so each shows where the next one has to begin.
   const tieAt = () => (slack > 0 ? null : tieAtEnd(run.heard.at(-1), list.overlap));
   const plan = new Plan(largest, list.overlap + stretch, { tieAt, from: place });
+  const isDone = ({ chains }: KeyWindows) =>
+    chains.some(chain => openRanges(chain.windows, within).length === 0);
+  let across = 0;
   for (let number = 0; number < growthPagesMax; number++) {
     const page = plan.at(number);
     const last = run.heard.at(-1);
@@ -47,14 +54,22 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     const [answer] = yield* run.ask([page]);
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
     // The total has to be that of the mirror with what is new, so an end needs no other witness.
-    const windows = windowsOf(run.heard, order, identity, 'claimed');
+    const endsAt = run.heard.length;
+    let windows = windowsOf(run.heard, order, identity, 'claimed');
+    if (windows !== null && !isDone(windows) && across < plan.unheld && across < acrossMax) {
+      // No page has all records of a time inside.
+      across = plan.unheld;
+      for (const tie of openTies(windows, run.total)) yield* readAcross(run, windows, tie, false);
+      windows = windowsOf(run.heard, order, identity, 'claimed');
+    }
     if (windows === null) return full('a page is out of order');
     // A stray can be new and have any key.
-    const isNewBelow = (answer.oldestNewKeys[strays] ?? newestKey) < newestKey - slack; // guard: new records are newer
+    const isOlder = ({ oldestNewKeys }: Answer) => (oldestNewKeys[strays] ?? newestKey) < newestKey - slack;
+    const isNewBelow = run.heard.some(isOlder); // guard: new records are newer
     if (isNewBelow) return full('a new record is older than the newest known one');
-    if (!windows.chains.some(chain => openRanges(chain.windows, within).length === 0)) continue;
+    if (!isDone(windows)) continue;
     // The page at the growing end has seen all new records, but none that came after it.
-    const counted = countedAnswers(run.heard);
+    const counted = countedAnswers(run.heard.slice(0, endsAt));
     const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
     if (count + list.added() !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
     return { kind: 'done', answers: run.heard };

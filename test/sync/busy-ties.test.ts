@@ -85,3 +85,20 @@ test('a reading pauses between the parts of its plan, however many requests are 
   expect(await syncLong(scene)).toMatchObject({ code: 0 });
   expectExactMirror(scene.database, scene.service);
 });
+
+test.each(['by time, the oldest first', 'by time, the newest first'] as const)(
+  'no incremental sync becomes a full one because exports share a time: %s',
+  async order => {
+    await using scene = await setBusyList(order, 5);
+    const fullEveryMs = 24 * 60 * 60 * 1_000;
+    await syncLong(scene);
+    let n = 20 * count;
+    for (const job of [30, 1, 40, 12, 25, 3, 38, 7]) {
+      const { exportedAt } = scene.add(++n);
+      for (let more = 1; more < job; more++) Object.assign(scene.add(++n), { exportedAt });
+      const synced = await syncLong(scene, { fullEveryMs });
+      expect(synced.of(scene.resource)).toMatchObject({ mode: 'incremental', inserted: job, walks: 0 });
+    }
+    expectExactMirror(scene.database, scene.service);
+  },
+);
