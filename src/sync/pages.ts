@@ -50,7 +50,7 @@ export function stillServed(served: ServedSize | null, rowCount: number, nowMs: 
 
 /** The sizes that `auto` asks for if larger pages do not come, before the service's own default. */
 const smallerSizes = [250, 200, 100, 50];
-/** Below it a number that a refusal names is asked for only if the service's default is less: it might be no size. */
+/** A number below the default of the service, which a refusal names, might be no size. */
 const leastSize = 50;
 /** Those of a service that does not refuse a size, but fails: it would be asked too often. */
 const sizesAfterFailure: ReadonlySet<number> = new Set([250, 50]);
@@ -88,7 +88,7 @@ export async function getFirstPage(
   /** Gets the page in the first of these sizes in which it comes, or at last in the default. */
   const largest = async (sizes: readonly number[], tried: readonly Page[], few = {}): Promise<FirstPage> => {
     const [size, ...smaller] = sizes;
-    if (size === undefined) return inDefault(tried);
+    if (size === undefined) return get(null, tried);
     try {
       return await get(size, tried, few);
     } catch (error) {
@@ -98,18 +98,9 @@ export async function getFirstPage(
       return largest(sizesAfter(error, size, smaller), tried, few);
     }
   };
-  const inDefault = (tried: readonly Page[]) =>
-    get(null, tried).catch((error: unknown) => {
-      if (smallNamed === 0 || !isRefusal(error)) throw error;
-      // Some services refuse even their default, and name what they serve.
-      return get(smallNamed, tried).catch(() => {
-        throw error;
-      });
-    });
   /** The sizes to ask for after one did not come, with the one that the refusal names. */
   const sizesAfter = ({ code, numbers }: ServiceError, size: number, smaller: readonly number[]) => {
     if (code !== 'refused') return smaller.filter(each => sizesAfterFailure.has(each));
-    smallNamed = numbers.find(each => each < leastSize) ?? smallNamed;
     const named = numbers.find(each => each < size && each > leastSize);
     if (named === undefined || smaller.includes(named) || namedSizes++ >= namedSizesMax) return smaller;
     return [...smaller, named].sort((a, b) => b - a);
@@ -117,7 +108,6 @@ export async function getFirstPage(
   let asked: number | null = null;
   let isSure = true;
   let namedSizes = 0;
-  let smallNamed = 0;
   const known = wanted === null ? served : null;
   const begun = known === null ? (wanted ?? pageSizeAtFirst) : known.isSent ? known.pageSize : null;
   const isAuto = wanted === null || wanted === pageSizeAtFirst;
@@ -155,8 +145,7 @@ export async function getFirstPage(
       ? head.pageSize === asked || head.pageSize === pageSize
       : head.pageSize >= totalRecordCount || isRefused(head.pageSize);
     if (isEnough) return head;
-    const isLarger = !head.sendsServedSize && smallNamed > head.pageSize; // guard: a number that is no size
-    const again = await largest(isLarger ? [smallNamed, head.pageSize] : [head.pageSize], [head.page]);
+    const again = await largest([head.pageSize], [head.page]);
     // If a smaller page is not full either, pages have fewer records than they say, by any size.
     const isShorter = again.pageSize < head.pageSize && pageSize > head.pageSize;
     return isShorter ? { ...head, pageSize, tried: [again.page] } : again; // guard: pages that are shorter than they say

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countedAnswers } from '../../src/proof/claims.ts';
+import { checkTotal, countedAnswers } from '../../src/proof/claims.ts';
 import { causeInTotals, copiesIn, miscount } from '../../src/proof/totals.ts';
 import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 import { endingAnswers } from '../../src/proof/witnesses.ts';
@@ -101,6 +101,12 @@ test.each([
   ['many go at once and come back', totals(200, 190, 200, 200, 200, 190, 200, 200)],
 ])('totals of one list are not if %s', (_, answers) => {
   expect(copiesIn(answers)).toBeNull();
+});
+
+test('a last page with more records than its size contradicts a total of another moment', () => {
+  const [answer] = answersOf([{ index: 1, size: 100, total: 206, count: 105 }]) as [Answer];
+  expect(checkTotal({ ...answer, pageCount: 2 })).toBe('contradicts');
+  expect(checkTotal({ ...answer, pageCount: 2, total: 205 })).toBe('agrees');
 });
 
 test('a list has too few records by its totals, but for what they moved by', () => {

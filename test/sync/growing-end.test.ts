@@ -82,6 +82,18 @@ describe('rows that really go from the growing end', () => {
     expect((await passOrdinaryNight(path, service, 5)).outcome.removed).toBe(40);
   });
 
+  test('go at once from a list on one page that gets shorter meanwhile', async () => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    await using service = await new BusyTable({ count: 40 }).listen();
+    await passOrdinaryNight(path, service, 3);
+    const last = service.asked.length;
+    service.remove(2, 10);
+    // It gets shorter when two answers have proven it, and before the second look.
+    service.beforeAnswer = (table, { n }) => (n === last + 3 ? table.remove(1, 20) : undefined);
+    expect((await passOrdinaryNight(path, service, 6)).outcome.removed).toBe(2);
+  });
+
   test('go at once although a few arrive, if they are fewer than ten', async () => {
     await using folder = await memoryFolder();
     const path = join(folder.path, 'mirror.sqlite');

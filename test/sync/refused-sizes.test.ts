@@ -65,35 +65,6 @@ describe('a service that refuses large pages', () => {
     },
   );
 
-  test('by a number above its default is asked for that', async () => {
-    await using scene = await setScene(
-      { ...refusing(40, 'between 1 and 40'), defaultPageSize: 20 },
-      { exports: 700 },
-    );
-    const { of } = await syncExports(scene);
-    expect(of('document-exports')).toMatchObject({ pageSize: 40, completeness: 'proven' });
-    expect(sizesAsked(scene, 7)).toEqual([1000, 250, 200, 100, 50, null, 40]);
-    await syncExports(scene);
-    expect(sizesAsked(scene, 1)).toEqual([40]);
-  });
-
-  test('even its default, and names what it serves, is asked for that', async () => {
-    await using scene = await setScene(
-      { ...refusing(30, 'at most 30'), defaultPageSize: 50 },
-      { exports: 200 },
-    );
-    for (const night of [1, 2])
-      expect((await syncExports(scene)).of('document-exports'), `${night}`).toMatchObject({
-        pageSize: 30,
-        completeness: 'proven',
-      });
-    scene.service.options.complaint = 'at most 10';
-    scene.service.options.maxPageSize = 5;
-    // The default is what it has to explain.
-    const refused = await syncScene(scene, { resources: ['document-exports'] });
-    expect(refused.of('document-exports').error?.message).toMatch(/document-exports answered 400/);
-  });
-
   test.each<[which: string, refuse: (scene: Scene) => unknown, requests: readonly [number, number]]>([
     ['larger than 100', (scene: Scene) => Object.assign(scene.service.options, refusing(100)), [2, 3]],
     ['larger than 30', (scene: Scene) => Object.assign(scene.service.options, refusing(30)), [2, 3]],
