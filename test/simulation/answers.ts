@@ -1,4 +1,5 @@
-import { type Entry, hashOf, itemOf, tieOf } from './records.ts';
+import { type Cut, Cutter, type HabitKind } from './paginator.ts';
+import { type Entry, hashOf, itemOf } from './records.ts';
 import type { ListName, ServiceScenario } from './scenario.ts';
 import type { ServiceList } from './service-list.ts';
 
@@ -26,6 +27,7 @@ export interface Shown {
   readonly isAsked: boolean;
   /** The version of the list that it shows. */
   readonly version: number;
+  readonly habits: readonly HabitKind[];
 }
 
 /** How a service answers for one list. */
@@ -36,6 +38,8 @@ export interface Manner extends ServiceScenario {
   readonly answerNo: number;
   /** The age of the list that the answer shows, in changes. */
   readonly lag: number;
+  /** How many changes came between the two statements of the answer. */
+  readonly between: number;
 }
 
 /** The counts of a service that selects no rows and counts what it selects. */
@@ -56,10 +60,12 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const cut = cutBy(ask.pageSize, manner);
   if (cut === null) return { kind: 'refused' };
   const { size } = cut;
-  const { entries: all, version } = list.before(manner.lag);
+  const { entries: second, version } = list.before(manner.lag);
+  const { entries: first } = list.before(manner.lag + manner.between);
+  const cutter = new Cutter(manner, { first, second }, size);
   const { firstPageNo } = manner;
   const asked = ask.pageNo ?? firstPageNo;
-  const last = firstPageNo + lastPage(all.length, size, manner);
+  const last = firstPageNo + lastPage(cutter.pages, manner);
   if (asked < firstPageNo) return { kind: 'missing' };
   const isBeyond = (manner.pageNo === 'heeded' || manner.pageNo === 'capped') && asked > last;
   if (isBeyond && manner.beyond === 'missing') return { kind: 'missing' };
@@ -67,20 +73,23 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const pageNo = isBeyond && manner.beyond.startsWith('last') ? last : served;
   const offset = (pageNo - firstPageNo) * size;
   const isEmpty = isBeyond && !manner.beyond.startsWith('last');
-  const entries = isEmpty ? [] : entriesAt(all, offset, size, manner.ties);
+  const page = isEmpty ? cutter.empty : cutter.at(offset);
   const isLying = manner.pageNo.endsWith('-lying') || (isBeyond && manner.beyond === 'last-asked');
   const pagination = {
-    ...(isBeyond && manner.beyond === 'zeroed' ? noCounts : countsOf(list, size, manner)),
+    ...(isBeyond && manner.beyond === 'zeroed' ? noCounts : countsOf(list, page, size, manner)),
     pageNo: isLying ? asked : pageNo,
     pageSize: cut.said,
   };
-  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked, version };
-  return { kind: 'page', body: bodyOf(list.name, entries, pagination, manner), shown };
+  const { entries } = page;
+  const { items, habits: forms } = itemsOf(list.name, entries, manner);
+  const habits = [...page.habits, ...forms];
+  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked, version, habits };
+  return { kind: 'page', body: bodyOf(items, pagination, manner), shown };
 }
 
 /** The number of the last page, from 0, beyond which there is none. */
-function lastPage(count: number, size: number, { pageNo }: ServiceScenario): number {
-  const last = Math.max(0, Math.ceil(count / size) - 1);
+function lastPage(pages: number, { pageNo }: ServiceScenario): number {
+  const last = Math.max(0, pages - 1);
   return pageNo === 'capped' ? Math.min(last, lastServed.capped) : last;
 }
 
@@ -108,8 +117,12 @@ function cutBy(
   return { size: maxSize, said: sizes === 'clamped' ? maxSize : asked };
 }
 
-function countsOf(list: ServiceList, size: number, { totals, pageCounts, pageNo, lag }: Manner) {
-  const real = list.before(lag).entries.length;
+function countsOf(
+  list: ServiceList,
+  { total: real, pageCount: pages }: Cut,
+  size: number,
+  { totals, pageCounts, pageNo, lag }: Manner,
+) {
   const late = list.before(lag + totals.by).entries.length;
   const stated = {
     right: real,
@@ -119,34 +132,26 @@ function countsOf(list: ServiceList, size: number, { totals, pageCounts, pageNo,
     served: Math.min(real, (lastServed[pageNo] + 1) * size),
   };
   const totalRecordCount = stated[totals.kind];
-  const pageCount = Math.ceil((pageCounts === 'capped' ? totalRecordCount : real) / size);
+  const pageCount = pageCounts === 'capped' ? Math.ceil(totalRecordCount / size) : pages;
   return { totalRecordCount, pageCount: pageCount + (pageCounts === 'too-high' ? 2 : 0) };
 }
 
-/**
- * One cut of the list. The order of neighbours that tie depends on the cut, as with LIMIT and OFFSET over an order that leaves ties
- * open. The same cut always shows the same, another one shows others.
- */
-export function entriesAt(entries: readonly Entry[], offset: number, size: number, ties: number): Entry[] {
-  if (ties <= 1) return entries.slice(offset, offset + size);
-  const groupOf = ({ key }: Entry) => tieOf(key, ties);
-  const ordered: Entry[] = [];
-  for (let from = 0; from < entries.length; ) {
-    const group = groupOf(entries[from] as Entry);
-    let to = from;
-    while (to < entries.length && groupOf(entries[to] as Entry) === group) to++;
-    const rank = ({ uid }: Entry) => hashOf(offset, size, uid);
-    ordered.push(...entries.slice(from, to).sort((a, b) => rank(a) - rank(b)));
-    from = to;
-  }
-  return ordered.slice(offset, offset + size);
+/** The records of a page as the service sends them now. */
+function itemsOf(list: ListName, entries: readonly Entry[], manner: Manner) {
+  const { shuffles, zones, answerNo } = manner;
+  const form = { shuffle: shuffles ? answerNo : null, zone: zones ? answerNo : null };
+  const items = entries.map(entry => itemOf(list, entry, manner.nameOf, form));
+  const habits: HabitKind[] = [];
+  if (list === 'webhooks' && shuffles && items.length > 0) habits.push('sets in another order');
+  if (list === 'document-exports' && zones && items.length > 0) habits.push('instants in another zone');
+  return { items, habits };
 }
 
-function bodyOf(list: ListName, entries: readonly Entry[], pagination: object, manner: Manner): string {
+function bodyOf(records: readonly object[], pagination: object, manner: Manner): string {
   const { restless, answerNo } = manner;
   const value = restless === 'nodes' ? hashOf(answerNo) % 2 : hashOf(answerNo);
   const further = restless === 'none' ? {} : { release: `r${value}` };
-  const items = entries.map(entry => ({ ...itemOf(list, entry, manner.nameOf), ...further }));
+  const items = records.map(record => ({ ...record, ...further }));
   const noise = manner.noise ? { requestId: hashOf(manner.answerNo), took: manner.answerNo } : {};
   const body = manner.paginationFirst ? { pagination, ...noise, items } : { ...noise, items, pagination };
   return JSON.stringify(body);

@@ -1,5 +1,7 @@
 import { Random } from '../../src/sample/random.ts';
+import { withPaginator } from './draw-paginator.ts';
 import { drawLife } from './life.ts';
+import { plainPaginator } from './paginator.ts';
 import { hashOf } from './records.ts';
 import {
   beyondManners,
@@ -103,7 +105,8 @@ export function generate(seed: number): Scenario {
   const synced = random.chance(swarm.isNaming ? 0.9 : 0.35) ? listNames : [swarm.focus];
   // If there are few connections, most pages name all of them.
   const connections = random.pick([6, 6, 25]);
-  return { connections, synced, service, lists, runs };
+  const scenario = { connections, synced, service, lists, runs };
+  return withPaginator(scenario, swarm.focus, new Random(hashOf(seed, 5)));
 }
 
 function drawSwarm(random: Random): Swarm {
@@ -174,6 +177,7 @@ function drawService(swarm: Swarm): ServiceScenario {
     pageNo: isIgnored ? random.pick(pageNoManners) : 'heeded',
     totals: { kind, by: by[kind] },
     pageCounts: hasOddTotals ? random.pick(['right', 'capped', 'too-high']) : 'right',
+    ...plainPaginator,
     restless: 'none',
     noise: random.chance(isIgnored ? 0.5 : 0.1),
     paginationFirst: random.chance(0.15),
@@ -202,6 +206,7 @@ function drawList(swarm: Swarm, name: ListName): ListScenario {
     // Small pages can all be in the order of their ids by chance, although the service's order is another one. No service has pages so
     // small.
     ties: canTie ? random.integer(2, 8) : 1,
+    hidden: 0,
   };
 }
 

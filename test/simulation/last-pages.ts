@@ -37,7 +37,8 @@ export class LastPages {
     const isCut = sizes.endsWith('silently');
     seen.total = Math.max(seen.total, isCapped || isCut ? pagination.totalRecordCount : Number.NaN);
     seen.end = Math.max(seen.end, shown.offset + shown.entries.length);
-    seen.longest = Math.max(seen.longest, list.entries.length);
+    const listed = list.entries.filter(({ isHidden }) => !isHidden);
+    seen.longest = Math.max(seen.longest, listed.length);
   }
 
   /** Notes an answer that lost its records on the way. */

@@ -10,6 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { Mutant } from '../support/mutant.ts';
 import { Disk } from './disk.ts';
 import { guards, neededBySimulation } from './guards.ts';
+import { type HabitKind, habitKinds } from './paginator.ts';
 import { play } from './play.ts';
 import { lineOfRegression, readRegressions } from './regressions.ts';
 import type { FoundCase, SeedResult } from './seeds.ts';
@@ -31,16 +32,18 @@ const count = wholeNumber('--seeds', values.seeds);
 const workers = wholeNumber('--workers', values.workers);
 
 const verdicts = new Map<string, number>();
+const seedsWith = new Map<HabitKind, number>(habitKinds.map(kind => [kind, 0]));
 const found: FoundCase[] = [];
 const returned: string[] = [];
 let seeds = 0;
 let runs = 0;
 const startedAt = performance.now();
 
-function take({ found: one, runs: more, verdicts: ends }: SeedResult): void {
+function take({ found: one, runs: more, verdicts: ends, habits }: SeedResult): void {
   seeds++;
   runs += more;
   for (const end of ends) verdicts.set(end, (verdicts.get(end) ?? 0) + 1);
+  for (const habit of habits) seedsWith.set(habit, (seedsWith.get(habit) ?? 0) + 1);
   if (one === null) return;
   found.push(one);
   const { seed, finding, scenario } = one;
@@ -121,5 +124,7 @@ const ticker = setInterval(() => console.log(progress()), progressEveryMs);
 await Promise.all(Array.from({ length: workers }, (_, step) => work(step)));
 clearInterval(ticker);
 const ends = [...verdicts].map(([verdict, times]) => `${times} ${verdict}`);
-console.log(`\n${[`lists: ${ends.join(', ')}`, ...groups(), progress()].join('\n')}`);
+const habits = [...seedsWith].map(([habit, times]) => `${times} ${habit}`);
+const lines = [`lists: ${ends.join(', ')}`, `seeds with: ${habits.join(', ')}`, ...groups(), progress()];
+console.log(`\n${lines.join('\n')}`);
 process.exitCode = found.length + returned.length > 0 ? 1 : 0;

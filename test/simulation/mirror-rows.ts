@@ -33,26 +33,29 @@ export interface RunWords {
   readonly removed: number;
 }
 
+/** An instant in one zone, as `contentOf` says it. */
+const instantOf = (text: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', ${text})`;
+
 /** The contents of a row, as `contentOf` says them. */
 const contents: Readonly<Record<ListName, string>> = {
   'document-exports': `json_array(source_connection_id, source_document_title, source_document_reference,
-    source_document_version, source_document_kind, destination_connection_id, destination_reference, exported_at)`,
+    source_document_version, source_document_kind, destination_connection_id, destination_reference, ${instantOf('exported_at')})`,
   collections: 'json_array(id, name, source_connection_id, destination_connection_id)',
   webhooks: `json_array(id, endpoint, description,
-    json((SELECT json_group_array(event ORDER BY position) FROM webhook_events WHERE webhook_id = id)),
-    json((SELECT json_group_array(connection_id ORDER BY position) FROM webhook_connections WHERE webhook_id = id)))`,
+    json((SELECT json_group_array(event ORDER BY event) FROM webhook_events WHERE webhook_id = id)),
+    json((SELECT json_group_array(connection_id ORDER BY connection_id) FROM webhook_connections WHERE webhook_id = id)))`,
 };
 
 /** The same of a record in the history, which is JSON in the service's own shape. */
 const bygoneContents: Readonly<Record<ListName, string>> = {
   'document-exports': `json_array(record->>'$.sourceConnection.id', record->>'$.sourceDocumentTitle',
     record->>'$.sourceDocumentReference', record->>'$.sourceDocumentVersion', record->>'$.sourceDocumentKind',
-    record->>'$.destinationConnection.id', record->>'$.destinationReference', record->>'$.exportedAt')`,
+    record->>'$.destinationConnection.id', record->>'$.destinationReference', ${instantOf("record->>'$.exportedAt'")})`,
   collections: `json_array(record->>'$.id', record->>'$.name', record->>'$.sourceConnection.id',
     record->>'$.destinationConnection.id')`,
   webhooks: `json_array(record->>'$.id', record->>'$.endpoint', record->>'$.description',
-    json((SELECT json_group_array(value ORDER BY key) FROM json_each(record, '$.events'))),
-    json((SELECT json_group_array(value->>'$.id' ORDER BY key) FROM json_each(record, '$.connections'))))`,
+    json((SELECT json_group_array(value ORDER BY value) FROM json_each(record, '$.events'))),
+    json((SELECT json_group_array(value->>'$.id' ORDER BY value->>'$.id') FROM json_each(record, '$.connections'))))`,
 };
 
 const tables: Readonly<Record<ListName, string>> = {

@@ -1,4 +1,4 @@
-import { type Answer, type Ask, answerTo, hollow } from './answers.ts';
+import { type Answer, type Ask, answerTo, hollow, type Manner } from './answers.ts';
 import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
 import { Gate } from './gate.ts';
@@ -6,6 +6,7 @@ import { LastPages } from './last-pages.ts';
 import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
+import type { HabitKind } from './paginator.ts';
 import { type Entry, hashOf } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
@@ -33,6 +34,8 @@ export interface Played {
   /** Broken promises that no reader could have kept. */
   readonly excused: readonly Finding[];
   readonly runs: readonly PlayedRun[];
+  /** The habits of paginators that answers showed. */
+  readonly habits: ReadonlySet<HabitKind>;
 }
 
 /** Receives each answer and each run, for a search for a cause. */
@@ -70,6 +73,7 @@ class Simulation implements Played {
   readonly findings: Finding[] = [];
   readonly excused: Finding[] = [];
   readonly runs: PlayedRun[] = [];
+  readonly habits = new Set<HabitKind>();
   readonly #scenario: Scenario;
   readonly #place: Place;
   readonly #listener: Listener;
@@ -310,25 +314,29 @@ class Simulation implements Played {
     const service = run.lies ? manner : truthful(manner);
     const world = this.#world;
     const list = world.lists[ask.list];
+    const versionBefore = list.version;
     for (const { request, change } of run.during) if (request === course.requests) world.change(change);
     for (const meddle of run.meddles) if (meddle.request === course.requests) this.#meddleAmid(meddle);
     const { traffic, ties } = this.#scenario.lists[ask.list];
     if (run.lies && traffic !== null && course.requests % traffic.every === 0)
       world.pass(ask.list, traffic.kind, this.#answerNo);
     const fault = run.faults.find(({ request }) => request === course.requests);
-    const answer = this.#answer(ask, service, run.lies ? ties : 1);
+    const isSplit = service.first !== 'rows' && course.requests % service.splits === 0;
+    const between = isSplit ? list.version - versionBefore : 0;
+    const answer = this.#answer(ask, service, { ties: run.lies ? ties : 1, between });
     if (fault?.kind === 'hollow') {
       if (answer.kind === 'page') this.#lastPages.noteHollow(ask.list, answer);
       return hollow(answer);
     }
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
+    if (answer.kind === 'page') for (const habit of answer.shown.habits) this.habits.add(habit);
     if (answer.kind === 'page') list.noteAnswer(answer.shown.version);
     if (answer.kind === 'page') this.#lastPages.note(list, answer, service);
     return answer;
   }
 
   /** Answers by a cache or a replica if the service has one for the address. */
-  #answer(ask: Ask, service: ServiceScenario, ties: number): Answer {
+  #answer(ask: Ask, service: ServiceScenario, cut: Pick<Manner, 'ties' | 'between'>): Answer {
     const { list, pageNo, pageSize } = ask;
     const address = hashOf(listNames.indexOf(list), pageNo ?? -1, pageSize ?? -1);
     const { cache, replicaLag } = service;
@@ -343,7 +351,7 @@ class Simulation implements Played {
     if (isLate) this.#isDirect = false;
     const nameOf = (id: number) => this.#world.nameOf(list, id);
     const lag = isLate ? replicaLag : 0;
-    const manner = { ...service, ties, nameOf, lag, answerNo: ++this.#answerNo };
+    const manner = { ...service, ...cut, nameOf, lag, answerNo: ++this.#answerNo };
     const answer = answerTo(ask, this.#world.lists[list], manner);
     if (isKept) this.#kept.set(name, { answer, at: this.#now });
     return answer;

@@ -12,6 +12,16 @@ export interface Entry {
   readonly connections: readonly number[];
   /** True if its JSON has a wrong type, so that the mirror rejects it. */
   readonly isBroken: boolean;
+  /** True if the token may not see it: then it is in no list, but it can take a place on a page. */
+  readonly isHidden: boolean;
+}
+
+/** In which form a service writes what means the same in each form; null: always in one. */
+export interface Form {
+  /** Draws the order of the elements of sets. */
+  readonly shuffle: number | null;
+  /** Draws the zone of instants. */
+  readonly zone: number | null;
 }
 
 /** Keys are so far apart at first: in a list in order, others come between them. */
@@ -38,7 +48,14 @@ export function sizeOf(contents: Contents): number {
 }
 
 /** A record as the service sends it; `nameOf` says what a connection is called now. */
-export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => string | null): object {
+export function itemOf(
+  list: ListName,
+  entry: Entry,
+  nameOf: (id: number) => string | null,
+  { shuffle, zone }: Form,
+): object {
+  const inOrder = <T>(set: readonly T[]) =>
+    shuffle === null ? set : shuffled(set, hashOf(shuffle, entry.uid));
   const refs = entry.connections.map(id => ({ id, name: nameOf(id) }));
   const [sourceConnection = null, destinationConnection = null] = refs;
   const { key, time, text } = entry;
@@ -55,8 +72,8 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
       id: broken ?? key,
       endpoint: wrong ?? `https://hooks.example/${text}`,
       description: text % 2 === 0 ? null : 'odd',
-      events: eventsOf(text),
-      connections: refs,
+      events: inOrder(eventsOf(entry)),
+      connections: inOrder(refs),
     };
   }
   return {
@@ -67,20 +84,24 @@ export function itemOf(list: ListName, entry: Entry, nameOf: (id: number) => str
     sourceDocumentKind: 'letter',
     destinationConnection,
     destinationReference: `D${key / keyStep}`,
-    exportedAt: exportedAt(time),
+    exportedAt: exportedAt(time, zone === null ? 0 : hashOf(zone, entry.uid)),
   };
 }
 
-/** The public columns of a record without names, as `mirror-rows.ts` reads them from the mirror; null if the mirror rejects it. */
+/**
+ * The public columns of a record without names, as `mirror-rows.ts` reads them from the mirror, sets in order and instants in one zone; null
+ * if the mirror rejects it, or if it is in no list.
+ */
 export function contentOf(list: ListName, entry: Entry): string | null {
-  const { key, time, text, connections, isBroken } = entry;
-  if (isBroken) return null;
+  const { key, time, text, connections, isBroken, isHidden } = entry;
+  if (isBroken || isHidden) return null;
   const [source = null, destination = null] = connections;
   if (list === 'collections') return JSON.stringify([key, `collection ${text}`, source, destination]);
   if (list === 'webhooks') {
     const description = text % 2 === 0 ? null : 'odd';
     const endpoint = `https://hooks.example/${text}`;
-    return JSON.stringify([key, endpoint, description, eventsOf(text), connections]);
+    const links = connections.toSorted((a, b) => a - b);
+    return JSON.stringify([key, endpoint, description, eventsOf(entry).toSorted(), links]);
   }
   const own = [
     source,
@@ -95,12 +116,30 @@ export function contentOf(list: ListName, entry: Entry): string | null {
   return JSON.stringify(own);
 }
 
-function eventsOf(text: number): string[] {
-  return Array.from({ length: text % 3 }, (_, at) => `event ${(text + at) % 4}`);
+/** Up to four events; one of four is there twice. */
+function eventsOf({ key, text }: Entry): string[] {
+  const number = text + Math.floor(key / keyStep);
+  return Array.from({ length: number % 5 }, (_, at) => `event ${(text + at) % 3}`);
 }
 
-function exportedAt(time: number): string {
-  return new Date(1_700_000_000_000 + time * 1000).toISOString();
+/** Minutes before UTC of the zones in which an instant is written. */
+const zones = [0, 60, -330, 765];
+
+function exportedAt(time: number, number = 0): string {
+  const ms = 1_700_000_000_000 + time * 1000;
+  const minutes = zones[number % zones.length] as number;
+  if (minutes === 0) return new Date(ms).toISOString();
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const two = (part: number) => String(part).padStart(2, '0');
+  const local = new Date(ms + minutes * 60_000).toISOString().slice(0, -1);
+  return `${local}${minutes < 0 ? '-' : '+'}${two(hours)}:${two(rest)}`;
+}
+
+/** The same elements in an order that a number draws. */
+function shuffled<T>(set: readonly T[], number: number): readonly T[] {
+  const ranks = new Map(set.map((element, at) => [element, hashOf(number, at)]));
+  const rank = (element: T) => ranks.get(element) ?? 0;
+  return set.toSorted((a, b) => rank(a) - rank(b));
 }
 
 /** A whole number below 2^32 that depends on all the given ones, and on their order. */

@@ -1,3 +1,5 @@
+import { type Paginator, plainPaginator } from './paginator.ts';
+
 // A scenario is a plain record of JSON values, so that it can be written down, replayed and made smaller. Positions are taken
 // modulo what there is, -1 being the last, so that each smaller scenario is one, too.
 
@@ -39,7 +41,7 @@ export const orders = ['free', 'up', 'down'] as const;
 export const restlessKinds = ['none', 'nodes', 'each'] as const;
 
 /** How the service answers, in all its lists. */
-export interface ServiceScenario {
+export interface ServiceScenario extends Paginator {
   readonly firstPageNo: 0 | 1;
   /** The size of a page if the request names none. */
   readonly defaultSize: number;
@@ -113,6 +115,8 @@ export interface ListScenario {
    * shown depends on the page's cut.
    */
   readonly ties: number;
+  /** One of so many records the token may not see; 0: it sees all. */
+  readonly hidden: number;
 }
 
 /**
@@ -261,6 +265,7 @@ export interface Scenario {
 
 /** A service that does nothing odd. */
 export const plainService: ServiceScenario = {
+  ...plainPaginator,
   firstPageNo: 1,
   defaultSize: 50,
   maxSize: 100,
@@ -277,7 +282,14 @@ export const plainService: ServiceScenario = {
 };
 
 /** A list without records. */
-export const plainList: ListScenario = { size: 0, doubles: [], traffic: null, order: 'free', ties: 1 };
+export const plainList: ListScenario = {
+  size: 0,
+  doubles: [],
+  traffic: null,
+  order: 'free',
+  ties: 1,
+  hidden: 0,
+};
 
 /** A full run during which nothing happens. */
 export const plainRun: RunScenario = {

@@ -1,6 +1,7 @@
 import type { Disk } from './disk.ts';
 import { generate } from './generate.ts';
 import type { Finding } from './oracle.ts';
+import type { HabitKind } from './paginator.ts';
 import { type Played, play } from './play.ts';
 import type { Scenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
@@ -20,6 +21,7 @@ export interface SeedResult {
   /** How each list of each run ended, and which runs did not; `excused` if a promise was broken that no reader could keep. */
   readonly verdicts: readonly string[];
   readonly runs: number;
+  readonly habits: ReadonlySet<HabitKind>;
 }
 
 /** Plays the scenario of one seed, and makes it smaller if a promise was broken. */
@@ -30,10 +32,11 @@ export async function playSeed(seed: number, disk: Disk, isShrinking: boolean): 
   if (played.excused.length > 0) verdicts.push('excused');
   const [finding] = played.findings;
   const runs = played.runs.length;
-  if (finding === undefined) return { found: null, verdicts, runs };
+  const { habits } = played;
+  if (finding === undefined) return { found: null, verdicts, runs, habits };
   const smallest = isShrinking ? await shrinkFound(scenario, finding, disk) : scenario;
   const [last = finding] = (await play(smallest, disk)).findings;
-  return { found: { seed, finding: last, scenario: smallest }, verdicts, runs };
+  return { found: { seed, finding: last, scenario: smallest }, verdicts, runs, habits };
 }
 
 /** The smallest scenario that breaks the same promise of a list of the same kind. */

@@ -8,6 +8,7 @@ export function truthful(service: ServiceScenario): ServiceScenario {
     totals: { kind: 'right', by: 0 },
     pageCounts: 'right',
     restless: 'none',
+    trims: 'none',
     cache: null,
     replicaLag: 0,
   };

@@ -52,7 +52,8 @@ export class World {
   connectionNames(): Map<number, string | null> {
     const names = new Map<number, string | null>();
     for (const list of listsByWeight) {
-      const ids = new Set(this.lists[list].entries.flatMap(entry => entry.connections));
+      const seen = this.lists[list].entries.filter(({ isHidden }) => !isHidden);
+      const ids = new Set(seen.flatMap(entry => entry.connections));
       for (const id of ids) names.set(id, names.get(id) ?? this.nameOf(list, id));
     }
     return names;
@@ -205,11 +206,13 @@ export class World {
   }
 
   #entry(name: ListName, key: number): Entry {
-    const { order, ties } = this.#plans[name];
+    const { order, ties, hidden } = this.#plans[name];
     const number = Math.floor(key / keyStep);
     const connections = [1 + (number % this.#connectionCount), 1 + ((number + 1) % this.#connectionCount)];
     const time = order === 'free' ? key : ties > 1 ? tieOf(key, ties) * ties * keyStep : key;
-    return { uid: this.#nextUid++, key, time, text: 0, connections, isBroken: false };
+    const uid = this.#nextUid++;
+    const isHidden = hidden > 0 && hashOf(uid) % hidden === 0;
+    return { uid, key, time, text: 0, connections, isBroken: false, isHidden };
   }
 
   #fill(list: ServiceList): ServiceList {

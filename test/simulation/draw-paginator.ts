@@ -1,0 +1,56 @@
+import type { Random } from '../../src/sample/random.ts';
+import { eachList } from './mirror-rows.ts';
+import { firstStatements, type Paginator, plainPaginator } from './paginator.ts';
+import type { Change, ListName, RunScenario, Scenario, ServiceScenario } from './scenario.ts';
+
+/**
+ * Whether instants are drawn in other zones. Only a program that keeps the row's text for the same instant holds what the oracle then
+ * expects.
+ */
+const drawsZones = false;
+/** Requests of a run among which changes are drawn that can come between two statements. */
+const requestsMax = 24;
+
+/** The same scenario of a service with the habits of real paginators, each by itself on or off. */
+export function withPaginator(scenario: Scenario, focus: ListName, random: Random): Scenario {
+  const service = { ...scenario.service, ...drawPaginator(random, scenario.service) };
+  const isTrimmed = service.trims !== 'none';
+  const hidden = random.integer(3, 12);
+  const runs = scenario.runs.map(run => {
+    const shift = run.shift && {
+      ...run.shift,
+      service: { ...run.shift.service, ...drawPaginator(random, run.shift.service) },
+    };
+    const isSplit = service.first !== 'rows' && random.chance(0.7);
+    return { ...run, shift, during: isSplit ? [...run.during, ...drawMoments(random, focus)] : run.during };
+  });
+  const lists = isTrimmed ? eachList(name => ({ ...scenario.lists[name], hidden })) : scenario.lists;
+  return { ...scenario, service, lists, runs };
+}
+
+/** The habits of a service, as far as real paginators have them together. A service that lies about its totals has none of these. */
+function drawPaginator(random: Random, { totals, pageNo, sizes }: ServiceScenario): Paginator {
+  const forms = { shuffles: random.chance(0.4), zones: random.chance(0.4) && drawsZones };
+  const first = random.pick(firstStatements);
+  const isPlain = random.chance(0.4) || totals.kind !== 'right';
+  const canTrim = pageNo === 'heeded' && !sizes.endsWith('silently');
+  const drawn = {
+    first,
+    splits: random.pick([1, 1, 2, 3]),
+    // What has been counted already need not be deduced.
+    deduces: random.chance(0.7) && first !== 'count',
+    orphans: random.chance(0.4) && first !== 'ids' ? random.integer(1, 3) : 0,
+    trims: random.chance(0.2) && canTrim ? random.pick(['all', 'seen'] as const) : 'none',
+  } as const;
+  return { ...plainPaginator, ...(isPlain ? {} : drawn), ...forms };
+}
+
+/** Changes that hurt a page of two statements: at the ends, where lists grow, and in front of what is being read. */
+function drawMoments(random: Random, list: ListName): RunScenario['during'] {
+  const place = () => (random.chance(0.5) ? random.pick([0, -1, -2]) : random.integer(0, 250));
+  const drawOne = (): Change => ({ list, kind: random.pick(['insert', 'remove']), at: place(), to: place() });
+  return Array.from({ length: random.integer(1, 4) }, () => {
+    const request = random.integer(1, requestsMax);
+    return Array.from({ length: random.integer(1, 2) }, () => ({ request, change: drawOne() }));
+  }).flat();
+}
