@@ -157,8 +157,11 @@ export class World {
 
   #bringBack(list: ServiceList, at: number, place: number, isRenewed: boolean): void {
     if (list.gone.length === 0) return;
-    const [entry] = list.gone.splice(modulo(at, list.gone.length), 1);
-    if (entry === undefined) return;
+    const [back] = list.gone.splice(modulo(at, list.gone.length), 1);
+    if (back === undefined) return;
+    // A record that went to another place in an ordered list is still there.
+    const isThere = list.entries.some(({ uid }) => uid === back.uid);
+    const entry = isThere ? { ...back, uid: this.#nextUid++ } : back;
     // Another record might have its id now.
     const isTaken = list.name !== 'document-exports' && list.entries.some(({ key }) => key === entry.key);
     const { text } = entry;
