@@ -7,6 +7,10 @@ import { type ListName, listNames } from './scenario.ts';
 /** The content of the public tables. */
 export interface MirrorState {
   readonly lists: Readonly<Record<ListName, Contents>>;
+  /** By content, the forms of its rows: the order of their sets and the text of their instants. */
+  readonly forms: Readonly<Record<ListName, ReadonlyMap<string, string>>>;
+  /** How many versions of rows that stay the newest run ended. */
+  readonly versions: Readonly<Record<ListName, number>>;
   /** Names of the connections, by id. */
   readonly connections: ReadonlyMap<number, string | null>;
   /** The newest run's id; 0 if there was none. */
@@ -46,6 +50,14 @@ const contents: Readonly<Record<ListName, string>> = {
     json((SELECT json_group_array(connection_id ORDER BY connection_id) FROM webhook_connections WHERE webhook_id = id)))`,
 };
 
+/** The form of a row, in which what means the same can be written otherwise. */
+const forms: Readonly<Record<ListName, string>> = {
+  'document-exports': 'exported_at',
+  collections: 'NULL',
+  webhooks: `json_array((SELECT json_group_array(event ORDER BY position) FROM webhook_events WHERE webhook_id = id),
+    (SELECT json_group_array(connection_id ORDER BY position) FROM webhook_connections WHERE webhook_id = id))`,
+};
+
 /** The same of a record in the history, which is JSON in the service's own shape. */
 const bygoneContents: Readonly<Record<ListName, string>> = {
   'document-exports': `json_array(record->>'$.sourceConnection.id', record->>'$.sourceDocumentTitle',
@@ -76,16 +88,39 @@ export function readMirror(path: string): MirrorState {
       .raw()
       .all();
     const rowsOf = (name: ListName) =>
-      counted(database.prepare<[], string>(`SELECT ${contents[name]} FROM ${tables[name]}`).pluck().all());
+      database
+        .prepare<[], Row>(
+          `SELECT ${contents[name]} AS content, ${forms[name]} AS form FROM ${tables[name]} ORDER BY form`,
+        )
+        .all();
+    const rows = eachList(rowsOf);
+    const versionsOf = database
+      .prepare<[string, number], number>(
+        "SELECT count(*) FROM record_history WHERE resource = ? AND valid_to_run_id = ? AND ended_by <> 'removal'",
+      )
+      .pluck();
     const removals = eachList(name => removalsOf(database, name, runId));
     return {
-      lists: eachList(rowsOf),
+      lists: eachList(name => counted(rows[name].map(({ content }) => content))),
+      forms: eachList(name => formsOf(rows[name])),
+      versions: eachList(name => versionsOf.get(name, runId) ?? 0),
       connections: new Map(names),
       runId,
       removals,
       words: words.all(runId),
     };
   });
+}
+
+interface Row {
+  readonly content: string;
+  readonly form: string | null;
+}
+
+function formsOf(rows: readonly Row[]): ReadonlyMap<string, string> {
+  const formsBy = new Map<string, string>();
+  for (const { content, form } of rows) formsBy.set(content, `${formsBy.get(content) ?? ''} ${form ?? ''}`);
+  return formsBy;
 }
 
 function removalsOf(database: Database.Database, name: ListName, runId: number): Removals {

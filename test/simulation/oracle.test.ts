@@ -42,6 +42,8 @@ function setUp() {
   const contents = world.lists[name].entries.map(entry => contentOf(name, entry) ?? '');
   const holding = (texts: readonly string[], words = proven): MirrorState => ({
     lists: { ...eachList(() => counted([])), [name]: counted(texts) },
+    forms: eachList(() => new Map()),
+    versions: eachList(() => 0),
     connections: world.connectionNames(),
     runId: 1,
     removals: eachList(() => ({ gone: 0, settledCount: 0 })),
@@ -66,6 +68,7 @@ function setUp() {
       isGuarded: false,
       isMeddled: false,
       isMeddledAmid: false,
+      isPure: false,
     }).map(({ kind }) => kind);
   return { world, contents, holding, reporting, kinds };
 }
@@ -143,6 +146,7 @@ test('a wound that stays, a name that is wrong and a claim that is missing are n
         isGuarded: false,
         isMeddled: false,
         isMeddledAmid: false,
+        isPure: false,
       },
       [name],
     ).length;

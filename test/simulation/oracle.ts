@@ -1,3 +1,4 @@
+import { judgeForms } from './forms-oracle.ts';
 import type { MirrorState, Removals, RunWords } from './mirror-rows.ts';
 import { judgeRecords } from './record-oracle.ts';
 import { type Contents, contentOf, type Entry, isSame, sizeOf } from './records.ts';
@@ -15,6 +16,7 @@ export const findingKinds = [
   'unstored',
   'mass-removal',
   'misnamed',
+  'rewritten',
   'dishonest',
   'history',
   'verify',
@@ -49,6 +51,8 @@ export interface RunFacts {
   readonly isGuarded: boolean;
   /** True if another program wrote to the mirror. Until a run is sure, its rows can have contents that were never listed. */
   readonly isMeddled: boolean;
+  /** True if nothing but docmirror wrote to the mirror, and the records have no fields beside the contract. */
+  readonly isPure: boolean;
   /** True if one did so during this run. Then the content of the mirror cannot be judged. */
   readonly isMeddledAmid: boolean;
 }
@@ -74,6 +78,7 @@ export function judgeRun(facts: RunFacts): Finding[] {
     if (words !== null && isDirect) complaints.push(...lost(lives, after.lists[name], words));
     if (!isMeddled && isDirect)
       complaints.push(...removedUnread(list, before.lists[name], after.lists[name]));
+    if (facts.isPure) complaints.push(...judgeForms(list, before, after, words));
     // What was under way when a reading ended early can be lost.
     if (words !== null && words.completeness !== null && !hasEndedEarly(words))
       complaints.push(...unstored(list, lives, shown[name], after.lists[name]));

@@ -275,6 +275,13 @@ class Simulation implements Played {
     const [isMeddled, isMeddledAmid] = [this.#isMeddled, this.#isMeddledAmid];
     const number = this.runs.length + 1;
     const isDirect = this.#isDirect;
+    const { service: usual, runs } = this.#scenario;
+    const isPure =
+      !isMeddled &&
+      usual.restless === 'none' &&
+      runs.every(
+        ({ tampers, shift }) => tampers.length === 0 && (shift?.service.restless ?? 'none') === 'none',
+      );
     const facts = {
       run: number,
       world,
@@ -286,6 +293,7 @@ class Simulation implements Played {
       shown,
       isMeddled,
       isMeddledAmid,
+      isPure,
     };
     const played = { report: heard, requests: course.requests };
     this.runs.push(played);
