@@ -232,7 +232,7 @@ class Simulation implements Played {
 
   async #run(run: RunScenario, service: ServiceScenario, scenario = this.#scenario): Promise<RunFacts> {
     const world = this.#world;
-    world.beginRun();
+    world.beginRun(this.#goOn);
     this.#isDirect = true;
     this.#lastPages.beginRun();
     this.#isMeddledAmid = false;

@@ -32,7 +32,7 @@ export class ServiceList {
   #versions: (readonly Entry[])[] = [[]];
   /** The number of changes before the run began. */
   #runBegan = 0;
-  /** The same before the oldest answer of the run was made. */
+  /** The same before the oldest answer of the reading was made. */
   #oldestAnswer = 0;
 
   constructor(name: ListName) {
@@ -60,9 +60,10 @@ export class ServiceList {
     return { entries: this.#versions.at(-1 - back) ?? [], version: this.version - back };
   }
 
-  beginRun(): void {
+  /** @param goesOn whether the run goes on with a reading that ended early: then its answers count as well. */
+  beginRun(goesOn: boolean): void {
     this.#runBegan = this.version;
-    this.#oldestAnswer = this.version;
+    if (!goesOn) this.#oldestAnswer = this.version;
   }
 
   endRun(): void {

@@ -64,9 +64,10 @@ export class World {
     return this.#areNamesStill && listNames.every(name => this.lists[name].isStill);
   }
 
-  beginRun(): void {
+  /** @param goesOn the lists whose reading ended early in the run before. */
+  beginRun(goesOn: ReadonlySet<ListName> = new Set()): void {
     this.#areNamesStill = true;
-    for (const name of listNames) this.lists[name].beginRun();
+    for (const name of listNames) this.lists[name].beginRun(goesOn.has(name));
   }
 
   /** Takes what can't be read out of all lists. */
