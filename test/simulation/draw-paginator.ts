@@ -33,14 +33,18 @@ function drawPaginator(random: Random, { totals, pageNo, sizes }: ServiceScenari
   const forms = { shuffles: random.chance(0.4), zones: random.chance(0.4) && drawsZones };
   const first = random.pick(firstStatements);
   const isPlain = random.chance(0.4) || totals.kind !== 'right';
-  const canTrim = pageNo === 'heeded' && !sizes.endsWith('silently');
+  // If a page has other records than its size and states a size that is not served, nothing tells the size.
+  const isSizeStated = !sizes.endsWith('silently');
   const drawn = {
     first,
     splits: random.pick([1, 1, 2, 3]),
     // What has been counted already need not be deduced.
     deduces: random.chance(0.7) && first !== 'count',
-    orphans: random.chance(0.4) && first !== 'ids' ? random.integer(1, 3) : 0,
-    trims: random.chance(0.2) && canTrim ? random.pick(['all', 'seen'] as const) : 'none',
+    orphans: random.chance(0.4) && first !== 'ids' && isSizeStated ? random.integer(1, 3) : 0,
+    trims:
+      random.chance(0.2) && pageNo === 'heeded' && isSizeStated
+        ? random.pick(['all', 'seen'] as const)
+        : 'none',
   } as const;
   return { ...plainPaginator, ...(isPlain ? {} : drawn), ...forms };
 }
