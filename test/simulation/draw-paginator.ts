@@ -8,6 +8,11 @@ import type { Change, ListName, RunScenario, Scenario, ServiceScenario } from '.
  * expects.
  */
 const drawsZones = false;
+/**
+ * Whether a service with orphans can also answer a page beyond the end with its last page, as Django's `get_page` does. docmirror does not
+ * prove such a list if the last page has orphans.
+ */
+const drawsOrphansAgain = false;
 /** Requests of a run among which changes are drawn that can come between two statements. */
 const requestsMax = 24;
 
@@ -29,18 +34,19 @@ export function withPaginator(scenario: Scenario, focus: ListName, random: Rando
 }
 
 /** The habits of a service, as far as real paginators have them together. A service that lies about its totals has none of these. */
-function drawPaginator(random: Random, { totals, pageNo, sizes }: ServiceScenario): Paginator {
+function drawPaginator(random: Random, { totals, pageNo, sizes, beyond }: ServiceScenario): Paginator {
   const forms = { shuffles: random.chance(0.4), zones: random.chance(0.4) && drawsZones };
   const first = random.pick(firstStatements);
   const isPlain = random.chance(0.4) || totals.kind !== 'right';
   // If a page has other records than its size and states a size that is not served, nothing tells the size.
   const isSizeStated = !sizes.endsWith('silently');
+  const canHaveOrphans = first !== 'ids' && isSizeStated && (drawsOrphansAgain || !beyond.startsWith('last'));
   const drawn = {
     first,
     splits: random.pick([1, 1, 2, 3]),
     // What has been counted already need not be deduced.
     deduces: random.chance(0.7) && first !== 'count',
-    orphans: random.chance(0.4) && first !== 'ids' && isSizeStated ? random.integer(1, 3) : 0,
+    orphans: random.chance(0.4) && canHaveOrphans ? random.integer(1, 3) : 0,
     trims:
       random.chance(0.2) && pageNo === 'heeded' && isSizeStated
         ? random.pick(['all', 'seen'] as const)
