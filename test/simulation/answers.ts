@@ -1,4 +1,4 @@
-import { type Cut, Cutter, type HabitKind } from './paginator.ts';
+import { type Cut, Cutter, type HabitKind, withoutNewest } from './paginator.ts';
 import { type Entry, hashOf, itemOf } from './records.ts';
 import type { ListName, ServiceScenario } from './scenario.ts';
 import type { ServiceList } from './service-list.ts';
@@ -28,6 +28,8 @@ export interface Shown {
   /** The version of the list that it shows. */
   readonly version: number;
   readonly habits: readonly HabitKind[];
+  /** The total that it states. */
+  readonly total: number;
 }
 
 /** How a service answers for one list. */
@@ -40,6 +42,8 @@ export interface Manner extends ServiceScenario {
   readonly lag: number;
   /** How many changes came between the two statements of the answer. */
   readonly between: number;
+  /** Whether the answer is of the copy that lacks records. */
+  readonly isOfCopy: boolean;
 }
 
 /** The counts of a service that selects no rows and counts what it selects. */
@@ -60,9 +64,11 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   const cut = cutBy(ask.pageSize, manner);
   if (cut === null) return { kind: 'refused' };
   const { size } = cut;
-  const { entries: second, version } = list.before(manner.lag);
-  const { entries: first } = list.before(manner.lag + manner.between);
-  const cutter = new Cutter(manner, { first, second }, size);
+  const { entries: now, version } = list.before(manner.lag);
+  const { entries: before } = list.before(manner.lag + manner.between);
+  const lacks = manner.isOfCopy ? manner.lacks : 0;
+  const moments = { first: withoutNewest(before, lacks), second: withoutNewest(now, lacks) };
+  const cutter = new Cutter(manner, moments, size);
   const { firstPageNo } = manner;
   const asked = ask.pageNo ?? firstPageNo;
   const last = firstPageNo + lastPage(cutter.pages, manner);
@@ -82,8 +88,18 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
   };
   const { entries } = page;
   const { items, habits: forms } = itemsOf(list.name, entries, manner);
-  const habits = [...page.habits, ...forms];
-  const shown = { list: list.name, size, offset, entries, isAsked: pageNo === asked, version, habits };
+  const lagging: readonly HabitKind[] = lacks > 0 ? ['a copy that lags'] : [];
+  const habits = [...page.habits, ...forms, ...lagging];
+  const shown = {
+    list: list.name,
+    size,
+    offset,
+    entries,
+    isAsked: pageNo === asked,
+    version,
+    habits,
+    total: pagination.totalRecordCount,
+  };
   return { kind: 'page', body: bodyOf(items, pagination, manner), shown };
 }
 

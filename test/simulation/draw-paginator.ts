@@ -13,21 +13,25 @@ const drawsZones = false;
  * prove such a list if the last page has orphans.
  */
 const drawsOrphansAgain = false;
-/** Requests of a run among which changes are drawn that can come between two statements. */
-const requestsMax = 24;
 
 /** The same scenario of a service with the habits of real paginators, each by itself on or off. */
 export function withPaginator(scenario: Scenario, focus: ListName, random: Random): Scenario {
   const service = { ...scenario.service, ...drawPaginator(random, scenario.service) };
   const isTrimmed = service.trims !== 'none';
   const hidden = random.integer(3, 12);
-  const runs = scenario.runs.map(run => {
+  const isFilled = random.chance(0.08);
+  // The requests for the last pages, and for those that are asked for once more.
+  const requests = Math.ceil(scenario.lists[focus].size / service.maxSize) + 6;
+  const runs = scenario.runs.map((run, at) => {
     const shift = run.shift && {
       ...run.shift,
       service: { ...run.shift.service, ...drawPaginator(random, run.shift.service) },
     };
     const isSplit = service.first !== 'rows' && random.chance(0.7);
-    return { ...run, shift, during: isSplit ? [...run.during, ...drawMoments(random, focus)] : run.during };
+    const moments = isSplit ? drawMoments(random, focus, requests) : [];
+    const refill =
+      isFilled && at > 0 && random.chance(0.7) ? { list: focus, tenths: random.integer(0, 9) } : null;
+    return { ...run, shift, refill, during: [...run.during, ...moments] };
   });
   const lists = isTrimmed ? eachList(name => ({ ...scenario.lists[name], hidden })) : scenario.lists;
   return { ...scenario, service, lists, runs };
@@ -52,15 +56,16 @@ function drawPaginator(random: Random, { totals, pageNo, sizes, beyond }: Servic
         ? random.pick(['all', 'seen'] as const)
         : 'none',
   } as const;
-  return { ...plainPaginator, ...(isPlain ? {} : drawn), ...forms };
+  const lacks = random.chance(0.06) && totals.kind === 'right' ? random.integer(1, 12) : 0;
+  return { ...plainPaginator, ...(isPlain ? {} : drawn), ...forms, lacks };
 }
 
 /** Changes that hurt a page of two statements: at the ends, where lists grow, and in front of what is being read. */
-function drawMoments(random: Random, list: ListName): RunScenario['during'] {
+function drawMoments(random: Random, list: ListName, requests: number): RunScenario['during'] {
   const place = () => (random.chance(0.5) ? random.pick([0, -1, -2]) : random.integer(0, 250));
   const drawOne = (): Change => ({ list, kind: random.pick(['insert', 'remove']), at: place(), to: place() });
   return Array.from({ length: random.integer(1, 4) }, () => {
-    const request = random.integer(1, requestsMax);
+    const request = random.integer(1, requests);
     return Array.from({ length: random.integer(1, 2) }, () => ({ request, change: drawOne() }));
   }).flat();
 }

@@ -99,6 +99,7 @@ export function generate(seed: number): Scenario {
   const runs = Array.from({ length: random.integer(1, 3) }, (_, at) => ({
     ...withLife(drawRun(swarm, at === 0)),
     keepHours: isPruned && keeping.chance(0.6) ? keeping.integer(0, 2) : null,
+    refill: null,
     rollback: isRestored && at > 0 && others.chance(0.6) ? others.integer(1, at) : 0,
     meddles: isMeddled && at > 0 ? drawMany(others, 3, () => drawMeddle(others, moments, swarm.focus)) : [],
   }));
@@ -220,7 +221,10 @@ function drawMeddle(random: Random, moments: Random, focus: ListName): Meddle {
   };
 }
 
-function drawRun(swarm: Swarm, isFirst: boolean): Omit<RunScenario, 'keepHours' | 'rollback' | 'meddles'> {
+function drawRun(
+  swarm: Swarm,
+  isFirst: boolean,
+): Omit<RunScenario, 'keepHours' | 'refill' | 'rollback' | 'meddles'> {
   const { random, pageSize, isParallel } = swarm;
   const requests = requestsOf(swarm);
   const sizeMin = Math.min(pageSize, swarm.hasLargePages ? largePageMin : swarm.hasDoubles ? twinPageMin : 2);

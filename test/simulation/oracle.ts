@@ -87,7 +87,8 @@ export function judgeRun(facts: RunFacts): Finding[] {
   return [...findings, ...judgeNames(facts), ...judgeWords(facts)];
 }
 
-type Complaint = Pick<Finding, 'kind' | 'what'>;
+/** A finding about one list. */
+export type Complaint = Pick<Finding, 'kind' | 'what'>;
 
 /** Whether the reading of a list ended early, and what it had read was written: the next run can go on with it. */
 export function hasEndedEarly({

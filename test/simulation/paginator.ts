@@ -6,7 +6,10 @@ export const firstStatements = ['rows', 'count', 'ids'] as const;
 /** How what the token may not see is left out: before pages are cut; or of each page, and the total is of all, or of what is seen. */
 export const trimmings = ['none', 'all', 'seen'] as const;
 
-/** The habits of real paginators: how a service makes the pages of its lists. All but a trimmed page is honest. */
+/**
+ * The habits of real paginators: how a service makes the pages of its lists. All are honest but a page that is trimmed and a copy that
+ * lags.
+ */
 export interface Paginator {
   /**
    * `count`: it counts, and then reads the rows of a page up to that count, as Django does. `ids`: it chooses the ids of a page, and then
@@ -20,6 +23,8 @@ export interface Paginator {
   /** So many records that would be alone on a last page are on the page before. */
   readonly orphans: number;
   readonly trims: (typeof trimmings)[number];
+  /** Half of the answers are of a copy that lacks so many of the newest records; 0: there is none. */
+  readonly lacks: number;
   /** Whether events and connections of a webhook come in another order in each answer. */
   readonly shuffles: boolean;
   /** Whether an export's instant is written in another zone in each answer. */
@@ -33,6 +38,7 @@ export const plainPaginator: Paginator = {
   deduces: false,
   orphans: 0,
   trims: 'none',
+  lacks: 0,
   shuffles: false,
   zones: false,
 };
@@ -44,10 +50,19 @@ export const habitKinds = [
   'a page cut at a count of before',
   'orphans',
   'a page that was trimmed',
+  'a copy that lags',
+  'a list being filled',
   'sets in another order',
   'instants in another zone',
 ] as const;
 export type HabitKind = (typeof habitKinds)[number];
+
+/** A list without its newest records. */
+export function withoutNewest(entries: readonly Entry[], count: number): readonly Entry[] {
+  if (count === 0) return entries;
+  const newest = new Set(entries.toSorted((a, b) => b.key - a.key || b.uid - a.uid).slice(0, count));
+  return entries.filter(entry => !newest.has(entry));
+}
 
 /** A list at the moments of the two statements; the same if nothing came between them, or if there is one statement. */
 export interface Moments {

@@ -7,7 +7,7 @@ import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { HabitKind } from './paginator.ts';
-import { type Entry, hashOf } from './records.ts';
+import { type Contents, type Entry, hashOf } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,
@@ -19,6 +19,7 @@ import {
   type ServiceScenario,
 } from './scenario.ts';
 import { tamperWith } from './tamper.ts';
+import { Totals } from './totals.ts';
 import { sizeForOverlap, truthful, withOverlap } from './truth.ts';
 import { World } from './world.ts';
 
@@ -79,6 +80,7 @@ class Simulation implements Played {
   readonly #listener: Listener;
   readonly #world: World;
   readonly #lastPages = new LastPages();
+  readonly #totals = new Totals();
   /** The mirror after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
   /** The runs after which the mirror was backed up, counted from 1. */
@@ -116,10 +118,15 @@ class Simulation implements Played {
   /** One run, with all that happens before it and during it. */
   async play(run: RunScenario): Promise<void> {
     for (const change of run.before) this.#world.change(change);
+    const { refill } = run;
+    const isSynced = refill !== null && this.#scenario.synced.includes(refill.list);
+    const emptied = isSynced ? this.#world.empty(refill.list, refill.tenths) : new Map<string, number>();
     this.#restore(run.rollback);
     await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
-    this.#add(judgeRun(await this.#run(run, this.#scenario.service)));
+    const facts = await this.#run(run, this.#scenario.service);
+    this.#add(judgeRun(facts));
+    if (isSynced) this.#judgeFilled(refill.list, emptied, facts);
     this.#endReadings();
     // An audit can report altered shortcuts until they are needed. The next run recovers from a crash.
     const isPlain = this.#scenario.runs.slice(0, this.runs.length).every(each => each.tampers.length === 0);
@@ -127,6 +134,19 @@ class Simulation implements Played {
       await this.#audit();
     this.#backUp();
     this.#now += hourMs;
+  }
+
+  /** The next run that finds the same can remove what a run has let stay, so only the first of them is judged. */
+  #judgeFilled(name: ListName, emptied: Contents, { before, after, run, isMeddled }: RunFacts): void {
+    const isFirst = this.#scenario.runs[run - 2]?.refill?.list !== name;
+    const isTouched = isMeddled || this.#goOn.has(name);
+    const goneOf = (content: string, count: number) =>
+      Math.min(count, (before.lists[name].get(content) ?? 0) - (after.lists[name].get(content) ?? 0));
+    const gone = [...emptied].map(
+      ([content, count]) => [content, Math.max(0, goneOf(content, count))] as const,
+    );
+    const complaints = isFirst && !isTouched ? this.#totals.judgeFilled(name, new Map(gone)) : [];
+    this.#add(complaints.map(complaint => ({ ...complaint, list: name, run })));
   }
 
   /** A list is judged by what was listed since its reading began, and a reading that ended early goes on in the next run. */
@@ -235,6 +255,7 @@ class Simulation implements Played {
     world.beginRun(this.#goOn);
     this.#isDirect = true;
     this.#lastPages.beginRun();
+    this.#totals.beginRun();
     this.#isMeddledAmid = false;
     let before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
@@ -249,8 +270,10 @@ class Simulation implements Played {
       isGuarded: run.guarded,
       keepHours: run.keepHours,
       ask: async (ask, signal) => {
+        const noteTotal = this.#totals.note(ask);
         const answer = await gate.ask(ask, signal);
         this.#listener.answered(ask, answer);
+        if (answer.kind === 'page') noteTotal(answer.shown.total);
         if (answer.kind === 'page' && answer.shown.isAsked)
           for (const entry of answer.shown.entries) shown[ask.list].add(entry);
         return answer;
@@ -328,10 +351,13 @@ class Simulation implements Played {
     const { traffic, ties } = this.#scenario.lists[ask.list];
     if (run.lies && traffic !== null && course.requests % traffic.every === 0)
       world.pass(ask.list, traffic.kind, this.#answerNo);
+    if (run.refill?.list === ask.list && world.fill(ask.list)) this.habits.add('a list being filled');
     const fault = run.faults.find(({ request }) => request === course.requests);
     const isSplit = service.first !== 'rows' && course.requests % service.splits === 0;
     const between = isSplit ? list.version - versionBefore : 0;
-    const answer = this.#answer(ask, service, { ties: run.lies ? ties : 1, between });
+    const isOfCopy = service.lacks > 0 && hashOf(course.requests, service.lacks) % 2 === 0;
+    if (isOfCopy) this.#isDirect = false;
+    const answer = this.#answer(ask, service, { ties: run.lies ? ties : 1, between, isOfCopy });
     if (fault?.kind === 'hollow') {
       if (answer.kind === 'page') this.#lastPages.noteHollow(ask.list, answer);
       return hollow(answer);
@@ -344,7 +370,7 @@ class Simulation implements Played {
   }
 
   /** Answers by a cache or a replica if the service has one for the address. */
-  #answer(ask: Ask, service: ServiceScenario, cut: Pick<Manner, 'ties' | 'between'>): Answer {
+  #answer(ask: Ask, service: ServiceScenario, cut: Pick<Manner, 'ties' | 'between' | 'isOfCopy'>): Answer {
     const { list, pageNo, pageSize } = ask;
     const address = hashOf(listNames.indexOf(list), pageNo ?? -1, pageSize ?? -1);
     const { cache, replicaLag } = service;
@@ -370,7 +396,14 @@ class Simulation implements Played {
   }
 
   /** True if the service gives no sign of more records than it showed: no reader could do better. */
-  #isExcused({ kind, list }: Finding): boolean {
+  #isExcused({ kind, list, run }: Finding): boolean {
+    // If no total falls, a copy that lags looks like a list from which records were removed.
+    const lacks = Math.max(
+      this.#scenario.service.lacks,
+      this.#scenario.runs[run - 1]?.shift?.service.lacks ?? 0,
+    );
+    if (list !== null && kind === 'removed-wrongly' && lacks > 0 && !this.#totals.haveFallen(list))
+      return true;
     // Records that no page shows give connections no name.
     if (kind === 'misnamed') return listNames.some(name => this.#lastPages.seemToEnd(name));
     return list !== null && excusable.has(kind) && this.#lastPages.seemToEnd(list);

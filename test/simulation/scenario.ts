@@ -240,6 +240,11 @@ export interface RunScenario {
   readonly guarded: boolean;
   /** How much of the history is kept, in hours; one hour is between two runs. Null: all of it. */
   readonly keepHours: number | null;
+  /**
+   * How many tenths of its records a list has when the run begins, if it is being filled again meanwhile: one record is back before each
+   * answer of it, the oldest first. Null: none is.
+   */
+  readonly refill: { readonly list: ListName; readonly tenths: number } | null;
   /** False if the service is truthful during this run, and no list grows by itself: pages, totals and orders are as they should be. */
   readonly lies: boolean;
   /** How many runs old the copy is that replaced the mirror before this run, as from a backup; 0: none did. */
@@ -300,6 +305,7 @@ export const plainRun: RunScenario = {
   incremental: false,
   guarded: false,
   keepHours: null,
+  refill: null,
   lies: true,
   rollback: 0,
   meddles: [],

@@ -9,6 +9,7 @@ export function truthful(service: ServiceScenario): ServiceScenario {
     pageCounts: 'right',
     restless: 'none',
     trims: 'none',
+    lacks: 0,
     cache: null,
     replicaLag: 0,
   };

@@ -1,5 +1,5 @@
 import { eachList } from './mirror-rows.ts';
-import { type Entry, hashOf, keyStep, tieOf } from './records.ts';
+import { type Contents, type Entry, hashOf, keyStep, tieOf } from './records.ts';
 import {
   type Change,
   type ListName,
@@ -28,6 +28,8 @@ export class World {
   readonly #wordings = new Map<string, Wording>();
   readonly #synced: readonly ListName[];
   readonly #connectionCount: number;
+  /** What emptied lists lack, the oldest last. */
+  readonly #toFill = new Map<ListName, Entry[]>();
   #areNamesStill = true;
   #nextKey = keyStep * 10_000;
   #nextUid = 0;
@@ -101,6 +103,27 @@ export class World {
     if (kind === 'remove') list.remove(drawn);
     if (kind === 'queue') list.remove(isDown ? older + 1 : older);
     if (kind === 'slide') list.remove(isDown ? oldest + 1 : oldest);
+  }
+
+  /** Empties a list but for so many tenths of its records, the oldest; returns what it lost. */
+  empty(name: ListName, tenths: number): Contents {
+    const list = this.lists[name];
+    const before = new Map(list.now);
+    const kept = Math.floor((list.entries.length * tenths) / 10);
+    const newestFirst = list.entries.toSorted((a, b) => b.key - a.key || b.uid - a.uid);
+    const lost = newestFirst.slice(0, list.entries.length - kept);
+    for (const entry of lost) list.remove(list.entries.indexOf(entry));
+    this.#toFill.set(name, lost);
+    return new Map([...before].map(([content, count]) => [content, count - (list.now.get(content) ?? 0)]));
+  }
+
+  /** Brings back the oldest record that an emptied list lacks, if it lacks any. */
+  fill(name: ListName): boolean {
+    const entry = this.#toFill.get(name)?.pop();
+    const list = this.lists[name];
+    const at = entry === undefined ? -1 : list.gone.indexOf(entry);
+    if (at >= 0) this.#bringBack(list, at, list.entries.length, false);
+    return at >= 0;
   }
 
   /** Does one change; one that has nothing to work on does nothing. */
