@@ -1,4 +1,4 @@
-import { MirrorAlteredError } from '../../src/errors.ts';
+import { CancelledError, MirrorAlteredError } from '../../src/errors.ts';
 import type { Place } from './disk.ts';
 import type { Finding } from './oracle.ts';
 import { cancelled, type RunReport } from './run-real.ts';
@@ -52,6 +52,8 @@ export class Course {
       return [{ kind: 'endless', list: null, run, what: `more than ${requestsMax} requests` }];
     if (error === null || this.isDead || error instanceof Unforeseen) return [];
     if (isMeddledAmid && error instanceof MirrorAlteredError) return [];
+    // A run that is stopped while it begins has no lists to report.
+    if (this.#abort.signal.aborted && error instanceof CancelledError) return [];
     const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
     return [{ kind: 'broke', list: null, run, what }];
   }
