@@ -1,6 +1,6 @@
 import type { Random } from '../../src/sample/random.ts';
 import { eachList } from './mirror-rows.ts';
-import { firstStatements, type Paginator, plainPaginator } from './paginator.ts';
+import { firstStatements, type HabitKind, habitKinds, type Paginator, plainPaginator } from './paginator.ts';
 import type { Change, ListName, RunScenario, Scenario, ServiceScenario } from './scenario.ts';
 
 /**
@@ -8,6 +8,10 @@ import type { Change, ListName, RunScenario, Scenario, ServiceScenario } from '.
  * expects.
  */
 const drawsZones = false;
+/** The habits that some hundred seeds show. */
+export const habitsDrawn: readonly HabitKind[] = habitKinds.filter(
+  kind => drawsZones || kind !== 'instants in another zone',
+);
 /**
  * Whether a service with orphans can also answer a page beyond the end with its last page, as Django's `get_page` does. docmirror does not
  * prove such a list if the last page has orphans.

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { judgeForms } from './forms-oracle.ts';
 import { generate } from './generate.ts';
 import { counted, eachList, type MirrorState } from './mirror-rows.ts';
 import { judgeHealed, judgeHistory, judgeRun } from './oracle.ts';
@@ -7,6 +8,7 @@ import { lineOfRegression, parseRegression } from './regressions.ts';
 import type { ListReport, RunReport } from './run-real.ts';
 import { plainList, plainRun, plainService, type Scenario } from './scenario.ts';
 import { shrink } from './shrink.ts';
+import { Totals } from './totals.ts';
 import { World } from './world.ts';
 
 const name = 'document-exports';
@@ -154,6 +156,38 @@ test('a wound that stays, a name that is wrong and a claim that is missing are n
   expect(left(holding(contents.slice(1)))).toBe(1);
   expect(left({ ...holding(contents), connections: new Map([[1, 'another']]) })).toBe(1);
   expect(left(holding(contents), { ...proven, status: 'partial', completeness: 'unproven' })).toBe(1);
+});
+
+test('an order or a zone that is another one is no change: an update, a version or another form of a row is wrong', () => {
+  const { world, contents, holding } = setUp();
+  const list = world.lists[name];
+  const was = {
+    ...holding(contents),
+    forms: { ...eachList(() => new Map()), [name]: new Map([[contents[0] ?? '', 'Z']]) },
+  };
+  const judged = (after: Partial<MirrorState>, updated = 0) =>
+    judgeForms(list, was, { ...was, runId: 2, ...after }, { ...proven, updated }).map(({ what }) => what);
+  expect(judged({})).toEqual([]);
+  expect(judged({}, 1)).toEqual(['1 updates, of 0 rows whose content changed']);
+  expect(judged({ versions: { ...was.versions, [name]: 1 } })).toHaveLength(1);
+  expect(judged({ forms: eachList(() => new Map([[contents[0] ?? '', '+01:00']])) })).toHaveLength(1);
+  world.change({ list: name, kind: 'update', at: 0, to: 0 });
+  const edited = [contentOf(name, list.entries[0] as Entry) ?? '', ...contents.slice(1)];
+  const versions = { ...was.versions, [name]: 1 };
+  expect(judged({ lists: holding(edited).lists, versions }, 1)).toEqual([]);
+});
+
+test('rows of a list that is being filled again may go only if a total falls, or if they are few', () => {
+  const judged = (totals: readonly number[], gone: number) => {
+    const heard = new Totals();
+    for (const total of totals) heard.note({ list: name, pageNo: 1, pageSize: 10 })(total);
+    return heard.judgeFilled(name, counted(Array.from({ length: gone }, (_, at) => `${at}`))).length;
+  };
+  expect(judged([40, 41, 42], 50)).toBe(1);
+  expect(judged([40, 41, 42], 9)).toBe(0);
+  expect(judged([40, 41, 40], 50)).toBe(0);
+  expect(judged([40, 40], 50)).toBe(0);
+  expect(judged([400, 401], 12)).toBe(0);
 });
 
 test('a history that says something else than the mirror did is found', () => {
