@@ -1,13 +1,13 @@
-import { type Answer, type Ask, answerTo, hollow, type Manner } from './answers.ts';
+import type { Answer, Ask } from './answers.ts';
 import { Course } from './course.ts';
 import type { Disk, Place } from './disk.ts';
+import { Front } from './front.ts';
 import { Gate } from './gate.ts';
-import { LastPages } from './last-pages.ts';
 import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { HabitKind } from './paginator.ts';
-import { type Contents, type Entry, hashOf } from './records.ts';
+import type { Contents, Entry } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,
@@ -74,12 +74,11 @@ class Simulation implements Played {
   readonly findings: Finding[] = [];
   readonly excused: Finding[] = [];
   readonly runs: PlayedRun[] = [];
-  readonly habits = new Set<HabitKind>();
   readonly #scenario: Scenario;
   readonly #place: Place;
   readonly #listener: Listener;
   readonly #world: World;
-  readonly #lastPages = new LastPages();
+  readonly #front: Front;
   readonly #totals = new Totals();
   /** The mirror after each run. */
   readonly #stood = new Map<number, MirrorState['lists']>();
@@ -93,12 +92,7 @@ class Simulation implements Played {
   #mustRefuse = false;
   /** True if another program has written to them during this run. Then rows might be neither the run's nor the service's. */
   #isMeddledAmid = false;
-  /** False once a cache or a replica gave an answer of this run. */
-  #isDirect = true;
-  /** The answers that a cache has kept, by address, and when each was made. */
-  readonly #kept = new Map<string, { readonly answer: Answer; readonly at: number }>();
   #now = Date.UTC(2030, 0, 1);
-  #answerNo = 0;
   /** Lists whose reading ended early and has not come to its end since. */
   readonly #goOn = new Set<ListName>();
   #mirror: MirrorState;
@@ -108,7 +102,12 @@ class Simulation implements Played {
     this.#scenario = scenario;
     this.#place = place;
     this.#world = new World(scenario);
+    this.#front = new Front(this.#world, scenario.lists);
     this.#mirror = readMirror(place.path);
+  }
+
+  get habits(): ReadonlySet<HabitKind> {
+    return this.#front.habits;
   }
 
   get isSound(): boolean {
@@ -253,14 +252,18 @@ class Simulation implements Played {
   async #run(run: RunScenario, service: ServiceScenario, scenario = this.#scenario): Promise<RunFacts> {
     const world = this.#world;
     world.beginRun(this.#goOn);
-    this.#isDirect = true;
-    this.#lastPages.beginRun();
+    this.#front.beginRun(run, service);
     this.#totals.beginRun();
     this.#isMeddledAmid = false;
     let before = this.#mirror;
     const shown = eachList(() => new Set<Entry>());
     const course = new Course(run, this.#place);
-    const gate = new Gate((ask: Ask) => this.#serve(ask, run, service, course), run.schedule);
+    const serve = (ask: Ask) => {
+      course.pass('request');
+      for (const meddle of run.meddles) if (meddle.request === course.requests) this.#meddleAmid(meddle);
+      return this.#front.serve(ask, course.requests, this.#now);
+    };
+    const gate = new Gate(serve, run.schedule);
     const report = await runOnce({
       path: this.#place.path,
       lists: listsOf(scenario, run),
@@ -297,7 +300,7 @@ class Simulation implements Played {
     const heard = course.isDead ? null : report;
     const [isMeddled, isMeddledAmid] = [this.#isMeddled, this.#isMeddledAmid];
     const number = this.runs.length + 1;
-    const isDirect = this.#isDirect;
+    const { isDirect } = this.#front;
     const { service: usual, runs } = this.#scenario;
     const isPure =
       !isMeddled &&
@@ -338,59 +341,6 @@ class Simulation implements Played {
     return isRight ? [] : [{ kind: 'verify', list: null, run, what }];
   }
 
-  #serve(ask: Ask, run: RunScenario, usual: ServiceScenario, course: Course): Answer {
-    course.pass('request');
-    const isShifted = run.shift !== null && course.requests >= run.shift.request;
-    const manner = isShifted ? run.shift.service : usual;
-    const service = run.lies ? manner : truthful(manner);
-    const world = this.#world;
-    const list = world.lists[ask.list];
-    const versionBefore = list.version;
-    for (const { request, change } of run.during) if (request === course.requests) world.change(change);
-    for (const meddle of run.meddles) if (meddle.request === course.requests) this.#meddleAmid(meddle);
-    const { traffic, ties } = this.#scenario.lists[ask.list];
-    if (run.lies && traffic !== null && course.requests % traffic.every === 0)
-      world.pass(ask.list, traffic.kind, this.#answerNo);
-    if (run.refill?.list === ask.list && world.fill(ask.list)) this.habits.add('a list being filled');
-    const fault = run.faults.find(({ request }) => request === course.requests);
-    const isSplit = service.first !== 'rows' && course.requests % service.splits === 0;
-    const between = isSplit ? list.version - versionBefore : 0;
-    const isOfCopy = service.lacks > 0 && hashOf(course.requests, service.lacks) % 2 === 0;
-    if (isOfCopy) this.#isDirect = false;
-    const answer = this.#answer(ask, service, { ties: run.lies ? ties : 1, between, isOfCopy });
-    if (fault?.kind === 'hollow') {
-      if (answer.kind === 'page') this.#lastPages.noteHollow(ask.list, answer);
-      return hollow(answer);
-    }
-    if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
-    if (answer.kind === 'page') for (const habit of answer.shown.habits) this.habits.add(habit);
-    if (answer.kind === 'page') list.noteAnswer(answer.shown.version);
-    if (answer.kind === 'page') this.#lastPages.note(list, answer, service);
-    return answer;
-  }
-
-  /** Answers by a cache or a replica if the service has one for the address. */
-  #answer(ask: Ask, service: ServiceScenario, cut: Pick<Manner, 'ties' | 'between' | 'isOfCopy'>): Answer {
-    const { list, pageNo, pageSize } = ask;
-    const address = hashOf(listNames.indexOf(list), pageNo ?? -1, pageSize ?? -1);
-    const { cache, replicaLag } = service;
-    const name = `${address}`;
-    const kept = this.#kept.get(name);
-    const isKept = cache !== null && address % cache.nth === 0;
-    if (isKept && kept !== undefined && this.#now - kept.at < cache.hours * hourMs) {
-      this.#isDirect = false;
-      return kept.answer;
-    }
-    const isLate = replicaLag > 0 && hashOf(address) % 2 === 0;
-    if (isLate) this.#isDirect = false;
-    const nameOf = (id: number) => this.#world.nameOf(list, id);
-    const lag = isLate ? replicaLag : 0;
-    const manner = { ...service, ...cut, nameOf, lag, answerNo: ++this.#answerNo };
-    const answer = answerTo(ask, this.#world.lists[list], manner);
-    if (isKept) this.#kept.set(name, { answer, at: this.#now });
-    return answer;
-  }
-
   #add(findings: readonly Finding[]): void {
     for (const finding of findings) (this.#isExcused(finding) ? this.excused : this.findings).push(finding);
   }
@@ -405,8 +355,8 @@ class Simulation implements Played {
     if (list !== null && kind === 'removed-wrongly' && lacks > 0 && !this.#totals.haveFallen(list))
       return true;
     // Records that no page shows give connections no name.
-    if (kind === 'misnamed') return listNames.some(name => this.#lastPages.seemToEnd(name));
-    return list !== null && excusable.has(kind) && this.#lastPages.seemToEnd(list);
+    if (kind === 'misnamed') return listNames.some(name => this.#front.lastPages.seemToEnd(name));
+    return list !== null && excusable.has(kind) && this.#front.lastPages.seemToEnd(list);
   }
 }
 
