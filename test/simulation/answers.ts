@@ -28,6 +28,8 @@ export interface Shown {
   /** The version of the list that it shows. */
   readonly version: number;
   readonly habits: readonly HabitKind[];
+  /** Whether a record that was counted was pushed out of the page by one that came in front of it. */
+  readonly hasPushedOut: boolean;
   /** The total that it states. */
   readonly total: number;
 }
@@ -86,7 +88,7 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
     pageNo: isLying ? asked : pageNo,
     pageSize: cut.said,
   };
-  const { entries } = page;
+  const { entries, hasPushedOut } = page;
   const { items, habits: forms } = itemsOf(list.name, entries, manner);
   const lagging: readonly HabitKind[] = lacks > 0 ? ['a copy that lags'] : [];
   const habits = [...page.habits, ...forms, ...lagging];
@@ -98,6 +100,7 @@ export function answerTo(ask: Ask, list: ServiceList, manner: Manner): Answer {
     isAsked: pageNo === asked,
     version,
     habits,
+    hasPushedOut,
     total: pagination.totalRecordCount,
   };
   return { kind: 'page', body: bodyOf(items, pagination, manner), shown };

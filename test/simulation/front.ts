@@ -3,6 +3,7 @@ import { LastPages } from './last-pages.ts';
 import type { HabitKind } from './paginator.ts';
 import { hashOf } from './records.ts';
 import {
+  type ListName,
   listNames,
   plainRun,
   plainService,
@@ -20,6 +21,8 @@ export class Front {
   /** The habits of paginators that answers showed. */
   readonly habits = new Set<HabitKind>();
   readonly lastPages = new LastPages();
+  /** Lists from whose growing end a record was pushed out, by an older one that came between the count and the rows of a page. */
+  readonly pushedOut = new Set<ListName>();
   /** False once a cache, a replica or a copy that lags gave an answer of this run. */
   isDirect = true;
   readonly #world: World;
@@ -38,6 +41,7 @@ export class Front {
   /** @param usual the service, unless it is set up in another way during the run. */
   beginRun(run: RunScenario, usual: ServiceScenario): void {
     this.isDirect = true;
+    this.pushedOut.clear();
     this.lastPages.beginRun();
     this.#run = run;
     this.#usual = usual;
@@ -71,6 +75,7 @@ export class Front {
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind !== 'page') return answer;
     for (const habit of answer.shown.habits) this.habits.add(habit);
+    if (answer.shown.hasPushedOut && this.#lists[ask.list].order === 'up') this.pushedOut.add(ask.list);
     list.noteAnswer(answer.shown.version);
     this.lastPages.note(list, answer, service);
     return answer;

@@ -114,7 +114,10 @@ function judgeList(
   if (isExact || !isMeddled) findings.push(...invented(list, after));
   if (isExact || !isMeddled) {
     // The row of one of two exports of one identity can have got the text of the other one, until the list is proven.
-    const rows = [...after].filter(([content]) => isExact || !isAmbiguous(list, content));
+    const known = list.recordsIn(before);
+    const rowsOf = (content: string) => known.get(list.recordOf(content)) ?? 0;
+    const isSingle = (content: string) => !isAmbiguous(list, content) && rowsOf(content) < 2;
+    const rows = [...after].filter(([content]) => isExact || isSingle(content));
     findings.push(...tooMany(lives, isExact ? new Map() : before, new Map(rows)));
   }
   findings.push(...judgeRecords(list, before, after, { isExact, isDecided }));

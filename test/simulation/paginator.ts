@@ -77,6 +77,8 @@ export interface Cut {
   readonly total: number;
   readonly pageCount: number;
   readonly habits: readonly HabitKind[];
+  /** Whether a record that was counted was pushed out of the page by one that came in front of it. */
+  readonly hasPushedOut: boolean;
 }
 
 /** Makes pages of one size. */
@@ -103,7 +105,7 @@ export class Cutter {
   /** A page beyond the last one. */
   get empty(): Cut {
     const { total, pages } = this;
-    return { entries: [], total, pageCount: pages, habits: [] };
+    return { entries: [], total, pageCount: pages, habits: [], hasPushedOut: false };
   }
 
   /** Records that the service counts; none that the token may not see, if it says so. */
@@ -144,6 +146,7 @@ export class Cutter {
       // A service that trims its pages has cut them already.
       pageCount: this.#pagesOf(trims === 'none' ? total : counted.length),
       habits: habits.filter(kind => kind !== false),
+      hasPushedOut: ordered.slice(top, end).some(({ uid }) => before.some(entry => entry.uid === uid)),
     };
   }
 

@@ -7,7 +7,7 @@ import { meddleWith } from './meddle.ts';
 import { eachList, type MirrorState, readAsOf, readKeptFrom, readMirror } from './mirror-rows.ts';
 import { type Finding, hasEndedEarly, judgeHealed, judgeHistory, judgeRun, type RunFacts } from './oracle.ts';
 import type { HabitKind } from './paginator.ts';
-import type { Contents, Entry } from './records.ts';
+import { contentOf, type Entry } from './records.ts';
 import { differencesIn, type RunReport, runOnce } from './run-real.ts';
 import {
   type ListName,
@@ -119,7 +119,7 @@ class Simulation implements Played {
     for (const change of run.before) this.#world.change(change);
     const { refill } = run;
     const isSynced = refill !== null && this.#scenario.synced.includes(refill.list);
-    const emptied = isSynced ? this.#world.empty(refill.list, refill.tenths) : new Map<string, number>();
+    const emptied = isSynced ? this.#world.empty(refill.list, refill.tenths) : [];
     this.#restore(run.rollback);
     await this.#meddle(run.meddles.filter(({ request }) => request === 0));
     for (const tamper of run.tampers) tamperWith(this.#place.path, tamper);
@@ -136,15 +136,16 @@ class Simulation implements Played {
   }
 
   /** The next run that finds the same can remove what a run has let stay, so only the first of them is judged. */
-  #judgeFilled(name: ListName, emptied: Contents, { before, after, run, isMeddled }: RunFacts): void {
+  #judgeFilled(name: ListName, emptied: readonly Entry[], { before, after, run, isMeddled }: RunFacts): void {
     const isFirst = this.#scenario.runs[run - 2]?.refill?.list !== name;
     const isTouched = isMeddled || this.#goOn.has(name);
-    const goneOf = (content: string, count: number) =>
-      Math.min(count, (before.lists[name].get(content) ?? 0) - (after.lists[name].get(content) ?? 0));
-    const gone = [...emptied].map(
-      ([content, count]) => [content, Math.max(0, goneOf(content, count))] as const,
-    );
-    const complaints = isFirst && !isTouched ? this.#totals.judgeFilled(name, new Map(gone)) : [];
+    const newest = Math.max(...this.#world.lists[name].entries.map(({ key }) => key));
+    const isGone = (entry: Entry) => {
+      const content = contentOf(name, entry) ?? '';
+      return entry.key > newest && before.lists[name].has(content) && !after.lists[name].has(content);
+    };
+    const isJudged = isFirst && !isTouched;
+    const complaints = isJudged ? this.#totals.judgeFilled(name, emptied.filter(isGone).length) : [];
     this.#add(complaints.map(complaint => ({ ...complaint, list: name, run })));
   }
 
@@ -354,6 +355,8 @@ class Simulation implements Played {
     );
     if (list !== null && kind === 'removed-wrongly' && lacks > 0 && !this.#totals.haveFallen(list))
       return true;
+    // Assumption 6 of docs/proof.md: at the growing end, newer records have newer keys. The next run shows what an older one pushed out.
+    if (list !== null && kind === 'lost' && this.#front.pushedOut.has(list)) return true;
     // Records that no page shows give connections no name.
     if (kind === 'misnamed') return listNames.some(name => this.#front.lastPages.seemToEnd(name));
     return list !== null && excusable.has(kind) && this.#front.lastPages.seemToEnd(list);

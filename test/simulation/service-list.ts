@@ -86,7 +86,7 @@ export class ServiceList {
   recordsIn(contents: Contents): Contents {
     const counts = new Map<string, number>();
     for (const [content, count] of contents) {
-      const name = this.#recordOf(content);
+      const name = this.recordOf(content);
       counts.set(name, (counts.get(name) ?? 0) + count);
     }
     return counts;
@@ -94,7 +94,7 @@ export class ServiceList {
 
   /** The lifetimes of records: an edit does not end one. */
   lifetimesOfRecords(): Lifetimes {
-    const recordOf = (content: string | null) => (content === null ? null : this.#recordOf(content));
+    const recordOf = (content: string | null) => (content === null ? null : this.recordOf(content));
     const steps = this.#steps.slice(this.#oldestAnswer).flatMap(step => {
       const [left, entered] = [recordOf(step.left), recordOf(step.entered)];
       return left === entered && step.left !== step.entered ? [] : [{ left, entered }];
@@ -166,7 +166,7 @@ export class ServiceList {
   }
 
   /** In a list with ids, a record is its id. */
-  #recordOf(content: string): string {
+  recordOf(content: string): string {
     if (this.name === 'document-exports') return identityOf(content);
     return String((JSON.parse(content) as unknown[])[0]);
   }

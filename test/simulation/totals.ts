@@ -1,7 +1,6 @@
 import type { Ask } from './answers.ts';
 import { eachList } from './mirror-rows.ts';
 import type { Complaint } from './oracle.ts';
-import { type Contents, sizeOf } from './records.ts';
 import type { ListName } from './scenario.ts';
 
 /** A total that falls by so many records from one answer to the next can be that of another copy. */
@@ -36,15 +35,14 @@ export class Totals {
    * What is wrong if rows went of a list that is being filled again. If its totals only rose, as many as that are not gone, but not there
    * yet.
    *
-   * @param gone the rows that went although the list had them before it was emptied.
+   * @param gone how many rows went at the growing end, of records that the list had before it was emptied.
    */
-  judgeFilled(list: ListName, gone: Contents): Complaint[] {
+  judgeFilled(list: ListName, gone: number): Complaint[] {
     const steps = this.#steps(list);
     const isRising = steps.every(step => step >= 0) && steps.some(step => step > 0);
     const last = this.#known(list).at(-1) ?? 0;
-    const count = sizeOf(gone);
-    const isFilled = isRising && count >= Math.max(filledMin, filledShare * (last + count));
-    const what = `${count} rows went of a list that was being filled: its totals only rose, to ${last}`;
+    const isFilled = isRising && gone >= Math.max(filledMin, filledShare * (last + gone));
+    const what = `${gone} rows went of a list that was being filled: its totals only rose, to ${last}`;
     return isFilled ? [{ kind: 'removed-wrongly', what }] : [];
   }
 

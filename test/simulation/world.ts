@@ -1,5 +1,5 @@
 import { eachList } from './mirror-rows.ts';
-import { type Contents, type Entry, hashOf, keyStep, tieOf } from './records.ts';
+import { type Entry, hashOf, keyStep, tieOf } from './records.ts';
 import {
   type Change,
   type ListName,
@@ -106,15 +106,14 @@ export class World {
   }
 
   /** Empties a list but for so many tenths of its records, the oldest; returns what it lost. */
-  empty(name: ListName, tenths: number): Contents {
+  empty(name: ListName, tenths: number): readonly Entry[] {
     const list = this.lists[name];
-    const before = new Map(list.now);
     const kept = Math.floor((list.entries.length * tenths) / 10);
     const newestFirst = list.entries.toSorted((a, b) => b.key - a.key || b.uid - a.uid);
     const lost = newestFirst.slice(0, list.entries.length - kept);
     for (const entry of lost) list.remove(list.entries.indexOf(entry));
-    this.#toFill.set(name, lost);
-    return new Map([...before].map(([content, count]) => [content, count - (list.now.get(content) ?? 0)]));
+    this.#toFill.set(name, [...lost]);
+    return lost;
   }
 
   /** Brings back the oldest record that an emptied list lacks, if it lacks any. */
