@@ -114,6 +114,7 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
   const [before, now] = readings.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
     return false;
+  if (order.direction === 'down' && !isQuiet(before, run)) return false; // guard: a last page of readings that was cut
   const newest = Math.max(...before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
   if (one == null || other == null) return false;
@@ -124,6 +125,13 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
   const isEdited = one.records.some(({ version }, at) => version !== other.records[at]?.version);
   if (isEdited && haveTotalsFallen([before, now])) return false; // guard: an edit in a list that grows
   return areSame && !areTwins;
+}
+
+/** Whether nothing came in front of a list between the last page of a reading and the next answer. A page that is cut at a count of before lacks the oldest record. */
+function isQuiet({ pages }: PlainReading, { heard }: Reading): boolean {
+  const last = pages.at(-1);
+  const next = heard.find(({ asked }) => asked > (last?.arrived ?? 0));
+  return last !== undefined && next !== undefined && next.total <= last.total;
 }
 
 /** The records with keys up to the newest, and those on two pages; null if keys are out of order, or fewer or more than the total. */

@@ -129,6 +129,8 @@ export class Reading {
   readonly list: ListFacts;
   /** The answers that say something. */
   readonly heard: Answer[] = [];
+  /** Those that say nothing of their address, but have totals. */
+  readonly misplaced: Answer[] = [];
   /** Pages that fail for good. */
   readonly failed: Answer[] = [];
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
@@ -252,7 +254,7 @@ export class Reading {
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);
       if (answer.wrong?.kind === 'size') this.hasOneSize = true;
-      if (answer.wrong?.kind === 'failed') this.failed.push(answer);
+      if (answer.wrong !== null) (answer.wrong.kind === 'failed' ? this.failed : this.misplaced).push(answer);
       if (answer.wrong !== null) continue;
       this.heard.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));

@@ -27,7 +27,7 @@ export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
  * @param staying how many other rows stay that no answer shows.
  */
 export function retainedOf(
-  { list, heard, joined }: Reading,
+  { list, heard, misplaced, joined }: Reading,
   verdict: Verdict,
   gone: readonly UnshownRow[],
   staying: number,
@@ -44,7 +44,7 @@ export function retainedOf(
   );
   if (atEnd.length === 0) return null;
 
-  const totals = fresh.map(({ total }) => total);
+  const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
   const fall = totals.findLastIndex((total, at) => (totals[at - 1] ?? 0) - total >= copyStepMin);
   if (fall > 0) {
     const counted = Math.max(...totals.slice(0, fall));

@@ -94,8 +94,10 @@ function isWitness(later: Answer, claim: Answer, direction: Direction, counted: 
   const isFurther =
     isFull(later) || reachOf(later) > reachOf(claim) || reachOf(later) > endOf(later) + lostMax; // guard: a page that lost a record
   const [end, other] = [claim, later].map(({ page }) => page.records.at(-1) as number);
+  // If the last record has gone, the total says so. Otherwise another one can have come in front of both, so that both are cut.
+  const hasShrunk = direction === 'up' || later.total < claim.total; // guard: two ends that were cut
   const isSameEnd =
-    later.page.records.includes(end as number) || claim.page.records.includes(other as number); // guard: a witness shows the end
+    later.page.records.includes(end as number) || (hasShrunk && claim.page.records.includes(other as number)); // guard: a witness shows the end
   return isLater && isQuiet && isFurther && isSameEnd;
 }
 

@@ -213,7 +213,8 @@ export function pageGetter(
     const before = ahead;
     const page = await get(before);
     const other = page.pagination.pageNo - pageNo;
-    if (other === 0 || index === 0 || isLastAgain(page, ask, other)) return page;
+    const isLast = isLastAgain(page, ask, other) || (other < 0 && isLastWithOrphans(page, firstPageNo));
+    if (other === 0 || index === 0 || isLast) return page;
     const again = await get(before + other);
     if (again.pagination.pageNo !== pageNo) return page;
     ahead = before + other;
@@ -274,6 +275,12 @@ export function pageGetter(
 function isLastAgain({ pagination, items }: Page, ask: Ask, other: number): boolean {
   const isPast = beginOf(ask) >= pagination.totalRecordCount;
   return isPast || (other < 0 && items !== null && items.length < ask.size);
+}
+
+/** Whether a page says that it is the last one, and has the few records of the next one, too. Some services repeat it past the end. */
+export function isLastWithOrphans({ pagination }: Page, firstPageNo: number): boolean {
+  const { pageNo, pageSize, pageCount, totalRecordCount } = pagination;
+  return pageNo === firstPageNo + pageCount - 1 && pageCount * pageSize < totalRecordCount; // guard: a last page with orphans comes again
 }
 
 /** Whether the service answers, but not with a page at this address or of this size. */

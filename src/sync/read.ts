@@ -9,7 +9,7 @@ import { lostMax } from '../proof/witnesses.ts';
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
 import type { Stage } from '../store/write/stage.ts';
-import { type Fetched, type Paging, pageGetter, wrongSize } from './pages.ts';
+import { type Fetched, isLastWithOrphans, type Paging, pageGetter, wrongSize } from './pages.ts';
 
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
@@ -222,7 +222,7 @@ export async function drive<Result>(
     const isAsked = pagination.pageNo === pageNo; // guard: pageNo of the answer
     if (!isAsked) {
       // If a page that is not full is repeated, the list might have ended, and its total might be too high.
-      const isOther = beginOf(ask) < total && count >= ask.size;
+      const isOther = beginOf(ask) < total && count >= ask.size && !isLastWithOrphans(page, firstPageNo);
       const reason = `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`;
       return { ...none, total, wrong: isOther ? { kind: 'page', reason } : null };
     }

@@ -109,6 +109,18 @@ test('a last page with more records than its size contradicts a total of another
   expect(checkTotal({ ...answer, pageCount: 2, total: 205 })).toBe('agrees');
 });
 
+test('an end of the newest is not shown by a later one that lacks its last record, with the same total', () => {
+  const claim = { index: 10, size: 20, total: 204, count: 4 };
+  const shown = [
+    { index: 0, size: 20, total: 204 },
+    claim,
+    { index: 9, size: 21, total: 204, count: 15, shift: -1 },
+  ];
+  const moving = { index: 1, size: 20, total: 205 };
+  expect(endsIn([moving, ...shown], 205, 'down')).toBe(0);
+  expect(endsIn([moving, ...shown], 205, 'up')).toBeGreaterThan(0);
+});
+
 test('a list has too few records by its totals, but for what they moved by', () => {
   expect(miscount(totals(205, 205), 204)).toMatch(/204.*205/);
   expect(miscount(totals(205, 205), 206)).toBeNull();

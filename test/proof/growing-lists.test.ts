@@ -36,6 +36,24 @@ test.each(['up', 'down'] as const)('two readings prove a list that only grows: %
   expect(played(direction, { 1: grow })).toMatchObject({ rule: 'agreement', isProven: true });
 });
 
+test('they do not if a record comes between the count and the rows of each page, and pages are cut at that count', () => {
+  const list = counted(70).reverse();
+  let count = 0;
+  const onAsk = () => {
+    count = list.length;
+    list.unshift({ key: 1e6 + count, content: 1e6 + count });
+  };
+  const service = {
+    list,
+    identity: 'id',
+    hasOneSize: true,
+    isCutAtTotal: true,
+    onAsk,
+    totalOf: () => count,
+  } as const;
+  expect(proven(service).result.verdict.isProven).toBe(false);
+});
+
 test('they do not if each of them shows a record that then goes and hides another one', () => {
   // One goes and one comes in the same moment, so no total tells it.
   const swaps: Change = (list, reading) => {

@@ -22,6 +22,8 @@ export interface Service {
   readonly isNew?: (entry: Entry) => boolean;
   /** The total that it states, if it is not the number of its records. */
   readonly totalOf?: (ask: Ask) => number;
+  /** Whether its last page ends where its total says, as if that was counted before. */
+  readonly isCutAtTotal?: boolean;
   /** The number of pages that it states; none if it is left out. */
   readonly pageCountOf?: (ask: Ask) => number;
 }
@@ -37,7 +39,9 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
       asked.push(ask);
       service.onAsk?.(ask, asked.length);
       const { list, identity, hasOneSize = false } = service;
-      const cut = list.slice(ask.index * ask.size, (ask.index + 1) * ask.size);
+      const total = service.totalOf?.(ask) ?? list.length;
+      const end = service.isCutAtTotal ? total : list.length;
+      const cut = list.slice(ask.index * ask.size, Math.min(end, (ask.index + 1) * ask.size));
       const items = cut.filter(({ content }) => content !== service.hidden);
       const keys = Float64Array.from(items, ({ key }) => key);
       const isOther = hasOneSize && ask.size !== 20;
@@ -47,7 +51,7 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
         arrived: ++tick,
         at: 0,
         isRecalled: false,
-        total: service.totalOf?.(ask) ?? list.length,
+        total,
         page: new PageItems(
           `${[...keys]} ${items.map(({ content }) => content)}`,
           keys,

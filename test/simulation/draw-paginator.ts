@@ -12,11 +12,6 @@ const drawsZones = false;
 export const habitsDrawn: readonly HabitKind[] = habitKinds.filter(
   kind => drawsZones || kind !== 'instants in another zone',
 );
-/**
- * Whether a service with orphans can also answer a page beyond the end with its last page, as Django's `get_page` does. docmirror does not
- * prove such a list if the last page has orphans.
- */
-const drawsOrphansAgain = false;
 
 /** The same scenario of a service with the habits of real paginators, each by itself on or off. */
 export function withPaginator(scenario: Scenario, focus: ListName, random: Random): Scenario {
@@ -48,7 +43,7 @@ function drawPaginator(random: Random, { totals, pageNo, sizes, beyond }: Servic
   const isPlain = random.chance(0.4) || totals.kind !== 'right';
   // If a page has other records than its size and states a size that is not served, nothing tells the size.
   const isSizeStated = !sizes.endsWith('silently');
-  const canHaveOrphans = first !== 'ids' && isSizeStated && (drawsOrphansAgain || !beyond.startsWith('last'));
+  const canHaveOrphans = first !== 'ids' && isSizeStated && beyond !== 'last-asked';
   const drawn = {
     first,
     splits: random.pick([1, 1, 2, 3]),

@@ -15,9 +15,9 @@ export interface Guard {
 /** The guards outside the core, and one that lists of some pages need; test/proof/exhaust has the others of the core. */
 export const guards: readonly Guard[] = [
   {
-    name: 'an array with the same elements',
+    name: 'a set with the same elements',
     keeps: 'events and connections in another order are no change',
-    instead: '  return false;',
+    instead: '  return ordered.length < 0 ? ordered : null;',
     breaks: 'rewritten',
   },
   {
@@ -51,12 +51,21 @@ export const guards: readonly Guard[] = [
  * Without the page number of an answer, other lines find the same, later: test/sync/drift.long.test.ts fails without it.
  * A remembered page whose rows have changed is also against faults: each run that changes rows in another way forgets the pages.
  * A record that did not fit at the end of a list without usable totals: test/proof/ends.test.ts fails without its line.
+ * The others are in test/mutants, each with the test that fails without it.
  */
 export const guardsWithoutScenario: readonly string[] = [
   'commit gate',
   'pageNo of the answer',
   'contents of known pages',
   'a record that did not fit',
+  'digits as text',
+  'a total that was never counted',
+  'a list on one page needs no larger one',
+  'a service that serves larger pages by now',
+  'pages that are shorter than they say',
+  'a last page with orphans comes again',
+  'a row that is as it was written',
+  'an instant that is written otherwise',
 ];
 
 /** Paths of the repository that the simulation needs. */

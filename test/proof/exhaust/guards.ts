@@ -105,6 +105,8 @@ export const guardsOfLongLists: readonly string[] = [
   'rows that were retained before',
   'a list that is being filled',
   'a list on one page that got shorter',
+  'two ends that were cut',
+  'a last page of readings that was cut',
 ];
 
 /** The guards of the core. */
