@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
 import {
@@ -15,7 +15,7 @@ import { DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '.
 import { DatabaseCopy } from '../file/database-copy.ts';
 import {
   applicationIds,
-  cacheKib,
+  connect,
   fileBehind,
   kindOf,
   openForReading,
@@ -109,20 +109,12 @@ export function assertShareOf(database: string, path: string): void {
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
 function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
-  const sqlite = new Database(path);
-  try {
+  using file = connect(path, {}, sqlite => {
     // If this fails, the file is removed, so no journal is written beside it. What is removed is overwritten.
-    const settings = [
-      'journal_mode = MEMORY',
-      'synchronous = OFF',
-      'foreign_keys = OFF',
-      'secure_delete = ON',
-    ];
-    for (const setting of [...settings, `cache_size = -${cacheKib}`]) sqlite.pragma(setting);
-    return work(sqlite);
-  } finally {
-    sqlite.close();
-  }
+    for (const setting of ['journal_mode = MEMORY', 'synchronous = OFF', 'secure_delete = ON'])
+      sqlite.pragma(setting);
+  });
+  return work(file.sqlite);
 }
 
 /** Drops docmirror's internal tables, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */

@@ -1,7 +1,6 @@
 import { rmSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
-import { canBeNoLocks, tryLocks } from './lock-trial.ts';
+import { explaining } from './sqlite-errors.ts';
 import { besides, Unfinished } from './unfinished.ts';
 
 /** A copy of a database that appears under its name only when it is complete. */
@@ -11,13 +10,7 @@ export class DatabaseCopy extends Unfinished {
     // A reader of a mirror can't write, and SQLite takes this statement for a write. What is written waits for the disk at the end.
     for (const setting of ['query_only = OFF', 'synchronous = OFF', 'secure_delete = ON'])
       source.pragma(setting);
-    try {
-      source.prepare('VACUUM INTO ?').run(this.unfinished);
-    } catch (error) {
-      // Nobody else knows the file, so nobody else can have it locked.
-      if (canBeNoLocks(error)) tryLocks(dirname(this.unfinished));
-      throw error;
-    }
+    explaining(this.path, () => source.prepare('VACUUM INTO ?').run(this.unfinished));
   }
 
   override putInPlace(path = this.path): void {

@@ -1,11 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { codeOf, DocmirrorError } from '../../errors.ts';
-import { assertNoMount, canBeNoLocks, tryLocks } from './lock-trial.ts';
-import { applicationIds, kindOfOpen, kindWithin, refusal } from './open.ts';
+import { assertNoMount } from './lock-trial.ts';
+import { applicationIds, connect, kindOfOpen, kindWithin, refusal } from './open.ts';
 import { makePrivateFile, shareOwner } from './rights.ts';
-import { explaining, explainSqliteError } from './sqlite-errors.ts';
+import { explaining } from './sqlite-errors.ts';
 
 /** How long a run waits for a process that only checks whether the lock is held, in milliseconds. */
 const lookMsMax = 300;
@@ -29,23 +28,22 @@ export function isHeld(file: string): boolean {
 /** Makes sure that a run could take the lock now, or throws what the lock itself would. A run that begins meanwhile waits for it. */
 export function assertFree(file: string): void {
   const path = lockPath(file);
-  if (!existsSync(path)) return;
-  try {
-    const kind = kindWithin(lookMsMax, path);
-    if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
-  } catch (error) {
-    throw lockError(error, path);
-  }
+  if (existsSync(path)) locking(path, () => assertLock(path, kindWithin(lookMsMax, path)));
 }
 
-function lockError(error: unknown, path: string): unknown {
-  // The lock of a file system that has none looks as if another run had it.
-  if (canBeNoLocks(error)) tryLocks(dirname(path));
-  if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) return explainSqliteError(error, path);
-  return new DocmirrorError(
-    'mirror_busy',
-    'Another run is using this mirror. Wait until it is done, or stop it.',
-  );
+function assertLock(path: string, kind: ReturnType<typeof kindOfOpen>): void {
+  if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
+}
+
+/** As `explaining`, for a lock: what has it locked is another run. */
+function locking<T>(path: string, work: () => T): T {
+  try {
+    return explaining(path, work);
+  } catch (error) {
+    if (codeOf(error) !== 'database_locked') throw error;
+    const message = 'Another run is using this mirror. Wait until it is done, or stop it.';
+    throw new DocmirrorError('mirror_busy', message);
+  }
 }
 
 /** A mirror's lock: a file under an exclusive lock of SQLite, which ends with the process. It stays, because others might wait for it. */
@@ -56,21 +54,18 @@ export class MirrorLock implements Disposable {
   constructor(file: string) {
     const path = lockPath(file);
     assertNoMount(file);
-    this.#sqlite = explaining(path, () => {
+    const opened = locking(path, () => {
       if (!existsSync(path)) makePrivateFile(path);
-      return new Database(path, { timeout: lookMsMax });
+      return connect(path, { timeout: lookMsMax }, sqlite => {
+        const kind = kindOfOpen(sqlite);
+        assertLock(path, kind);
+        for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE']) sqlite.pragma(setting);
+        const table = 'CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT';
+        const made = kind === 'empty' ? `${table}; PRAGMA application_id = ${applicationIds.lock};` : '';
+        sqlite.exec(`BEGIN EXCLUSIVE; ${made} COMMIT`);
+      });
     });
-    try {
-      const kind = kindOfOpen(this.#sqlite);
-      if (kind !== 'lock' && kind !== 'empty') throw refusal(path, kind);
-      for (const setting of ['query_only = OFF', 'locking_mode = EXCLUSIVE']) this.#sqlite.pragma(setting);
-      const table = 'CREATE TABLE IF NOT EXISTS mirror_mark (mark TEXT NOT NULL) STRICT';
-      const made = kind === 'empty' ? `${table}; PRAGMA application_id = ${applicationIds.lock};` : '';
-      this.#sqlite.exec(`BEGIN EXCLUSIVE; ${made} COMMIT`);
-    } catch (error) {
-      this.release();
-      throw lockError(error, path);
-    }
+    this.#sqlite = opened.sqlite;
     // Root can restore a mirror, and its usual owner must still be able to use the lock.
     shareOwner(path, file);
   }

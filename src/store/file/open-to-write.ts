@@ -100,7 +100,7 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
 /** Copies a mirror to a file that only its owner can read. An earlier one of that name is replaced. */
 function copyFirst(sqlite: Database.Database, path: string): void {
   using copy = new DatabaseCopy(path);
-  explaining(copy.path, () => copy.fill(sqlite));
+  copy.fill(sqlite);
   copy.putInPlace();
 }
 
@@ -117,12 +117,6 @@ function noteUpgrade(sqlite: Database.Database): void {
   sqlite.exec('DELETE FROM _list_states');
   const log = new ReceiptLog(sqlite);
   const mirrorId = log.mirrorId();
-  log.append({
-    kind: 'upgrade',
-    mirrorId,
-    docmirrorVersion: version,
-    fromVersion,
-    at,
-    ...acceptedNow(sqlite),
-  });
+  const versions = { fromVersion, docmirrorVersion: version };
+  log.append({ kind: 'upgrade', mirrorId, at, ...versions, ...acceptedNow(sqlite) });
 }

@@ -14,7 +14,6 @@ import {
 } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
 import { behindLink } from './links.ts';
-import { canBeNoLocks, tryLocks } from './lock-trial.ts';
 import { explaining } from './sqlite-errors.ts';
 
 /** The values of `application_id` in the headers of docmirror's databases: "docm", "docs" and "doch". */
@@ -42,15 +41,15 @@ const refusals = {
 type FileKind = keyof typeof refusals;
 
 /** The mirrors that this version does not read, and the last `user_version` that the release of each wrote. */
-const tooOld: readonly { readonly kind: FileKind; readonly shape: number }[] = [
-  { kind: 'mirror of 0.2', shape: 5 },
-  { kind: 'mirror of 0.3', shape: 6 },
-  { kind: 'mirror of 0.4', shape: 7 },
-];
+const tooOld = new Map<FileKind, number>([
+  ['mirror of 0.2', 5],
+  ['mirror of 0.3', 6],
+  ['mirror of 0.4', 7],
+]);
 
 /** True for a mirror, or a backup of one, of 0.4 or older. */
 export function isTooOld(kind: FileKind): boolean {
-  return tooOld.some(each => each.kind === kind);
+  return tooOld.has(kind);
 }
 
 /** Says why a file can't be the mirror. */
@@ -106,7 +105,7 @@ function assertOneName(file: string): void {
 
 /** Finds out what is at a path. It opens the file as any SQLite program does. Throws a MirrorFileError if it can't be read. */
 export function kindOf(path: string): FileKind {
-  return explainingLocks(path, () => kindWithin(busyTimeoutMs, path));
+  return explaining(path, () => kindWithin(busyTimeoutMs, path));
 }
 
 /** As `kindOf`, but it throws SQLite's own errors, and after this time if another program has the file locked. */
@@ -121,18 +120,6 @@ export function kindWithin(timeoutMs: number, path: string): FileKind {
   }
 }
 
-/** As `explaining`; a file system without locks is called that, and not another program. */
-function explainingLocks<T>(path: string, work: () => T): T {
-  return explaining(path, () => {
-    try {
-      return work();
-    } catch (error) {
-      if (canBeNoLocks(error)) tryLocks(dirname(path));
-      throw error;
-    }
-  });
-}
-
 /** As `kindOf`, for a file that was just opened. The connection can't write afterwards. */
 export function kindOfOpen(sqlite: Database.Database): FileKind {
   try {
@@ -142,7 +129,7 @@ export function kindOfOpen(sqlite: Database.Database): FileKind {
     if (id === applicationIds.lock) return 'lock';
     if (id === applicationIds.share) return 'share';
     if (id === applicationIds.mirror && version > 0)
-      return tooOld.find(({ shape }) => version <= shape)?.kind ?? 'mirror';
+      return tooOld.entries().find(([, shape]) => version <= shape)?.[0] ?? 'mirror';
     if (version > 0 || (id !== 0 && id !== applicationIds.mirror)) return 'another database';
     if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined)
       return 'empty';
@@ -190,7 +177,7 @@ export function openOfAnyShape(
     throw new MirrorFileError(
       `There is no mirror at ${path} yet. Make it with "docmirror sync", or name it with --database.`,
     );
-  return explainingLocks(file, () =>
+  return explaining(file, () =>
     // SQLite itself opens the file read-only if this user can't write it.
     connect(file, { fileMustExist: true, timeout: busyTimeoutMs * 10 }, sqlite => {
       const kind = kindOfOpen(sqlite);

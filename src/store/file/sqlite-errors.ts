@@ -1,5 +1,7 @@
+import { dirname } from 'node:path';
 import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
+import { canBeNoLocks, tryLocks } from './lock-trial.ts';
 
 const restoreIt =
   'Restore it from a backup, or move it away, with the files beside it that begin with its name, and sync again.';
@@ -54,11 +56,12 @@ export function explainSqliteError(error: unknown, path: string): unknown {
   });
 }
 
-/** Does some work on a file; failures are explained as in `explainSqliteError`. */
+/** Does some work on a file; failures are explained as in `explainSqliteError`, and those of a file system without locks as that. */
 export function explaining<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
+    if (canBeNoLocks(error)) tryLocks(dirname(path));
     throw explainSqliteError(error, path);
   }
 }
