@@ -3,8 +3,6 @@ import { codeOf, UsageError } from '../errors.ts';
 
 /** More than any file of settings, keys, certificates or SQL has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
-/** How much is read at a time, in bytes. */
-const partBytes = 64 * 1024;
 
 /** Reads a file that a person wrote. The error begins with `from`, names the file, and never shows its content. */
 export function readSmallFile(from: string, path: string): string {
@@ -37,15 +35,10 @@ export class TooLargeError extends UsageError {}
 function readUpTo(path: string, length: number): Buffer {
   const file = openSync(path, 'r');
   try {
-    const parts: Buffer[] = [];
-    for (let left = length; left > 0; ) {
-      const room = Buffer.alloc(Math.min(left, partBytes));
-      const part = room.subarray(0, readSync(file, room));
-      if (part.length === 0) break;
-      parts.push(part);
-      left -= part.length;
-    }
-    return Buffer.concat(parts);
+    const room = Buffer.alloc(length);
+    let end = 0;
+    for (let read = length; read > 0; end += read) read = readSync(file, room, end, length - end, null);
+    return room.subarray(0, end);
   } finally {
     closeSync(file);
   }
