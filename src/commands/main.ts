@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { withEnvFile } from '../config/env-file.ts';
 import { type Given, named, resolveOne } from '../config/resolve.ts';
 import { settings } from '../config/settings.ts';
@@ -76,48 +75,36 @@ type Typed = ReturnType<typeof parse>;
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 
 /**
- * Takes a command's words apart. A negative number is no flag, and neither is SQL that begins with a comment.
+ * Takes a command's words apart. A negative number is no flag, and neither is SQL that begins with a comment: no flag has a space in
+ * its name.
  *
  * @throws UsageError if a flag is unknown, lacks its value, or does not fit the others.
  */
 function parse(command: Command, args: readonly string[]) {
   const known = flagsOf(command);
-  const options = [...known].map(
-    ([name, { valueName }]) => [name.slice(2), { type: valueName ? 'string' : 'boolean' }] as const,
-  );
-  const { tokens } = parseArgs({
-    args,
-    options: Object.fromEntries(options),
-    strict: false,
-    tokens: true,
-  });
   const flags = new Map<string, readonly string[]>();
   const words: string[] = [];
-  for (const token of tokens) {
-    const isNegative = token.kind === 'option' && /^-\d+$/.test(args[token.index] as string);
-    // Each digit is a token, and the first one has the place of all.
-    if (isNegative && tokens.find(({ index }) => index === token.index) === token)
-      words.push(args[token.index] as string);
-    // SQL can begin with a comment, and no flag has a space in its name.
-    const isText = token.kind === 'option' && /^--[^=]*\s/.test(args[token.index] as string);
-    if (isText) words.push(args[token.index] as string);
-    if (token.kind === 'positional') words.push(token.value);
-    if (token.kind !== 'option' || isNegative || isText) continue;
-    const { rawName: name, value, inlineValue } = token;
+  const left = args.values();
+  for (const word of left) {
+    const isText = !word.startsWith('-') || /^-\d*$|^--[^=]*\s/.test(word);
+    if (word === '--') words.push(...left);
+    else if (isText) words.push(word);
+    if (word === '--' || isText) continue;
+    // The value can be a token, so it is not shown. No flag has one dash, and what follows its letter could be a value.
+    const [name = '', inline] = word.startsWith('--') ? word.split(/=(.*)/s) : [word.slice(0, 2)];
     const flag = known.get(name);
-    // The value can be a token, so it is not shown.
-    if (flag === undefined || (flag.valueName === undefined && inlineValue))
-      throw new UsageError(
-        `unknown option '${name}${inlineValue ? '=…' : ''}'.${nearest(name, [...known.keys()])}`,
-      );
-    if (flag.valueName !== undefined && value === undefined)
-      throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
+    if (flag === undefined || (flag.valueName === undefined && inline !== undefined)) {
+      const shown = inline === undefined ? name : `${name}=…`;
+      throw new UsageError(`unknown option '${shown}'.${nearest(name, [...known.keys()])}`);
+    }
+    const value = flag.valueName === undefined ? '' : (inline ?? left.next().value);
+    if (value === undefined) throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
     if (flags.has(name) && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
       throw new UsageError(
         `option ${name} is there twice. It can be given once; the other value would be ignored.`,
       );
     const before = flag.isRepeatable ? (flags.get(name) ?? []) : [];
-    flags.set(name, [...before, value ?? '']);
+    flags.set(name, [...before, value]);
   }
   for (const name of flags.keys()) {
     const other = known.get(name)?.conflicts?.find(each => flags.has(each));
