@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { checkpointText, generateKey } from '../audit/checkpoint.ts';
+import { generateKey } from '../audit/checkpoint.ts';
 import { receiptOrNull } from '../audit/receipt.ts';
 import { rejectUnknownVariables } from '../config/resolve.ts';
 import { MirrorFileError, UsageError } from '../errors.ts';
@@ -7,8 +7,8 @@ import { receiptsText } from '../render/runs.ts';
 import { isStandardOutput } from '../store/file/links.ts';
 import { writeError } from '../store/file/unfinished.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
-import { checkpointOf, receiptsOf } from '../store/read/runs/receipts.ts';
-import { signedCheckpointOf } from './checkpoint-file.ts';
+import { receiptsOf } from '../store/read/runs/receipts.ts';
+import { checkpointIn } from './checkpoint-file.ts';
 import { command } from './command.ts';
 import { mirrorSettings, required, text, yes } from './flags.ts';
 
@@ -51,10 +51,7 @@ export const checkpoint = command({
       throw new UsageError(
         'DOCMIRROR_SIGNING_KEY_FILE is not set. Make a key with "docmirror audit keygen FILE" and set it, or pass --unsigned.',
       );
-    const text =
-      unsigned || signingKeyFile === null
-        ? checkpointText(checkpointOf(database))
-        : signedCheckpointOf(database, signingKeyFile);
+    const text = checkpointIn(database, unsigned ? null : signingKeyFile);
     if (out === null || isStandardOutput(out)) return text;
     writeWhole(out, text);
     return '';

@@ -11,7 +11,7 @@ import { fileBehind } from '../store/file/open.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { ageMs } from '../store/read/list-state.ts';
 import type { Verification } from '../store/verify/verify.ts';
-import { readSigningKey, signedCheckpointOf, verifyWithCheckpoints } from './checkpoint-file.ts';
+import { checkpointIn, readSigningKey, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Shown } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
 import { failureOf } from './io.ts';
@@ -83,7 +83,7 @@ async function makeBackup(destination: string, keep: number | null, context: Con
   if (made === null)
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   const { path, runId, bytes, removed } = made;
-  if (signingKeyFile !== null) writeWhole(checkpointBeside(path), signedCheckpointOf(path, signingKeyFile));
+  if (signingKeyFile !== null) writeWhole(checkpointBeside(path), checkpointIn(path, signingKeyFile));
   notifier?.backup({ runId, bytes });
   const said = `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, verified.`;
   const lines = [said, ...removed.map(name => `Removed ${name}.`)];

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import {
+  checkpointText,
   readCheckpoint,
   readPrivateKey,
   readPublicKey,
@@ -56,9 +57,11 @@ export function readSigningKey(path: string): KeyObject {
   return named(`${from}${path}`, () => readPrivateKey(pem));
 }
 
-/** The signed checkpoint of all receipts of a mirror. */
-export function signedCheckpointOf(database: string, signingKeyFile: string): string {
-  return signedCheckpoint(checkpointOf(database), readSigningKey(signingKeyFile));
+/** The checkpoint of all receipts of a mirror, signed if there is a key. */
+export function checkpointIn(database: string, signingKeyFile: string | null): string {
+  const checkpoint = checkpointOf(database);
+  if (signingKeyFile === null) return checkpointText(checkpoint);
+  return signedCheckpoint(checkpoint, readSigningKey(signingKeyFile));
 }
 
 const words = {

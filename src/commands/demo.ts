@@ -120,7 +120,7 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
     `${startedAt.slice(0, 10)}  run ${runId} ${status}: ${counts}`,
     ...notes.flatMap(note => wrap(`${noteIndent}${printable(note)}`, width, noteIndent)),
   ];
-  return lines.map(line => `${line}\n`).join('');
+  return linesOf(lines);
 }
 
 /** An earlier demo's files are made again; any other ones of these names are refused. */

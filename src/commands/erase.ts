@@ -2,7 +2,7 @@ import { keptResources } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
-import { wrap } from '../render/table.ts';
+import { linesOf, wrap } from '../render/table.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
 import { choice, mirrorSettings, number, required } from './flags.ts';
@@ -52,9 +52,6 @@ export const erase = command({
       ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
       'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
     ];
-    return lines
-      .flatMap(line => wrap(printable(line), width))
-      .map(line => `${line}\n`)
-      .join('');
+    return linesOf(lines.flatMap(line => wrap(printable(line), width)));
   },
 });

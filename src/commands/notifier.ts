@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { checkpointText } from '../audit/checkpoint.ts';
 import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
@@ -14,9 +13,8 @@ import {
 } from '../serve/metrics.ts';
 import { textBeside } from '../store/file/beside.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
-import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { version } from '../version.ts';
-import { signedCheckpointOf } from './checkpoint-file.ts';
+import { checkpointIn } from './checkpoint-file.ts';
 import type { Io } from './io.ts';
 import { createLogger, type LoggerContext, loggedError } from './logging.ts';
 
@@ -45,11 +43,8 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
 
   /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */
   const checkpoint = () => {
-    const signingKeyFile = setting('signingKeyFile');
     try {
-      return signingKeyFile === null
-        ? checkpointText(checkpointOf(database))
-        : signedCheckpointOf(database, signingKeyFile);
+      return checkpointIn(database, setting('signingKeyFile'));
     } catch {
       return '';
     }

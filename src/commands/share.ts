@@ -5,6 +5,7 @@ import { RefusedFileError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
+import { linesOf } from '../render/table.ts';
 import { isCurrent, makeShare, type ShareOptions, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
@@ -63,7 +64,7 @@ export const share = command({
       `${path}: ${state}, ${bytesText(bytes)}.`,
       ...leftOut.map(view => `The view ${view} was left out: it can't be read without what the share lacks.`),
     ];
-    return lines.map(line => `${printable(line)}\n`).join('');
+    return linesOf(lines.map(printable));
   },
 });
 
