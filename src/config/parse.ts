@@ -130,33 +130,31 @@ const timerMsMax = 24 * dayMs;
 /** About a thousand years. Dates that are farther away are not supported. */
 const timeMsMax = 365_000 * dayMs;
 
-function msIn(text: string, minMs: number, maxMs: number, expected: string): number {
-  const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text) ?? [];
-  // 1.005 s is 1004.9999999999999 ms, and timers and random numbers take whole ones.
-  const ms = text === '0' ? 0 : Math.round(Number(number) * unitsMs[unit as keyof typeof unitsMs]);
-  if (ms >= minMs && ms <= maxMs) return ms;
-  throw got(expected, text);
+function msFrom(minMs: number, maxMs: number, expected: string): (text: string) => number {
+  return text => {
+    const [, number, unit = 'ms'] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/.exec(text) ?? [];
+    // 1.005 s is 1004.9999999999999 ms, and timers and random numbers take whole ones.
+    const ms = text === '0' ? 0 : Math.round(Number(number) * unitsMs[unit as keyof typeof unitsMs]);
+    if (ms >= minMs && ms <= maxMs) return ms;
+    throw got(expected, text);
+  };
 }
 
 /** A length of time in milliseconds, from a text like `26h`. */
-export function time(text: string): number {
-  return msIn(text, 0, timeMsMax, 'a time such as 90s, 30m, 24h or 7d, or 0');
-}
+export const time = msFrom(0, timeMsMax, 'a time such as 90s, 30m, 24h or 7d, or 0');
 
 /** A length of time that a timer can count, in milliseconds. */
-export function timer(text: string): number {
-  return msIn(text, 0, timerMsMax, 'a time such as 90s, 30m or 24h, at most 24d, or 0');
-}
+export const timer = msFrom(0, timerMsMax, 'a time such as 90s, 30m or 24h, at most 24d, or 0');
 
 /** How long a run can take, in milliseconds. In no time, nothing could be done. */
-export function deadline(text: string): number {
-  return msIn(text, 1, timerMsMax, 'a time such as 50m, at most 24d');
-}
+export const deadline = msFrom(1, timerMsMax, 'a time such as 50m, at most 24d');
 
 /** How long history is kept, in milliseconds; null means forever. 0 is refused, because it would delete all history. */
 export function keepHistory(text: string): number | null {
-  return text === 'forever' ? null : msIn(text, 1, timeMsMax, 'forever, or a time such as 400d');
+  return text === 'forever' ? null : keptMs(text);
 }
+
+const keptMs = msFrom(1, timeMsMax, 'forever, or a time such as 400d');
 
 /** The values that each field of a cron expression has, the last fields alone if it has no seconds. */
 const cronFields = [60, 60, 24, 31, 12, 7];
