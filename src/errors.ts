@@ -216,6 +216,15 @@ export class CancelledError extends DocmirrorError {
   }
 }
 
+/** The result of work that is a hint or a courtesy; null if it fails, whatever the reason. */
+export function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+}
+
 /** Reads data that another program can have damaged; null for text that is no JSON, or JSON of another kind. */
 export function tryToRead<T>(read: () => T): T | null {
   try {

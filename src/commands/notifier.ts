@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
-import { DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
+import { attempt, DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
 import {
   type Family,
   type LabelledFigures,
@@ -42,13 +42,7 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
     createLogger({ labels, logLevel: setting('logLevel') ?? 'info' }, context).warn(what, message);
 
   /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */
-  const checkpoint = () => {
-    try {
-      return checkpointIn(database, setting('signingKeyFile'));
-    } catch {
-      return '';
-    }
-  };
+  const checkpoint = () => attempt(() => checkpointIn(database, setting('signingKeyFile'))) ?? '';
 
   const ping = async (ending: string, summary: string) => {
     if (pingUrl === null) return;

@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
-import { CancelledError, exitCodes, UsageError } from '../errors.ts';
+import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
 import { identityOf } from '../store/copies/manifest.ts';
 import { isYetToMake, mirrorToWrite } from '../store/file/open.ts';
-import { type Freshness, readFreshness } from '../store/read/runs/freshness.ts';
+import { readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
@@ -113,12 +113,8 @@ export function exitCodeAfter(summary: SharedRunSummary, signal: AbortSignal): n
 export function firstLineAfter(summary: SharedRunSummary, { config, settings, signal }: Context): string {
   if (summary.runId === null || exitCodeAfter(summary, signal) === exitCodes.done) return '';
   const { database } = config;
-  let lists: Freshness[] = [];
-  try {
-    lists = readFreshness(database);
-  } catch {
-    // On a full disk not even that can be read, and the rest of the summary counts more.
-  }
+  // On a full disk not even that can be read, and the rest of the summary counts more.
+  const lists = attempt(() => readFreshness(database)) ?? [];
   return firstLine(whose(settings) || `${basename(database)}: `, summary, lists, Date.now());
 }
 

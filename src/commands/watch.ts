@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTask } from 'node-cron';
 import { named } from '../config/resolve.ts';
-import { CancelledError, exitCodes, UsageError } from '../errors.ts';
+import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
 import type { RunningServer } from '../serve/server.ts';
@@ -67,12 +67,8 @@ export const watch = command({
       const next: NextRun = { nextRunAt: at.toISOString(), schedule, timezone };
       logger.info(next, 'next run');
       nextAtMs = at.getTime();
-      try {
-        // The note is only a hint for `status`.
-        writeWhole(`${database}.watch`, `${JSON.stringify(next)}\n`);
-      } catch {
-        // Then status shows no next run.
-      }
+      // The note is only a hint for `status`.
+      attempt(() => writeWhole(`${database}.watch`, `${JSON.stringify(next)}\n`));
     };
     const begin = () => {
       if (inProgress !== null || signal.aborted) return;

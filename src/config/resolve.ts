@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { UsageError } from '../errors.ts';
+import { attempt, UsageError } from '../errors.ts';
 import { safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSecretFile, readSmallFile } from './small-file.ts';
@@ -26,7 +26,8 @@ type TokenSetting = { readonly from: string } & (
 export function resolveConfig(flags: Given, environment: Environment) {
   rejectUnknownVariables(environment);
   const values = resolveAll(flags, environment);
-  return { ...values, actor: values.actor ?? userName() };
+  // Many containers have no name of the user.
+  return { ...values, actor: values.actor ?? attempt(() => userInfo().username) ?? 'unknown' };
 }
 
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
@@ -109,11 +110,7 @@ function resolveAll(flags: Given, environment: Environment): SettingValues {
 
 /** One setting, if it is set and can be used; null otherwise. */
 export function resolveOne<Name extends SettingName>(name: Name, flags: Given, environment: Environment) {
-  try {
-    return resolve(name, flags, environment);
-  } catch {
-    return null;
-  }
+  return attempt(() => resolve(name, flags, environment));
 }
 
 function resolve<Name extends SettingName>(name: Name, flags: Given, environment: Environment) {
@@ -125,15 +122,6 @@ function resolve<Name extends SettingName>(name: Name, flags: Given, environment
       : [flag, kind === 'word' ? given.trim() : given];
   // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];
-}
-
-/** The operating system's name of the user. Many containers have none. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'unknown';
-  }
 }
 
 // Kubernetes sets variables like these for a service that is named docmirror.

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { object, whole } from '../../contract/shapes.ts';
 import {
+  attempt,
   codeOf,
   type ErrorCode,
   exitCodes,
@@ -171,7 +172,7 @@ const copyKeptMs = 28 * 24 * 60 * 60 * 1000;
 
 /** The copies that upgrades left beside a mirror, and from when they can go; none if its folder can't be read. */
 export function copiesOfBefore(mirror: string) {
-  try {
+  const found = attempt(() => {
     const file = fileBehind(mirror);
     const isCopy = (name: string) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith(ending);
     const names = readdirSync(dirname(file)).filter(isCopy);
@@ -181,9 +182,8 @@ export function copiesOfBefore(mirror: string) {
       const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
       return { path, at: at.toISOString(), bytes, canGoFrom };
     });
-  } catch {
-    return [];
-  }
+  });
+  return found ?? [];
 }
 
 interface RestoreOptions {

@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { anyObject, object, optional, orNull, text, type ValueOf, whole } from '../../contract/shapes.ts';
-import { codeOf } from '../../errors.ts';
+import { attempt, codeOf } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { readBeside } from '../file/beside.ts';
 import { openMirrorForReading, openOfAnyShape } from '../file/open.ts';
@@ -89,11 +89,9 @@ export function identityOf(path: string) {
 
 /** What the logs of a mirror and of its share have in common; null if one can't be read, for example because there is no file. */
 export function sharedHistory(database: string, path: string) {
-  try {
+  return attempt(() => {
     using mirror = openOfAnyShape(database);
     using share = openOfAnyShape(path, ['share']);
     return new ReceiptLog(mirror.sqlite).sharedWith(new ReceiptLog(share.sqlite));
-  } catch {
-    return null;
-  }
+  });
 }

@@ -11,7 +11,7 @@ import {
   timeColumnOf,
 } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
-import { DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { DatabaseCopy } from '../file/database-copy.ts';
 import {
   applicationIds,
@@ -252,14 +252,8 @@ function runStatements(sqlite: Database.Database, { path, text }: NonNullable<Sh
 /** Drops views that can't be read, for example of tables or columns that a share lacks, and views of these. Returns their names. */
 function dropUnreadableViews(sqlite: Database.Database): string[] {
   const views = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
-  const unreadable = views.all().filter(name => {
-    try {
-      sqlite.prepare(`SELECT * FROM ${quoted(name)}`);
-      return false;
-    } catch {
-      return true;
-    }
-  });
+  const read = (name: string) => attempt(() => sqlite.prepare(`SELECT * FROM ${quoted(name)}`));
+  const unreadable = views.all().filter(name => read(name) === null);
   for (const name of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
   return unreadable.length === 0 ? [] : [...unreadable, ...dropUnreadableViews(sqlite)];
 }
@@ -287,9 +281,6 @@ export function isCurrent(database: string, path: string): boolean {
     using opened = openForReading(file);
     return opened.sqlite.prepare(selectState).pluck().get();
   };
-  try {
-    return stateOf(database) === stateOf(path) && sharedHistory(database, path)?.isWhole === true;
-  } catch {
-    return false;
-  }
+  const isSame = attempt(() => stateOf(database) === stateOf(path));
+  return isSame === true && sharedHistory(database, path)?.isWhole === true;
 }

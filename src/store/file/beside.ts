@@ -1,13 +1,13 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
-import { tryToRead } from '../../errors.ts';
+import { attempt, tryToRead } from '../../errors.ts';
 
 /** More than any note, manifest or file of metrics has, in bytes. */
 const bytesMax = 4 * 1024 * 1024;
 
 /** The text of a file that docmirror left beside a mirror or a backup; null, without waiting, if anything else is there by now. */
 export function textBeside(path: string): string | null {
-  try {
+  return attempt(() => {
     const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
       const stat = fstatSync(file);
@@ -15,9 +15,7 @@ export function textBeside(path: string): string | null {
     } finally {
       closeSync(file);
     }
-  } catch {
-    return null;
-  }
+  });
 }
 
 /** The JSON of such a file; null if it does not have the shape. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, DocmirrorError } from '../../errors.ts';
+import { attempt, codeOf, DocmirrorError } from '../../errors.ts';
 import { assertNoMount } from './lock-trial.ts';
 import { applicationIds, connect, kindOfOpen, kindWithin, refusal } from './open.ts';
 import { makePrivateFile, shareOwner } from './rights.ts';
@@ -17,12 +17,7 @@ export function lockPath(file: string): string {
 /** True if a run is using the mirror, or this user has no permission to look. It changes nothing. */
 export function isHeld(file: string): boolean {
   const path = lockPath(file);
-  try {
-    if (existsSync(path)) kindWithin(lookMsMax, path);
-    return false;
-  } catch {
-    return true;
-  }
+  return existsSync(path) && attempt(() => kindWithin(lookMsMax, path)) === null;
 }
 
 /** Makes sure that a run could take the lock now, or throws what the lock itself would. A run that begins meanwhile waits for it. */

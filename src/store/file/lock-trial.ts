@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { codeOf, RefusedFileError } from '../../errors.ts';
+import { attempt, codeOf, RefusedFileError } from '../../errors.ts';
 import { privateFileMode } from './rights.ts';
 import { ending, removeDatabase } from './unfinished.ts';
 
@@ -41,15 +41,10 @@ export function tryLocks(folder: string): void {
 
 /** @throws RefusedFileError if a mirror's file is a mount point by itself: others would have its log and its lock in another folder. */
 export function assertNoMount(file: string): void {
-  let path: string;
-  let mounts: string;
-  try {
-    path = realpathSync(file);
-    mounts = readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    // There is no file yet, or the system has no such list.
-    return;
-  }
+  const path = attempt(() => realpathSync(file));
+  const mounts = attempt(() => readFileSync('/proc/self/mountinfo', 'utf8'));
+  // There is no file yet, or the system has no such list.
+  if (path === null || mounts === null) return;
   const unescaped = (text: string) =>
     text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
   // Bytes beyond ASCII are not escaped.

@@ -1,4 +1,5 @@
 import { chmodSync, chownSync, closeSync, openSync, statSync } from 'node:fs';
+import { attempt } from '../../errors.ts';
 
 /** The mode of docmirror's files: only their owner can read them. SQLite gives the files beside a database the mode of the database. */
 export const privateFileMode = 0o600;
@@ -10,12 +11,11 @@ export function makePrivateFile(path: string): void {
 
 /** Gives a file the owner of another one, if there is one: root can run docmirror by hand, and the usual owner must still be able to. */
 export function shareOwner(path: string, other: string): void {
-  try {
+  // Only root can give files away.
+  attempt(() => {
     const { uid, gid } = statSync(other);
     chownSync(path, uid, gid);
-  } catch {
-    // Only root can give files away.
-  }
+  });
 }
 
 /** Gives a file the owner, group and mode of the one that it will replace, as far as this user can; or `newMode` if there is none. */

@@ -10,7 +10,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
+import { attempt, codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { privateFileMode, takeRights } from './rights.ts';
 
 /** The ending of files that are not complete; old ones are removed. */
@@ -88,19 +88,13 @@ export function makeFolders(folder: string): void {
 
 /** Removes what killed processes have left in a folder. It is a courtesy: what can't be removed, or is another user's, stays. */
 function removeLeftovers(folder: string): void {
-  try {
-    for (const name of readdirSync(folder).filter(each => each.endsWith(ending))) {
-      const stat = lstatSync(join(folder, name), { throwIfNoEntry: false });
-      if (stat?.isFile() === true && Date.now() - stat.mtimeMs > leftoverAgeMs)
-        try {
-          removeDatabase(join(folder, name));
-        } catch {
-          // The next one can be removed all the same.
-        }
-    }
-  } catch {
-    // The folder can be one that this user can only write.
-  }
+  // The folder can be one that this user can only write.
+  const names = attempt(() => readdirSync(folder)) ?? [];
+  for (const path of names.filter(name => name.endsWith(ending)).map(name => join(folder, name)))
+    attempt(() => {
+      const stat = lstatSync(path);
+      if (stat.isFile() && Date.now() - stat.mtimeMs > leftoverAgeMs) removeDatabase(path);
+    });
 }
 
 /** Removes a file and SQLite's files beside it. */
