@@ -11,7 +11,6 @@ import {
   UsageError,
 } from '../../errors.ts';
 import { readBeside } from '../file/beside.ts';
-import { DatabaseCopy } from '../file/database-copy.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
   assertNotLater,
@@ -28,7 +27,7 @@ import {
 import { shareOwner } from '../file/rights.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ending, makeFolders } from '../file/unfinished.ts';
-import { writeWhole } from '../file/whole-file.ts';
+import { DatabaseCopy, writeWhole } from '../file/whole-file.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';

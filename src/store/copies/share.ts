@@ -12,7 +12,6 @@ import {
 } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { DatabaseCopy } from '../file/database-copy.ts';
 import {
   applicationIds,
   connect,
@@ -22,7 +21,7 @@ import {
   openMirrorForReading,
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { replaceable } from '../file/whole-file.ts';
+import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
 import { sharedHistory } from './manifest.ts';

@@ -6,7 +6,6 @@ import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
 import { completeMirror } from '../tables/views.ts';
-import { DatabaseCopy } from './database-copy.ts';
 import {
   applicationIds,
   assertNotLater,
@@ -23,6 +22,7 @@ import {
 } from './open.ts';
 import { makePrivateFile, privateFileMode } from './rights.ts';
 import { assertWhole, explaining } from './sqlite-errors.ts';
+import { DatabaseCopy } from './whole-file.ts';
 
 /**
  * Opens a mirror to write. It creates a missing file, and brings an older mirror up to date. The caller must have the mirror's lock. Throws
