@@ -49,10 +49,7 @@ function find(name: string, variables: Variables): [variable: string, text: stri
 /** `NO_PROXY` lists hosts, which include their subdomains, `host:port`, `*.host` for the subdomains alone, and `*`. */
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const names = [hostname, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
-  const entries = list
-    .toLowerCase()
-    .split(/[,\s]+/)
-    .filter(Boolean);
+  const entries = list.toLowerCase().match(/[^,\s]+/g) ?? [];
   return entries.some(entry =>
     names.some(name =>
       entry.startsWith('*')

@@ -173,19 +173,15 @@ async function lastPublishedRun(target: ClickHouse, tenant: string, source: Publ
   for (const [mirrorId = '', ...numbers] of published) {
     const [runId = 0, startedAtMs = 0] = numbers.map(Number);
     const loss = source.lossOf({ mirrorId, runId, startedAtMs });
-    switch (loss?.kind) {
-      case undefined:
-        newest = runId;
-        break;
-      case 'other mirror':
-        throw refusal(`by another mirror, ${mirrorId}. This one is ${source.mirrorId}`);
-      case 'rebuilt':
-        throw refusal(`up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild")`);
-      default:
-        throw refusal(
-          `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
-        );
-    }
+    if (loss?.kind === 'other mirror')
+      throw refusal(`by another mirror, ${mirrorId}. This one is ${source.mirrorId}`);
+    if (loss?.kind === 'rebuilt')
+      throw refusal(`up to run ${runId}, and the mirror was rebuilt since ("sync --rebuild")`);
+    if (loss !== null)
+      throw refusal(
+        `up to a run ${runId} of ${new Date(startedAtMs).toISOString()}, which this mirror does not know: it was restored to an earlier run`,
+      );
+    newest = runId;
   }
   return newest;
 }
