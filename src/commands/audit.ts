@@ -5,7 +5,7 @@ import { rejectUnknownVariables } from '../config/resolve.ts';
 import { MirrorFileError, UsageError } from '../errors.ts';
 import { receiptsText } from '../render/runs.ts';
 import { isStandardOutput } from '../store/file/links.ts';
-import { writeError } from '../store/file/unfinished.ts';
+import { writing } from '../store/file/unfinished.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { receiptsOf } from '../store/read/runs/receipts.ts';
 import { checkpointIn } from './checkpoint-file.ts';
@@ -25,11 +25,7 @@ export const keygen = command({
   run({ path }, { settings: { environment } }) {
     rejectUnknownVariables(environment);
     const { privatePem, publicPem } = generateKey();
-    try {
-      writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 });
-    } catch (error) {
-      throw writeError(path, error);
-    }
+    writing(path, () => writeFileSync(path, privatePem, { flag: 'wx', mode: 0o600 }));
     return publicPem;
   },
 });
