@@ -1,5 +1,4 @@
 #!/usr/bin/env -S node --
-import module from 'node:module';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { CancelledError, exitCodes } from './errors.ts';
 import { version } from './version.ts';
@@ -15,17 +14,6 @@ if (Number.parseInt(process.versions.node, 10) < nodeMajorMin) {
   );
   process.exit(exitCodes.failed);
 }
-// Drizzle's CommonJS build loads in a fifth of the time of its ECMAScript one. The built program already includes Drizzle. Node's
-// compile cache is not used: another user of the machine could put code into its folder.
-if (import.meta.filename.endsWith('.ts'))
-  module.registerHooks({
-    resolve: (specifier, context, next) =>
-      next(specifier, {
-        ...context,
-        ...(specifier.startsWith('drizzle-orm') && { conditions: ['node', 'require'] }),
-      }),
-  });
-
 // Nobody reads stderr then. The command still goes on, because its exit code says how it ended.
 process.stderr.on('error', () => undefined);
 let isOutputLost = false;

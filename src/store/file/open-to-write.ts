@@ -1,7 +1,5 @@
 import { chmodSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import { drizzle } from 'drizzle-orm/better-sqlite3';
-import { migrate } from 'drizzle-orm/better-sqlite3/migrator';
 import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
@@ -15,7 +13,6 @@ import {
   isYetToMake,
   type MirrorFile,
   migrations,
-  migrationsFolder,
   mirrorToWrite,
   shapeOf,
   versionOf,
@@ -63,8 +60,8 @@ export function openInMemory(): MirrorFile {
 }
 
 /**
- * Brings a mirror to the shape that this docmirror writes, and returns the path of the copy of an older one; null if there was none. If
- * the process is killed between Drizzle's transaction and the second one, `user_version` is still the old one, and the next call ends it.
+ * Brings a mirror to the shape that this docmirror writes, and returns the path of the copy of an older one; null if there was none. 0.5
+ * did it in two transactions: if it was killed between them, `user_version` is still the old one, and this call ends it.
  */
 function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   assertNotLater(sqlite, path);
@@ -79,21 +76,15 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   const copy = shape === 'older' ? `${path}.before-${versionOf(sqlite).replaceAll(/[^\w.+-]/g, '_')}` : '';
   if (shape === 'older') {
     assertWhole(path, sqlite);
-    const newest = 'SELECT max(created_at) FROM __drizzle_migrations';
-    // If a run was killed while it brought the mirror up to date, it had made the copy.
-    if (sqlite.prepare(newest).pluck().get() !== migrations.at(-1)) copyFirst(sqlite, copy);
+    // If a run of 0.5 was killed while it brought the mirror up to date, it had made the copy.
+    if (newestMigration(sqlite) !== migrations.at(-1)?.folderMillis) copyFirst(sqlite, copy);
   }
   sqlite.pragma('synchronous = FULL');
   if (shape === 'current') return null;
-  // Drizzle would write it in other words, and all mirrors have the same tables.
-  sqlite.exec(
-    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
-  );
   // A migration can build a table again that views read.
   sqlite.pragma('legacy_alter_table = ON');
-  migrate(drizzle({ client: sqlite }), { migrationsFolder });
-  sqlite.pragma('legacy_alter_table = OFF');
   sqlite.transaction(() => complete(sqlite)).immediate();
+  sqlite.pragma('legacy_alter_table = OFF');
   return shape === 'older' ? copy : null;
 }
 
@@ -104,11 +95,26 @@ function copyFirst(sqlite: Database.Database, path: string): void {
   copy.putInPlace();
 }
 
-/** Everything that is not in the migrations: views, triggers, and for an older mirror its receipt. */
+/** The migrations that a mirror has not seen yet, noted as Drizzle does, and then views, triggers, and for an older mirror its receipt. */
 function complete(sqlite: Database.Database): void {
+  sqlite.exec(
+    'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
+  );
+  const seen = newestMigration(sqlite) ?? 0;
+  const note = sqlite.prepare('INSERT INTO __drizzle_migrations (hash, created_at) VALUES (?, ?)');
+  for (const { sql, hash, folderMillis } of migrations.filter(each => each.folderMillis > seen)) {
+    for (const statement of sql) sqlite.exec(statement);
+    note.run(hash, folderMillis);
+  }
   completeMirror(sqlite);
   if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
   sqlite.pragma(`user_version = ${currentShape}`);
+}
+
+/** When the newest migration of a mirror was generated, in milliseconds since 1970; null if it has seen none. */
+function newestMigration(sqlite: Database.Database): number | null {
+  const newest = 'SELECT max(created_at) FROM __drizzle_migrations';
+  return sqlite.prepare<[], number | null>(newest).pluck().get() ?? null;
 }
 
 function noteUpgrade(sqlite: Database.Database): void {

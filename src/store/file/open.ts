@@ -1,7 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { type BetterSQLite3Database, drizzle } from 'drizzle-orm/better-sqlite3';
 import { readMigrationFiles } from 'drizzle-orm/migrator';
 import {
   codeOf,
@@ -146,8 +145,6 @@ export interface MirrorFile extends Disposable {
   /** The path of the file itself, with symbolic links resolved. */
   readonly path: string;
   readonly sqlite: Database.Database;
-  /** For cold queries, over the same connection. */
-  readonly orm: BetterSQLite3Database;
   /** The copy of an older mirror that was brought up to date just now; null or left out if it was not. */
   readonly copyOfBefore?: string | null;
   close(): void;
@@ -220,14 +217,11 @@ export function connect(
     close();
     throw error;
   }
-  return { path, sqlite, orm: drizzle({ client: sqlite }), close, [Symbol.dispose]: close };
+  return { path, sqlite, close, [Symbol.dispose]: close };
 }
 
-/** Where Drizzle's migrations are. */
-export const migrationsFolder = join(packageFolder, 'migrations');
-
-/** When each migration was generated, in milliseconds since 1970, the oldest first. */
-export const migrations = readMigrationFiles({ migrationsFolder }).map(({ folderMillis }) => folderMillis);
+/** The migrations that Drizzle generated, the oldest first. */
+export const migrations = readMigrationFiles({ migrationsFolder: join(packageFolder, 'migrations') });
 
 /** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
 export const currentShape = 5 + migrations.length;

@@ -87,6 +87,11 @@ export const news = {
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;
 
+/** The column of a member of a run or of a list's outcome: `readSince` is `read_since`. */
+export function columnNamed(member: string): string {
+  return member.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+}
+
 const recordedList = { ...listOutcome, runId: whole(), recordCount: orNull(whole('after the run')) };
 /** How a list ended in a run that is recorded. */
 export type RecordedList = FieldsOf<typeof recordedList>;

@@ -1,13 +1,17 @@
 import type Database from 'better-sqlite3';
-import { eq } from 'drizzle-orm';
 import { resourceNames } from '../../contract/lists.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredText } from '../tables/ignored-fields.ts';
-import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
-import { syncRunResources, syncRuns } from '../tables/schema.ts';
+import {
+  columnNamed,
+  type ListOutcome,
+  type RunError,
+  type RunStart,
+  type RunStatus,
+} from '../tables/run.ts';
 
 interface WritingRun {
   readonly runId: number;
@@ -25,11 +29,9 @@ const kinds = {
 
 /** The record of runs: when each one ran, and how each of its lists ended. */
 export class RunRecords {
-  readonly #orm: MirrorFile['orm'];
   readonly #sqlite: Database.Database;
 
   constructor(file: MirrorFile) {
-    this.#orm = file.orm;
     this.#sqlite = file.sqlite;
   }
 
@@ -39,29 +41,29 @@ export class RunRecords {
     const running = this.#sqlite.prepare<[], number>(
       `SELECT id FROM sync_runs s WHERE status = 'running' AND NOT EXISTS (SELECT 1 FROM sync_receipts WHERE run_id = s.id) ORDER BY id`,
     );
-    for (const runId of running.pluck().all()) this.#close(runId, { status: 'interrupted' });
+    for (const runId of running.pluck().all()) this.#close(runId, 'interrupted');
   }
 
   begin({ labels = {}, ...start }: RunStart): number {
     const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
-    const row = { status: 'running', ...start, labels: text };
-    return this.#orm.insert(syncRuns).values(row).returning({ id: syncRuns.id }).get().id;
+    const insert = this.#sqlite.prepare(
+      `INSERT INTO sync_runs (status, "trigger", started_at, docmirror_version, base_url, _actor, labels)
+       VALUES ('running', @trigger, @startedAt, @docmirrorVersion, @baseUrl, @actor, @labels)`,
+    );
+    return Number(insert.run({ ...start, labels: text }).lastInsertRowid);
   }
 
   /** Records how a run ended, and writes its receipt. */
   end(runId: number, status: RunStatus, completedAt: string, error: RunError | null) {
-    this.#close(runId, {
-      status,
-      completedAt,
-      errorCode: error?.code ?? null,
-      errorMessage: error?.message ?? null,
-    });
+    this.#close(runId, status, completedAt, error);
     return new ReceiptLog(this.#sqlite).head();
   }
 
   /** Ends a run, and those of its lists that were under way. */
-  #close(runId: number, values: Partial<typeof syncRuns.$inferInsert>): void {
-    this.#orm.update(syncRuns).set(values).where(eq(syncRuns.id, runId)).run();
+  #close(runId: number, status: RunStatus, at: string | null = null, error: RunError | null = null): void {
+    const close =
+      'UPDATE sync_runs SET status = ?, completed_at = ?, error_code = ?, error_message = ? WHERE id = ?';
+    this.#sqlite.prepare(close).run(status, at, error?.code ?? null, error?.message ?? null, runId);
     const interrupt = this.#sqlite.prepare(
       `UPDATE sync_run_resources SET status = 'interrupted', record_count = @recordCount, checksum = @checksum
        WHERE run_id = @runId AND resource = @resource AND status = 'running'`,
@@ -74,9 +76,7 @@ export class RunRecords {
   }
 
   beginList(runId: number, resource: string, startedAt: string, ignored: readonly string[]): void {
-    const ignoredFields = ignoredText(ignored);
-    const row = { runId, resource, status: 'running', startedAt, ignoredFields };
-    this.#orm.insert(syncRunResources).values(row).run();
+    this.#writeList({ runId, resource, status: 'running', startedAt, ignoredFields: ignoredText(ignored) });
   }
 
   /** Records how a list ended, and the sum of its rows, which is as before if it was not written. Returns the outcome with that. */
@@ -87,21 +87,19 @@ export class RunRecords {
   ): ListOutcome {
     const { error, ignoredFields, newFields: _new, restlessFields: _restless, ...rest } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
-    const ignored = { ignoredFields: ignoredText(ignoredFields) };
-    const row = {
-      runId,
-      ...rest,
-      ...state,
-      ...ignored,
-      errorCode: error?.code,
-      errorMessage: error?.message,
-    };
-    this.#orm
-      .insert(syncRunResources)
-      .values(row)
-      .onConflictDoUpdate({ target: [syncRunResources.runId, syncRunResources.resource], set: row })
-      .run();
+    const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
+    this.#writeList({ runId, ...rest, ...state, ignoredFields: ignoredText(ignoredFields), ...failure });
     return { ...outcome, checksum: state.checksum };
+  }
+
+  /** Writes these members of a list's row; the others stay as they are. */
+  #writeList(row: Readonly<Record<string, string | number | null>>): void {
+    const columns = Object.keys(row).map(columnNamed);
+    const values = Object.keys(row).map(member => `@${member}`);
+    const set = columns.map(column => `${column} = excluded.${column}`);
+    const write = `INSERT INTO sync_run_resources (${columns.join(', ')}) VALUES (${values.join(', ')})
+      ON CONFLICT (run_id, resource) DO UPDATE SET ${set.join(', ')}`;
+    this.#sqlite.prepare(write).run(row);
   }
 
   /** The last run that wrote a list, of a kind; undefined if there is none. */

@@ -1,5 +1,4 @@
 import type Database from 'better-sqlite3';
-import { and, desc, eq, gte, ne, type SQL } from 'drizzle-orm';
 import { isObject } from '../../../contract/json.ts';
 import { listOf, type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { MirrorFileError } from '../../../errors.ts';
@@ -7,14 +6,16 @@ import { isHeld } from '../../file/lock-file.ts';
 import { openForReading } from '../../file/open.ts';
 import { ignoredNames } from '../../tables/ignored-fields.ts';
 import {
+  columnNamed,
   completenesses,
   modes,
   type RecordedList,
   type RecordedRun,
   type RunError,
+  recordedRun,
   runStatuses,
 } from '../../tables/run.ts';
-import { syncRunResources, syncRuns, type unknownFields } from '../../tables/schema.ts';
+import type { syncRunResources, syncRuns, unknownFields } from '../../tables/schema.ts';
 import { askedLists } from './freshness.ts';
 
 /** The state of one list of the mirror. */
@@ -37,11 +38,12 @@ export class RunReader implements Disposable {
 
   /** The newest runs, the newest first. The status of one whose process is gone is `died`. */
   runs(limit: number): RecordedRun[] {
-    const { orm } = this.#file;
-    const runs = orm.select().from(syncRuns).orderBy(desc(syncRuns.id)).limit(limit).all();
+    const { sqlite } = this.#file;
+    const newest = `SELECT ${runColumns} FROM sync_runs ORDER BY id DESC LIMIT ?`;
+    const runs = sqlite.prepare<[number], RunRow>(newest).all(limit);
     // No list of their ids, because SQLite accepts only a limited number of parameters.
-    const sinceOldest = gte(syncRunResources.runId, runs.at(-1)?.id ?? 0);
-    const lists = orm.select().from(syncRunResources).where(sinceOldest).all();
+    const sinceOldest = `SELECT ${listColumns} FROM sync_run_resources WHERE run_id >= ?`;
+    const lists = sqlite.prepare<[number], ListRow>(sinceOldest).all(runs.at(-1)?.id ?? 0);
     const ofRun = Map.groupBy(lists, ({ runId }) => runId);
     return runs.map(({ id: runId, errorCode, errorMessage, ...run }) => {
       const resources = (ofRun.get(runId) ?? []).map(row => this.#listOf(row));
@@ -61,22 +63,22 @@ export class RunReader implements Disposable {
    * out.
    */
   status() {
-    const { sqlite, orm } = this.#file;
-    const isCompleted = eq(syncRunResources.status, 'completed');
-    const isFull = and(isCompleted, eq(syncRunResources.mode, 'full'));
+    const { sqlite } = this.#file;
+    const isCompleted = "status = 'completed'";
+    const baseUrlOf = sqlite.prepare<[number], string>('SELECT base_url FROM sync_runs WHERE id = ?').pluck();
     const states = () =>
       askedLists(sqlite).map(resource => {
         /** The newest run that worked on the list, however it ended. */
         const last = this.#newest(resource);
-        const [done, full] = [this.#newest(resource, isCompleted), this.#newest(resource, isFull)];
-        const ofRun = eq(syncRuns.id, last?.runId ?? 0);
-        const baseUrl = orm.select().from(syncRuns).where(ofRun).get()?.baseUrl ?? '';
+        const done = this.#newest(resource, isCompleted);
+        const full = this.#newest(resource, `${isCompleted} AND mode = 'full'`);
+        const baseUrl = baseUrlOf.get(last?.runId ?? 0) ?? '';
         const { table } = listOf(resource);
         return {
           resource,
           recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
           lastRun: last && { ...last, baseUrl },
-          lastEnded: this.#newest(resource, ne(syncRunResources.status, 'running')),
+          lastEnded: this.#newest(resource, "status <> 'running'"),
           lastCompletedAt: done?.completedAt ?? null,
           /** Since when its last completed run is true, and its last completed full sync. */
           readSince: done?.readSince ?? done?.completedAt ?? null,
@@ -90,22 +92,22 @@ export class RunReader implements Disposable {
     return sqlite.transaction(states)();
   }
 
-  /** The newest run of a list for which a condition is true. */
-  #newest(resource: string, condition?: SQL): RecordedList | null {
-    const ofList = and(eq(syncRunResources.resource, resource), condition);
-    const rows = this.#file.orm.select().from(syncRunResources).where(ofList);
-    const row = rows.orderBy(desc(syncRunResources.runId)).limit(1).get();
+  /** The newest run of a list for which a condition of SQL is true. */
+  #newest(resource: string, condition = 'true'): RecordedList | null {
+    const newest = `SELECT ${listColumns} FROM sync_run_resources
+      WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
+    const row = this.#file.sqlite.prepare<[string], ListRow>(newest).get(resource);
     return row === undefined ? null : this.#listOf(row);
   }
 
-  #listOf({ errorCode, errorMessage, ...row }: typeof syncRunResources.$inferSelect): RecordedList {
+  #listOf(row: ListRow): RecordedList {
     return {
       ...row,
       resource: wordOf(resourceNames, row.resource),
       status: this.#statusOf(row.runId, row.status),
       mode: row.mode === null ? null : wordOf(modes, row.mode),
       completeness: row.completeness === null ? null : wordOf(completenesses, row.completeness),
-      error: errorOf(errorCode, errorMessage),
+      error: row.error === null ? null : JSON.parse(row.error),
       ignoredFields: ignoredNames(row.ignoredFields),
     };
   }
@@ -115,6 +117,17 @@ export class RunReader implements Disposable {
     return isDead ? 'died' : wordOf(runStatuses, status);
   }
 }
+
+type RunRow = typeof syncRuns.$inferSelect;
+type ListRow = typeof syncRunResources.$inferSelect;
+
+const runColumns = `id, status, "trigger", started_at AS startedAt, completed_at AS completedAt, error_code AS errorCode,
+  error_message AS errorMessage, docmirror_version AS docmirrorVersion, base_url AS baseUrl, _actor AS actor, labels`;
+
+/** The columns of a list's row are the members of what is said of it. */
+const listColumns = Object.keys(recordedRun.resources.items.properties)
+  .map(member => `${columnNamed(member)} AS ${member}`)
+  .join(', ');
 
 const placeOf = (resource: ResourceName) => resourceNames.indexOf(resource);
 
