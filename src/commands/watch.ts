@@ -85,21 +85,16 @@ export const watch = command({
       });
     };
     // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
-    const waitFor = (tick: Date) => {
-      look = setTimeout(
-        () => {
-          const isDue = Date.now() >= tick.getTime();
-          if (isDue && inProgress !== null) {
-            skippedCount++;
-            logger.warn({ tick: tick.toISOString() }, 'tick skipped: the run before it is still going');
-          }
-          if (isDue) begin();
-          const next = nextTick();
-          if (next.getTime() !== tick.getTime()) announce(next);
-          waitFor(next);
-        },
-        Math.min(lookMs, tick.getTime() - Date.now()),
-      );
+    const lookFor = (tick: Date) => {
+      const isDue = Date.now() >= tick.getTime();
+      if (isDue && inProgress !== null) {
+        skippedCount++;
+        logger.warn({ tick: tick.toISOString() }, 'tick skipped: the run before it is still going');
+      }
+      if (isDue) begin();
+      const next = nextTick();
+      if (next.getTime() !== tick.getTime()) announce(next);
+      look = setTimeout(lookFor, Math.min(lookMs, next.getTime() - Date.now()), next);
     };
     let monitor: RunningServer | null = null;
     if (endpoint !== null) {
@@ -125,8 +120,9 @@ export const watch = command({
       });
       context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
     }
-    announce(nextTick());
-    waitFor(nextTick());
+    const first = nextTick();
+    announce(first);
+    lookFor(first);
     if (runNow) begin();
     if (!signal.aborted) await once(signal, 'abort');
     logger.info({ reason: String(signal.reason) }, 'watch is ending');
