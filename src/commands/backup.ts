@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
-import { addressOf, type Config, resolveOne } from '../config/resolve.ts';
+import { addressOf, resolveOne } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, OtherShapeError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
-import { renderTable } from '../render/table.ts';
+import { linesOf, renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
 import { backUp, copiesOfBefore, listBackups, restore } from '../store/copies/backup.ts';
 import { checkpointBeside } from '../store/copies/manifest.ts';
@@ -12,7 +12,7 @@ import { writeWhole } from '../store/file/whole-file.ts';
 import { ageMs } from '../store/read/list-state.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { checkpointIn, readSigningKey, verifyWithCheckpoints } from './checkpoint-file.ts';
-import { type Context, command, type Shown } from './command.ts';
+import { type Context, command, type Told } from './command.ts';
 import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
 import { failureOf } from './io.ts';
 import { whenFree } from './when-free.ts';
@@ -51,8 +51,8 @@ export const backup = command({
   exitCodes:
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
-  async run({ destination, keep, maxAge, check, restore: copy, list }, context): Promise<Shown> {
-    const { config, signal } = context;
+  async run({ destination, keep, maxAge, check, restore: copy, list }, context): Promise<Told> {
+    const { database } = context.config;
     const given = [destination, check, copy, list].filter(each => each !== null);
     if (given.length !== 1 || (keep !== null && destination === null))
       throw new UsageError(
@@ -64,16 +64,15 @@ export const backup = command({
       throw new MirrorFileError(`There is no backup at ${named}.`);
     if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');
     if (destination !== null) return makeBackup(destination, keep, context);
-    if (list !== null) return listFolder(list, maxAge, context);
+    if (list !== null) return listFolder(list, database, maxAge, context);
     if (copy !== null) return restoreMirror(copy, context);
-    const path = check ?? '';
-    return audited(await audit(path, path, config, signal), context);
+    return audited(await audit(check ?? '', context), context);
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
 
-async function makeBackup(destination: string, keep: number | null, context: Context): Promise<Shown> {
+async function makeBackup(destination: string, keep: number | null, context: Context): Promise<Told> {
   const { signal, notifier } = context;
   const { database, signingKeyFile, labels } = context.config;
   if (signingKeyFile !== null) readSigningKey(signingKeyFile);
@@ -87,14 +86,14 @@ async function makeBackup(destination: string, keep: number | null, context: Con
   notifier?.backup({ runId, bytes });
   const said = `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, verified.`;
   const lines = [said, ...removed.map(name => `Removed ${name}.`)];
-  return { output: made, text: () => lines.map(line => `${printable(line)}\n`).join('') };
+  return { output: made, text: () => linesOf(lines.map(printable)) };
 }
 
-async function restoreMirror(copy: string, context: Context): Promise<Shown> {
-  const { signal, settings, config } = context;
-  const { database, waitMs } = config;
+async function restoreMirror(copy: string, context: Context): Promise<Told> {
+  const { signal, settings } = context;
+  const { database, waitMs } = context.config;
   const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
-  const verify = (path: string) => audit(path, copy, config, signal);
+  const verify = (path: string) => audit(copy, context, path);
   const options = { verify, baseUrl: wanted && addressOf(wanted), signal };
   const { verification, ...restored } = await whenFree(waitMs, signal, () =>
     restore(copy, database, options),
@@ -112,26 +111,22 @@ async function restoreMirror(copy: string, context: Context): Promise<Shown> {
 }
 
 /** What is said of a copy that is not sound. */
-function refused(found: Verification, consequence: string, context: Context): Shown {
+function refused(found: Verification, consequence: string, context: Context): Told {
   context.stderr.write(
     `${context.line.erase()}docmirror: the copy is not sound, ${consequence} [mirror_file]\n`,
   );
   return audited(found, context);
 }
 
-function audited(found: Verification, context: Context): Shown {
+function audited(found: Verification, context: Context): Told {
   if (found.differenceCount > 0) context.exitCode = exitCodes.difference;
   const output = verifiedOf(found, null);
   return { output, text: width => verificationText(output, width) };
 }
 
 /** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
-function audit(
-  path: string,
-  backup: string,
-  { signingKeyFile }: Config,
-  signal: AbortSignal,
-): Promise<Verification> {
+function audit(backup: string, { config, signal }: Context, path = backup): Promise<Verification> {
+  const { signingKeyFile } = config;
   const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));
   const options = { limit: differencesMax, signal, checkpoints, publicKey: null, signingKeyFile };
   return verifyWithCheckpoints(path, options).catch((error: unknown) => {
@@ -142,8 +137,13 @@ function audit(
   });
 }
 
-/** Lists the backups in a folder. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
-async function listFolder(folder: string, maxAgeMs: number | null, context: Context): Promise<Shown> {
+/** Lists the backups in a folder, and the copies beside the mirror. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
+async function listFolder(
+  folder: string,
+  database: string,
+  maxAgeMs: number | null,
+  context: Context,
+): Promise<Told> {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
@@ -155,10 +155,14 @@ async function listFolder(folder: string, maxAgeMs: number | null, context: Cont
     if (isSound === false) state = existsSync(path) ? 'altered' : 'missing';
     return { ...backup, state: isNewest ? state : null, ageMs: age };
   });
-  const copies = copiesOfBefore(context.config.database);
+  const copies = copiesOfBefore(database);
   const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
-  const rows = backups.map(({ path, baseUrl, runId, ageMs, bytes, state }) => [
+  const unread = copies.map(({ canGoFrom, ...copy }) => {
+    const state = `can go from ${canGoFrom.slice(0, 10)}`;
+    return { ...copy, baseUrl: null, runId: null, ageMs: ageMs(copy.at, nowMs) ?? 0, state };
+  });
+  const rows = [...backups, ...unread].map(({ path, baseUrl, runId, ageMs, bytes, state }) => [
     printable(path),
     printable(baseUrl ?? '–'),
     String(runId ?? '–'),
@@ -166,15 +170,8 @@ async function listFolder(folder: string, maxAgeMs: number | null, context: Cont
     bytesText(bytes),
     state ?? '',
   ]);
-  const copyRows = copies.map(({ path, at, bytes, canGoFrom }) => {
-    const age = lengthText(ageMs(at, nowMs) ?? 0);
-    return [printable(path), '–', '–', age, bytesText(bytes), `can go from ${canGoFrom.slice(0, 10)}`];
-  });
-  const all = [...rows, ...copyRows];
   const none = backups.length === 0 ? 'There is no backup here.\n' : '';
   const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
-  return {
-    output: { backups, copies },
-    text: width => none + (all.length === 0 ? '' : renderTable(head, all, width)),
-  };
+  const table = (width: number) => (rows.length === 0 ? '' : renderTable(head, rows, width));
+  return { output: { backups, copies }, text: width => none + table(width) };
 }

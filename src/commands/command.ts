@@ -34,7 +34,7 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
 }
 
 /** A result whose form depends on the flags: an object, and its text for a width in characters. */
-export interface Shown {
+export interface Told {
   readonly output: object;
   readonly text: (width: number) => string;
 }

@@ -4,7 +4,7 @@ import { type ListDefinition, lists } from '../contract/lists.ts';
 import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
-import { identityOf } from '../store/copies/manifest.ts';
+import { statedBy } from '../store/copies/manifest.ts';
 import { isYetToMake, mirrorToWrite } from '../store/file/open.ts';
 import { readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
@@ -120,7 +120,7 @@ export function firstLineAfter(summary: SharedRunSummary, { config, settings, si
 
 /** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */
 export function assertIsMirrorOf(database: string, baseUrl: string): void {
-  const bound = identityOf(database).baseUrl;
+  const bound = statedBy(database).baseUrl;
   if (bound === null || bound === baseUrl) return;
   throw new UsageError(
     `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`,

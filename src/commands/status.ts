@@ -16,7 +16,7 @@ import {
 import { readBeside } from '../store/file/beside.ts';
 import { isFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
-import { command, type Shown } from './command.ts';
+import { command, type Told } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';
 
@@ -49,7 +49,7 @@ export const status = command({
   ],
   exitCodes:
     '4 a list is older than --max-age, or what --strict says; 1 a mirror or its settings can not be used.',
-  async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Shown> {
+  async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Told> {
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
     const { database, labels } = context.config;

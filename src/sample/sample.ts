@@ -76,7 +76,7 @@ const newExportCount = 25;
 const revisableShare = 9 / daysBack;
 
 /** A sample service, whose lists change when it is told to. */
-export type Sample = ReturnType<typeof makeSample>;
+type Sample = ReturnType<typeof makeSample>;
 
 /** Makes the lists of a service up to the time `now`; the same times always give the same records. */
 export function makeSample(now: Date, exportCount: number) {

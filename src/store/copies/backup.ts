@@ -33,12 +33,12 @@ import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import {
   checkpointBeside,
-  identityOf,
   type Manifest,
   manifestBeside,
   manifestOf,
   readManifest,
   sha256Of,
+  statedBy,
 } from './manifest.ts';
 
 interface BackupOptions extends VerifyOptions {
@@ -112,7 +112,7 @@ function nameInFolder(folder: string, database: string): string {
 
 /** Removes the oldest backups of a mirror from a folder until `keep` are left, but not the newest nor other files. Returns names. */
 function rotate(folder: string, newest: string, mirrorId: string, keep: number): string[] {
-  const isOlder = (path: string) => path !== newest && identityOf(path).mirrorId === mirrorId;
+  const isOlder = (path: string) => path !== newest && statedBy(path).mirrorId === mirrorId;
   const old = backupsIn(folder)
     .filter(name => isOlder(join(folder, name)))
     .slice(keep - 1);
@@ -161,7 +161,7 @@ function look(path: string): Found[] {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (manifest !== null) return [{ ...manifest, path, bytes: stat?.size ?? manifest.bytes }];
   if (stat === undefined || existsSync(lockPath(path))) return [];
-  const { mirrorId, baseUrl } = identityOf(path);
+  const { mirrorId, baseUrl } = statedBy(path);
   if (mirrorId === null) return [];
   return [{ path, mirrorId, baseUrl, at: stat.mtime.toISOString(), bytes: stat.size }];
 }
@@ -203,7 +203,7 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
   const kind = readingCopy(copy, () => kindOf(fileBehind(copy)));
   if (isTooOld(kind)) throw refusal(copy, kind);
   assertOneMirror(copy, path, 'move the mirror away first, if that is what you want.');
-  const stated = identityOf(copy);
+  const stated = statedBy(copy);
   // If there is no mirror yet, only the service shows that the backup is another tenant's.
   if (isYetToMake(path) && baseUrl !== null && stated.baseUrl !== null && stated.baseUrl !== baseUrl)
     throw new RefusedFileError(
@@ -263,7 +263,7 @@ export function assertOneMirror(
   advice: string,
   code: ErrorCode = 'mirror_file',
 ) {
-  const [one, other] = [identityOf(copy).mirrorId, identityOf(mirror).mirrorId];
+  const [one, other] = [statedBy(copy).mirrorId, statedBy(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
   throw new RefusedFileError(
     `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,

@@ -77,7 +77,7 @@ function statedIn(sqlite: Database.Database) {
 }
 
 /** The same of a file or, if it is too old to be read, of its manifest; all is null if it can't be read. */
-export function identityOf(path: string) {
+export function statedBy(path: string) {
   try {
     using file = openOfAnyShape(path, ['mirror', 'share']);
     return statedIn(file.sqlite);
