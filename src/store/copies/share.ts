@@ -135,19 +135,15 @@ function dropStrict(sqlite: Database.Database): void {
   sqlite.unsafeMode();
   sqlite.pragma('writable_schema = ON');
   const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
-  for (const { name, sql } of tables) rewrite.run(withoutStrict(sql), name);
+  for (const { name, sql } of tables) rewrite.run(sql.replace(/[^)]*$/, withoutStrict), name);
   sqlite.pragma('writable_schema = RESET');
   sqlite.unsafeMode(false);
 }
 
-/** The statement that makes a table, without STRICT among the options behind its last bracket. */
-function withoutStrict(sql: string): string {
-  const end = sql.lastIndexOf(')') + 1;
-  const options = sql
-    .slice(end)
-    .split(',')
-    .filter(option => !/^\s*STRICT\s*$/i.test(option));
-  return sql.slice(0, end) + options.join(',');
+/** The options of a table, which are behind the last bracket of its statement, without STRICT. */
+function withoutStrict(options: string): string {
+  const others = options.split(',').filter(option => !/^\s*STRICT\s*$/i.test(option));
+  return others.join(',');
 }
 
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */

@@ -77,7 +77,11 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   if (shape === 'older') {
     assertWhole(path, sqlite);
     // If a run of 0.5 was killed while it brought the mirror up to date, it had made the copy.
-    if (newestMigration(sqlite) !== migrations.at(-1)?.folderMillis) copyFirst(sqlite, copy);
+    if (newestMigration(sqlite) !== migrations.at(-1)?.folderMillis) {
+      using before = new DatabaseCopy(copy);
+      before.fill(sqlite);
+      before.putInPlace();
+    }
   }
   sqlite.pragma('synchronous = FULL');
   if (shape === 'current') return null;
@@ -86,13 +90,6 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
   sqlite.transaction(() => complete(sqlite)).immediate();
   sqlite.pragma('legacy_alter_table = OFF');
   return shape === 'older' ? copy : null;
-}
-
-/** Copies a mirror to a file that only its owner can read. An earlier one of that name is replaced. */
-function copyFirst(sqlite: Database.Database, path: string): void {
-  using copy = new DatabaseCopy(path);
-  copy.fill(sqlite);
-  copy.putInPlace();
 }
 
 /** The migrations that a mirror has not seen yet, noted as Drizzle does, and then views, triggers, and for an older mirror its receipt. */
