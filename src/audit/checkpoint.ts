@@ -87,19 +87,19 @@ export function noteText({ text, signatures }: Note): string {
 /** Reads a note: text, empty line, signature lines. It refuses every text that `noteText` would write in another way. */
 export function readNote(written: string): Note {
   const end = written.lastIndexOf('\n\n') + 1;
-  const signatures = written
-    .slice(end + 1, -1)
-    .split('\n')
-    .map(line => {
-      const [, name, base64 = ''] = signatureLine.exec(line) ?? [];
-      const bytes = fromBase64(base64);
-      if (name === undefined || bytes === null || bytes.length <= keyIdBytes)
-        throw new MalformedError(
-          'A signature line is "— name signature", the signature in base64, with nothing else.',
-        );
-      return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) };
-    });
-  return { text: written.slice(0, end), signatures };
+  const lines = written.slice(end + 1, -1).split('\n');
+  const signatures = lines.map(line => {
+    const [, name = '', base64 = ''] = signatureLine.exec(line) ?? [];
+    const bytes = Buffer.from(base64, 'base64');
+    return { name, keyId: bytes.subarray(0, keyIdBytes), signature: bytes.subarray(keyIdBytes) };
+  });
+  const note = { text: written.slice(0, end), signatures };
+  const isWhole = signatures.every(({ signature }) => signature.length > 0);
+  // The comparison refuses a line of another form, base64 without its padding, and spare bits.
+  if (isWhole && noteText(note) === written) return note;
+  throw new MalformedError(
+    'A signature line is "— name signature", the signature in base64, with nothing else.',
+  );
 }
 
 /** Checks the signatures of a note by one key: `forged` if a line names the key and is not by it, `absent` if no line names it. */
@@ -119,12 +119,6 @@ export function keyIdOf(name: string, key: KeyObject): Buffer {
   const publicKey = publicPart(key).export({ type: 'spki', format: 'der' }).subarray(-publicKeyBytes);
   const bytes = Buffer.concat([Buffer.from(`${name}\n`), ed25519Type, publicKey]);
   return hash('sha256', bytes, 'buffer').subarray(0, keyIdBytes);
-}
-
-/** The bytes of a text in standard base64, with its padding and no spare bit set; null if the text is anything else. */
-function fromBase64(text: string): Buffer | null {
-  const bytes = Buffer.from(text, 'base64');
-  return bytes.toString('base64') === text ? bytes : null;
 }
 
 /** A new key: the private part as PKCS #8, the public one as SPKI, both in PEM. */
