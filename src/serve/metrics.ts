@@ -2,7 +2,7 @@ import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import {
   figuresBeforeFirstRun,
-  type ListNumbers,
+  listNumbers,
   type MirrorFigures,
   readFigures,
 } from '../store/read/runs/figures.ts';
@@ -64,8 +64,8 @@ function diskOf(database: string): Pick<LabelledFigures, 'bytes' | 'freeBytes'> 
   }
 }
 
-const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'deadline', 'interrupted'];
 const completenesses = ['proven', 'incremental', 'unproven'];
+const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'deadline', 'interrupted'];
 
 const countOf =
   (status: string) =>
@@ -73,58 +73,13 @@ const countOf =
     [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
   ];
 
-/** The metric of a number of each list: its name after `docmirror_list_`, its help, and its value before the first run. */
-const ofLists = (member: keyof ListNumbers, name: string, help: string, before: 0 | null = 0): Family => [
-  `docmirror_list_${name}`,
-  help,
-  ({ lists }) => lists.map(({ resource, ...numbers }): Sample => [numbers[member] ?? before, { resource }]),
-];
-
-/** Every number of a list has its metric. */
-const listMetrics: { readonly [Member in keyof ListNumbers]: Family } = {
-  completedSinceS: ofLists(
-    'completedSinceS',
-    'last_completed_timestamp_seconds',
-    "Since when the list's last completed run is true, in seconds since 1970.",
-    null,
-  ),
-  records: ofLists('records', 'records', 'Records of the list in the mirror.', null),
-  lastSeconds: ofLists(
-    'lastSeconds',
-    'last_run_duration_seconds',
-    "How long the list's last run took.",
-    null,
-  ),
-  lastPagesPerSecond: ofLists(
-    'lastPagesPerSecond',
-    'last_run_pages_per_second',
-    "Pages that the list's last run read, a second.",
-    null,
-  ),
-  lastRejected: ofLists(
-    'lastRejected',
-    'last_run_rejected',
-    "Records that the list's last run could not read.",
-  ),
-  lastRemovalsWithheld: ofLists(
-    'lastRemovalsWithheld',
-    'last_run_removals_withheld',
-    "Removals that the list's last run withheld.",
-  ),
-  lastUndecided: ofLists(
-    'lastUndecided',
-    'last_run_undecided',
-    "Known records whose presence the list's last run could not decide.",
-  ),
-  inserted: ofLists('inserted', 'inserted_total', 'Records inserted by all runs.'),
-  updated: ofLists('updated', 'updated_total', 'Records updated by all runs.'),
-  removed: ofLists('removed', 'removed_total', 'Records removed by all runs.'),
-  rejected: ofLists('rejected', 'rejected_total', 'Records that could not be read, by all runs.'),
-  requests: ofLists('requests', 'requests_total', 'Requests sent by all runs, retries included.'),
-  retries: ofLists('retries', 'retries_total', 'Requests that were sent again, by all runs.'),
-  bytes: ofLists('bytes', 'received_bytes_total', 'Bytes received by all runs.'),
-  seconds: ofLists('seconds', 'run_seconds_total', 'Time that all runs took for the list.'),
-};
+const numberFamilies = Object.entries(listNumbers).map(
+  ([name, { help, before }]): Family => [
+    `docmirror_list_${name}`,
+    help,
+    ({ lists }) => lists.map(({ resource, numbers }) => [numbers[name] ?? before, { resource }]),
+  ],
+);
 
 const families: readonly Family[] = [
   ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
@@ -170,7 +125,7 @@ const families: readonly Family[] = [
         ),
       ),
   ],
-  ...Object.values(listMetrics),
+  ...numberFamilies,
 ];
 
 /**

@@ -1,60 +1,55 @@
-import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
+import { resourceNames } from '../../../contract/lists.ts';
 import { openForReading } from '../../file/open.ts';
 import { askedLists } from './freshness.ts';
 import { diedRun, labelsIn } from './runs.ts';
 
 const newest = (value: string, condition: string) =>
   `(SELECT ${value} FROM l WHERE ${condition} ORDER BY run_id DESC LIMIT 1)`;
-/** Of the last run that has ended. */
 const ofLast = (value: string) => newest(value, "status NOT IN ('running', 'interrupted')");
 
-/** The numbers of a list, each by its SQL: of its last run, or the total of all its runs. */
-const numbers = {
-  /** In seconds since 1970. */
-  completedSinceS: newest("unixepoch(coalesce(read_since, completed_at), 'subsec')", "status = 'completed'"),
-  records: newest('record_count', 'record_count IS NOT NULL'),
-  lastSeconds: ofLast('coalesce(seconds, 0)'),
-  lastPagesPerSecond: ofLast('coalesce(page_count, 0) * max(walks, 1) / nullif(seconds, 0)'),
-  lastRejected: ofLast('rejected'),
-  lastRemovalsWithheld: ofLast('removals_withheld'),
-  lastUndecided: ofLast('undecided'),
-  inserted: 'total(inserted)',
-  updated: 'total(updated)',
-  removed: 'total(removed)',
-  rejected: 'total(rejected)',
-  requests: 'total(requests)',
-  retries: 'total(retries)',
-  bytes: 'total(bytes)',
-  seconds: 'total(seconds)',
+/** A number of the last run that has ended. */
+const last = (value: string, help: string) => ({ help, sql: ofLast(value), before: 0 });
+/** The total of a column over all runs. */
+const total = (column: string, help: string) => ({ help, sql: `total(${column})`, before: 0 });
+/** A number that nobody knows before the first run. */
+const known = (sql: string, help: string) => ({ help, sql, before: null });
+
+/**
+ * The numbers of a list, each by the name of its metric after `docmirror_list_`: what the metric says, the SQL over the runs `l` of the
+ * list, and the value before the first run. A text in `help` is for ever: node_exporter drops the samples of a file that has another.
+ */
+export const listNumbers = {
+  last_completed_timestamp_seconds: known(
+    newest("unixepoch(coalesce(read_since, completed_at), 'subsec')", "status = 'completed'"),
+    "Since when the list's last completed run is true, in seconds since 1970.",
+  ),
+  records: known(newest('record_count', 'record_count IS NOT NULL'), 'Records of the list in the mirror.'),
+  last_run_duration_seconds: known(ofLast('coalesce(seconds, 0)'), "How long the list's last run took."),
+  last_run_pages_per_second: known(
+    ofLast('coalesce(page_count, 0) * max(walks, 1) / nullif(seconds, 0)'),
+    "Pages that the list's last run read, a second.",
+  ),
+  last_run_rejected: last('rejected', "Records that the list's last run could not read."),
+  last_run_removals_withheld: last('removals_withheld', "Removals that the list's last run withheld."),
+  last_run_undecided: last('undecided', "Known records whose presence the list's last run could not decide."),
+  inserted_total: total('inserted', 'Records inserted by all runs.'),
+  updated_total: total('updated', 'Records updated by all runs.'),
+  removed_total: total('removed', 'Records removed by all runs.'),
+  rejected_total: total('rejected', 'Records that could not be read, by all runs.'),
+  requests_total: total('requests', 'Requests sent by all runs, retries included.'),
+  retries_total: total('retries', 'Requests that were sent again, by all runs.'),
+  received_bytes_total: total('bytes', 'Bytes received by all runs.'),
+  run_seconds_total: total('seconds', 'Time that all runs took for the list.'),
 };
 
-/** The numbers of a list by name; null for what is not known yet. */
-export type ListNumbers = { readonly [Name in keyof typeof numbers]: number | null };
-
-/** What is counted of a list. */
-export interface ListFigures extends Partial<ListNumbers> {
-  readonly resource: ResourceName;
-  /** How sure its last run was; null if there is none, or it wrote nothing. */
-  readonly completeness: string | null;
-  /** Fields that the service sends and that have no column, each once. */
-  readonly unknownFields: number;
-}
-
 /** The numbers of a mirror. */
-export interface MirrorFigures {
-  /** A run that `DOCMIRROR_DEADLINE` ended has the status `deadline` here: nobody wanted that. */
-  readonly runs: readonly { readonly status: string; readonly trigger: string; readonly count: number }[];
-  /** Those that runs asked for. */
-  readonly lists: readonly ListFigures[];
-  /** Those of the newest run. */
-  readonly labels: Readonly<Record<string, string>>;
-}
+export type MirrorFigures = ReturnType<typeof readFigures>;
 
 /** The numbers before the first run. */
 export const figuresBeforeFirstRun: MirrorFigures = {
   runs: [],
   labels: {},
-  lists: resourceNames.map(resource => ({ resource, completeness: null, unknownFields: 0 })),
+  lists: resourceNames.map(resource => ({ resource, completeness: null, unknownFields: 0, numbers: {} })),
 };
 
 /**
@@ -62,30 +57,45 @@ export const figuresBeforeFirstRun: MirrorFigures = {
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function readFigures(path: string): MirrorFigures {
+export function readFigures(path: string) {
   using file = openForReading(path);
   const { sqlite } = file;
   const died = diedRun(sqlite) !== null;
-  const runs = sqlite.prepare<[], MirrorFigures['runs'][number]>(
+  const runs = sqlite.prepare<[], { status: string; trigger: string; count: number }>(
     `SELECT iif(error_code = 'deadline', 'deadline', status) AS status, "trigger", count(*) AS count
      FROM sync_runs GROUP BY 1, 2`,
   );
   const labels = sqlite
     .prepare<[], string | null>('SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')
     .pluck();
-  const named = Object.entries(numbers).map(([name, sql]) => `${sql} AS ${name}`);
   // A run takes 0 seconds if the clock was set back meanwhile.
-  const ofList = sqlite.prepare<{ resource: string }, Omit<ListFigures, 'resource'>>(
-    `WITH l AS (SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
-       FROM sync_run_resources WHERE resource = @resource)
-     SELECT ${ofLast('completeness')} AS completeness, ${named.join(', ')},
-       (SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = @resource AND record_count IS NOT 0) AS unknownFields
-     FROM l`,
+  const runsOfList = `WITH l AS (
+    SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
+    FROM sync_run_resources WHERE resource = ?)`;
+  const named = Object.entries(listNumbers).map(([name, { sql }]) => `${sql} AS ${name}`);
+  const numbers = sqlite.prepare<[string], Record<string, number | null>>(
+    `${runsOfList} SELECT ${named.join(', ')} FROM l`,
   );
-  const none = { completeness: null, unknownFields: 0 };
+  const completeness = sqlite.prepare<[string], string | null>(
+    `${runsOfList} SELECT ${ofLast('completeness')}`,
+  );
+  const unknownFields = sqlite.prepare<[string], number>(
+    'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0',
+  );
   return sqlite.transaction(() => ({
+    /** A run that `DOCMIRROR_DEADLINE` ended has the status `deadline` here: nobody wanted that. */
     runs: runs.all().map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
-    lists: askedLists(sqlite).map(resource => ({ resource, ...none, ...ofList.get({ resource }) })),
+    /** Those that runs asked for. */
+    lists: askedLists(sqlite).map(resource => ({
+      resource,
+      /** How sure its last run was; null if there is none, or it wrote nothing. */
+      completeness: completeness.pluck().get(resource) ?? null,
+      /** Fields that the service sends and that have no column, each once. */
+      unknownFields: unknownFields.pluck().get(resource) ?? 0,
+      /** Null, or missing before the first run, for what is not known yet. */
+      numbers: numbers.get(resource) ?? {},
+    })),
+    /** Those of the newest run. */
     labels: labelsIn(labels.get()),
   }))();
 }

@@ -70,11 +70,13 @@ test('figures count all runs, and show the last one', () => {
   expect(runs).toContainEqual({ status: 'failed', trigger: 'schedule', count: runCount / 100 });
   for (const list of lists)
     expect(list).toMatchObject({
-      inserted: runCount,
-      requests: 2 * runCount,
-      seconds: 60 * runCount,
-      lastSeconds: 60,
-      records: 7,
+      numbers: {
+        inserted_total: runCount,
+        requests_total: 2 * runCount,
+        run_seconds_total: 60 * runCount,
+        last_run_duration_seconds: 60,
+        records: 7,
+      },
       completeness: null,
     });
 });
