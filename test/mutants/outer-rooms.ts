@@ -858,7 +858,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a cursor in the midst of a run that was replaced',
     file: 'src/store/read/history/position.ts',
-    line: ' && (amid === null || isOwn(sqlite, amid))',
+    line: ' && (after === null || isOwn(sqlite, after))',
     instead: '',
     test: 'test/store/read/history/feed.test.ts',
     name: 'in the midst of a run that was replaced by another one of its number',
@@ -866,7 +866,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a cursor, against another run of the same number',
     file: 'src/store/read/history/position.ts',
-    line: 'return leafHash === undefined || (receiptOf(sqlite, runId)?.leafHash ?? null) === leafHash;',
+    line: 'return leafHash === undefined || leafOf(sqlite, runId).leafHash === leafHash;',
     instead: 'return true;',
     test: 'test/store/read/history/feed.test.ts',
     name: 'in the midst of a run that was replaced by another one of its number',
@@ -914,7 +914,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a reader of the newest changes, against later runs',
     file: 'src/store/read/history/feed.ts',
-    line: 'const top = isBegun ? delivered.runId : newest;',
+    line: 'const top = isBegun ? deliveredRunId : newest;',
     instead: 'const top = newest;',
     test: 'test/store/read/history/feed.test.ts',
     name: 'with the newest first, a reader is refused if the run with which it began is no longer there',

@@ -26,13 +26,16 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const open = (position: Position) => feedFrom(sqlite, filter, newest, position);
   /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
-  const since = (runId: number) => open(positionAt(sqlite, runId, { begunAfter: newestGap(sqlite) }));
+  const since = (runId: number) => {
+    const begunAfter = newestGap(sqlite);
+    return open(positionAt(sqlite, runId, begunAfter === null ? {} : { begunAfter }));
+  };
   return {
     since,
     /** Goes on after a position. Throws CursorLost if a run that the reader has is not the mirror's, or not all after it is kept. */
     from(position: Position) {
       // A reader that has nothing yet begins now.
-      if (position.delivered.runId === 0 && position.amid === null) return since(0);
+      if (position.runId === 0 && !position.after) return since(0);
       const loss = lossOf(sqlite, position);
       if (loss !== null) throw new CursorLost(loss);
       return open(position);
@@ -46,7 +49,8 @@ function feedFrom(
   newest: number,
   position: Position,
 ) {
-  const { delivered, since, amid, begunAfter } = position;
+  const { runId: deliveredRunId, since, after: amid = null, begunAfter } = position;
+  const begun = begunAfter === undefined ? {} : { begunAfter };
   // docmirror 0.4 did not note which run the reader is in: that one is read again from its beginning.
   const lastTaken = amid?.leafHash === undefined ? null : amid;
   const take = (request: ChangeRequest, limit: number) => {
@@ -59,36 +63,32 @@ function feedFrom(
   return {
     /** As many of the next changes, at least 1. */
     upTo(limit: number): FeedPage {
-      const { changes, last, isComplete } = take({ sinceRunId: delivered.runId, after: lastTaken }, limit);
+      const { changes, last, isComplete } = take({ sinceRunId: deliveredRunId, after: lastTaken }, limit);
       if (isComplete || last === null)
-        return { changes, isComplete, next: positionAt(sqlite, newest, { begunAfter }) };
-      const whole = Math.max(delivered.runId, runBefore(sqlite, last.runId));
-      return { changes, isComplete, next: positionAt(sqlite, whole, { begunAfter, after: last }) };
+        return { changes, isComplete, next: positionAt(sqlite, newest, begun) };
+      const whole = Math.max(deliveredRunId, runBefore(sqlite, last.runId));
+      return { changes, isComplete, next: positionAt(sqlite, whole, begun, last) };
     },
 
     /** The same with the newest changes first. Those of later runs are not delivered: a reader reads back to where it began. */
     newestFirst(limit: number): FeedPage {
       // A reader of docmirror 0.4 begins again, because its cursor does not say how far up it began.
-      const isBegun = since !== null;
-      const sinceRunId = isBegun ? since : delivered.runId;
+      const isBegun = since !== undefined;
+      const sinceRunId = isBegun ? since : deliveredRunId;
       const after = isBegun ? amid : null;
       const { changes, last, isComplete } = take({ sinceRunId, after, isDescending: true }, limit);
       if (last === null) return { changes, isComplete, next: position };
-      const top = isBegun ? delivered.runId : newest;
-      return {
-        changes,
-        isComplete,
-        next: { ...positionAt(sqlite, top, { after: last }), since: sinceRunId },
-      };
+      const top = isBegun ? deliveredRunId : newest;
+      return { changes, isComplete, next: positionAt(sqlite, top, { since: sinceRunId }, last) };
     },
 
     /** All changes until a run that has ended, one at a time: even if they are many, they take no memory. */
     through(runId: number): FeedRange {
-      const sinceRunId = delivered.runId;
+      const sinceRunId = deliveredRunId;
       return {
         sinceRunId,
         changes: changesThatFit(sqlite, { filter, sinceRunId, untilRunId: runId, after: lastTaken }),
-        next: runId > sinceRunId ? positionAt(sqlite, runId, { begunAfter }) : position,
+        next: runId > sinceRunId ? positionAt(sqlite, runId, begun) : position,
       };
     },
   };

@@ -7,30 +7,52 @@ import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts'
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { type ChangeKey, operations } from './changes.ts';
 
-/** A run as a reader of the changes remembers it: by its number and its receipt's hash, because a restored mirror gives numbers again. */
-export interface RunPin {
-  /** 0 for the time before the first run. */
-  readonly runId: number;
-  /** 64 hexadecimal digits; null if the run has no receipt. */
-  readonly leafHash: string | null;
+const hash = shape.hex(64, '');
+const count = shape.whole('', 0);
+const change = {
+  runId: count,
+  resource: shape.oneOf<string>(keptResources),
+  recordId: shape.whole(),
+  operation: shape.oneOf(operations),
+};
+/**
+ * What a reader of the changes has, in JSON with the names of 0.4; the optional members are newer. Runs are known by their numbers and by
+ * the hashes of their receipts, because a restored mirror gives numbers again: so a mirror can say whether that is still its own past.
+ */
+const position = shape.object({
+  mirrorId: shape.text(),
+  /** The run that was delivered last and whole; 0 before the first. If the newest changes come first, the newest of all that were read. */
+  runId: count,
+  /** Null if the run has no receipt. */
+  leafHash: shape.orNull(hash),
+  /** The last change that the reader has of a run that it does not have whole; null if it is between two. 0.4 left the run's hash out. */
+  after: shape.optional(
+    shape.orNull(shape.object({ ...change, leafHash: shape.optional(shape.orNull(hash)) })),
+  ),
+  /** If the newest changes come first: only those of later runs than this one are read. */
+  since: shape.optional(count),
+  /** The hash of the newest receipt of a pruning or rebuild when the reader began. */
+  begunAfter: shape.optional(hash),
+  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes. After a restore they show how far both agree. */
+  earlier: shape.optional(shape.list(shape.pair(count, shape.text('', '^[0-9a-f]+$')))),
+});
+/** The same, as a type. */
+export type Position = shape.ValueOf<typeof position>;
+/** In a text, docmirror 0.4 also looks for the place of the receipt. */
+const written = shape.object({ ...position.properties, leafIndex: shape.orNull(count) });
+
+/** A position as the text of a file, or of a cursor in an address. */
+export function positionText(sqlite: Database.Database, position: Position): string {
+  const { mirrorId, runId, leafHash, ...rest } = position;
+  const { leafIndex } = leafOf(sqlite, runId);
+  return `${JSON.stringify({ mirrorId, runId, leafHash, leafIndex, ...rest })}\n`;
 }
 
-/** The last change that a reader has of a run that it does not have whole. docmirror 0.4 left the hash of that run out. */
-export type Amid = ChangeKey & Partial<Pick<RunPin, 'leafHash'>>;
-
-/** What a reader of the changes has: both ends of it are pinned, so that a mirror can say whether that is still its own past. */
-export interface Position {
-  readonly mirrorId: string;
-  /** The run that was delivered last and whole. If the newest changes come first, it is the newest run of all that were read. */
-  readonly delivered: RunPin;
-  /** The run in whose midst the reader is; null if it is between two runs. */
-  readonly amid: Amid | null;
-  /** If the newest changes come first: only those of later runs than this one are read. Null if the oldest come first. */
-  readonly since: number | null;
-  /** The hash of the newest receipt of a pruning or rebuild when the reader began; null if there was none. */
-  readonly begunAfter: string | null;
-  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes. After a restore they show how far both agree. */
-  readonly earlier: readonly (readonly [runId: number, hash: string])[];
+/** Reads what `positionText` wrote, also that of 0.4; null if the text is something else, or of a reader in the other direction. */
+export function readPosition(text: string, isDescending = false): Position | null {
+  const read: unknown = tryToRead(() => JSON.parse(text));
+  if (!shape.isValid(written, read) || (read.since !== undefined && !isDescending)) return null;
+  return (read.leafIndex === null) === (read.leafHash === null) ? read : null;
 }
 
 /** Why a mirror does not have what came after a position, and the newest run that is the same for both; 0 if there is none. */
@@ -51,50 +73,6 @@ export class CursorLost extends DocmirrorError {
   }
 }
 
-const hash = shape.hex(64, '');
-const count = shape.whole('', 0);
-const key = {
-  runId: count,
-  resource: shape.oneOf(keptResources),
-  recordId: shape.whole(),
-  operation: shape.oneOf(operations),
-};
-/** A position as JSON, with the names of 0.4. The optional members are newer. */
-const cursor = shape.object({
-  mirrorId: shape.text(),
-  runId: count,
-  leafIndex: shape.orNull(count),
-  leafHash: shape.orNull(hash),
-  after: shape.optional(shape.orNull(shape.object({ ...key, leafHash: shape.optional(shape.orNull(hash)) }))),
-  since: shape.optional(count),
-  begunAfter: shape.optional(hash),
-  earlier: shape.optional(shape.list(shape.pair(count, shape.text('', '^[0-9a-f]+$')))),
-});
-
-/** A position as the text of a file, or of a cursor in an address. */
-export function positionText(sqlite: Database.Database, position: Position): string {
-  const { mirrorId, delivered, amid, since, begunAfter, earlier } = position;
-  const leafIndex = receiptOf(sqlite, delivered.runId)?.leafIndex ?? null;
-  const news = { ...(since !== null && { since }), ...(begunAfter !== null && { begunAfter }) };
-  return `${JSON.stringify({ mirrorId, ...delivered, leafIndex, after: amid, ...news, earlier })}\n`;
-}
-
-/** Reads what `positionText` wrote, also that of 0.4; null if the text is something else, or of a reader in the other direction. */
-export function readPosition(text: string, isDescending = false): Position | null {
-  const read: unknown = tryToRead(() => JSON.parse(text));
-  if (!shape.isValid(cursor, read) || (read.since !== undefined && !isDescending)) return null;
-  const { mirrorId, runId, leafIndex, leafHash, after, since, begunAfter, earlier } = read;
-  if ((leafIndex === null) !== (leafHash === null)) return null;
-  return {
-    mirrorId,
-    delivered: { runId, leafHash },
-    amid: after ?? null,
-    since: since ?? null,
-    begunAfter: begunAfter ?? null,
-    earlier: earlier ?? [],
-  };
-}
-
 /** Earlier runs of a position: all of the last 16, then fewer and fewer, so that a cursor stays small. */
 const distances = [
   ...Array.from({ length: 16 }, (_, at) => at + 1),
@@ -107,18 +85,18 @@ const hashLength = 16;
 export function positionAt(
   sqlite: Database.Database,
   runId: number,
-  more: { readonly after?: ChangeKey | null; readonly begunAfter?: string | null } = {},
+  more: Pick<Position, 'since' | 'begunAfter'>,
+  after: ChangeKey | null = null,
 ): Position {
-  const { after = null, begunAfter = null } = more;
   return {
     mirrorId: new ReceiptLog(sqlite).mirrorId(),
-    delivered: pinOf(sqlite, runId),
-    amid: after && { ...keyOf(after), leafHash: pinOf(sqlite, after.runId).leafHash },
-    since: null,
-    begunAfter,
+    runId,
+    leafHash: leafOf(sqlite, runId).leafHash,
+    after: after && { ...keyOf(after), leafHash: leafOf(sqlite, after.runId).leafHash },
+    ...more,
     earlier: distances.flatMap(distance => {
-      const leafHash = receiptOf(sqlite, runId - distance)?.leafHash;
-      return leafHash === undefined ? [] : [[runId - distance, leafHash.slice(0, hashLength)] as const];
+      const { leafHash } = leafOf(sqlite, runId - distance);
+      return leafHash === null ? [] : [[runId - distance, leafHash.slice(0, hashLength)] as const];
     }),
   };
 }
@@ -127,13 +105,9 @@ function keyOf({ runId, resource, recordId, operation }: ChangeKey): ChangeKey {
   return { runId, resource, recordId, operation };
 }
 
-function pinOf(sqlite: Database.Database, runId: number): RunPin {
-  return { runId, leafHash: receiptOf(sqlite, runId)?.leafHash ?? null };
-}
-
 /** Why the changes after the position of a reader that has some can't be read in this mirror; null if all of them can. */
 export function lossOf(sqlite: Database.Database, position: Position): Loss | null {
-  const { mirrorId, delivered, amid, begunAfter } = position;
+  const { mirrorId, runId, after = null, begunAfter = null } = position;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
   // Rows that a rebuild had dropped before the reader began are there again if it never was.
@@ -142,7 +116,7 @@ export function lossOf(sqlite: Database.Database, position: Position): Loss | nu
   // What was pruned or dropped before the reader began does not concern it.
   const isGapKnown = begunAfter !== null && begunAfter === newestGap(sqlite);
   const gap = isGapKnown ? null : gapAfter(sqlite, sharedRunId);
-  const isShared = hasBegun && sharedRunId === delivered.runId && (amid === null || isOwn(sqlite, amid));
+  const isShared = hasBegun && sharedRunId === runId && (after === null || isOwn(sqlite, after));
   if (isShared) return gap && { ...gap, sharedRunId };
   const loss = restored(sharedRunId);
   // A reader that begins from nothing misses nothing.
@@ -181,17 +155,21 @@ function restored(sharedRunId: number): Loss {
 }
 
 /** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
-function isOwn(sqlite: Database.Database, { runId, leafHash }: Pick<Amid, 'runId' | 'leafHash'>): boolean {
+function isOwn(
+  sqlite: Database.Database,
+  { runId, leafHash }: { runId: number; leafHash?: string | null },
+): boolean {
   if (runId === 0) return true;
   if (!new EndedRuns(sqlite).has(runId)) return false;
-  return leafHash === undefined || (receiptOf(sqlite, runId)?.leafHash ?? null) === leafHash;
+  return leafHash === undefined || leafOf(sqlite, runId).leafHash === leafHash;
 }
 
 /** The newest run of which a position knows, and that is this mirror's. A run without a receipt is vouched for by the one before it. */
-function sharedRun(sqlite: Database.Database, { delivered, earlier }: Position): number {
-  const known = earlier.find(([id, start]) => receiptOf(sqlite, id)?.leafHash.startsWith(start))?.[0] ?? 0;
-  const isKnown = delivered.leafHash !== null || known === (earlier[0]?.[0] ?? 0);
-  return isKnown && isOwn(sqlite, delivered) ? delivered.runId : known;
+function sharedRun(sqlite: Database.Database, position: Position): number {
+  const { runId, leafHash, earlier = [] } = position;
+  const known = earlier.find(([id, start]) => leafOf(sqlite, id).leafHash?.startsWith(start))?.[0] ?? 0;
+  const isKnown = leafHash !== null || known === (earlier[0]?.[0] ?? 0);
+  return isKnown && isOwn(sqlite, position) ? runId : known;
 }
 
 /** What is missing of the history after a run, so that neither its changes nor the state after that run can be read; null if nothing is. */
@@ -227,9 +205,13 @@ export function newestGap(sqlite: Database.Database): string | null {
   return found.get() ?? null;
 }
 
-function receiptOf(sqlite: Database.Database, runId: number) {
-  const ofRun = 'SELECT leaf_index AS leafIndex, leaf_hash AS leafHash FROM sync_receipts WHERE run_id = ?';
-  return sqlite.prepare<[number], { leafIndex: number; leafHash: string }>(ofRun).get(runId);
+function leafOf(
+  sqlite: Database.Database,
+  runId: number,
+): { leafHash: string | null; leafIndex: number | null } {
+  const ofRun = 'SELECT leaf_hash AS leafHash, leaf_index AS leafIndex FROM sync_receipts WHERE run_id = ?';
+  const none = { leafHash: null, leafIndex: null };
+  return sqlite.prepare<[number], { leafHash: string; leafIndex: number }>(ofRun).get(runId) ?? none;
 }
 
 /** Whether a receipt that is not of a run is in the log. */

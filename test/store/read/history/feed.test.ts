@@ -59,7 +59,7 @@ function lossIn(mirror: MadeMirror, position: Position) {
 test('a reader in the midst of a run goes on after its last change', () => {
   const { first } = setMirrors();
   const { changes, next, isComplete } = feed(first.sqlite).since(1).upTo(2);
-  expect([keysOf(changes), isComplete, next.delivered.runId]).toEqual([
+  expect([keysOf(changes), isComplete, next.runId]).toEqual([
     [
       [2, 1],
       [2, 2],
@@ -68,8 +68,8 @@ test('a reader in the midst of a run goes on after its last change', () => {
     1,
   ]);
   const rest = feed(first.sqlite).from(next).upTo(2);
-  expect([keysOf(rest.changes), rest.isComplete, rest.next.delivered.runId]).toEqual([[[2, 3]], true, 2]);
-  expect(rest.next.amid).toBeNull();
+  expect([keysOf(rest.changes), rest.isComplete, rest.next.runId]).toEqual([[[2, 3]], true, 2]);
+  expect(rest.next.after).toBeNull();
 });
 
 test('a reader in the midst of a run that was replaced by another one of its number is refused', () => {
@@ -78,14 +78,14 @@ test('a reader in the midst of a run that was replaced by another one of its num
   expect(lossIn(first, next)).toBeNull();
   expect(lossIn(other, next)).toMatchObject({ kind: 'restored', sharedRunId: 1 });
   const ofFirstRun = feed(first.sqlite).since(0).upTo(4).next;
-  expect(ofFirstRun).toMatchObject({ delivered: { runId: 1 }, amid: { runId: 2 } });
+  expect(ofFirstRun).toMatchObject({ runId: 1, after: { runId: 2 } });
   expect(lossIn(other, ofFirstRun)).toMatchObject({ kind: 'restored', sharedRunId: 1 });
 });
 
 test('a reader in the midst of the first run is refused by another mirror', () => {
   const { first } = setMirrors();
   const { next } = feed(first.sqlite).since(0).upTo(2);
-  expect(next.delivered.runId).toBe(0);
+  expect(next.runId).toBe(0);
   const stranger = keep(new MadeMirror());
   stranger.run(abc);
   expect(lossIn(stranger, next)).toMatchObject({ kind: 'other mirror', sharedRunId: 0 });
@@ -95,7 +95,7 @@ test('a reader in the midst of the first run is refused by another mirror', () =
 test('with the newest first, a reader is refused if the run with which it began is no longer there', () => {
   const { first, other } = setMirrors();
   const begun = feed(first.sqlite).since(0).newestFirst(4).next;
-  expect(begun).toMatchObject({ since: 0, delivered: { runId: 2 }, amid: { runId: 1 } });
+  expect(begun).toMatchObject({ since: 0, runId: 2, after: { runId: 1 } });
   expect(lossIn(first, begun)).toBeNull();
   expect(lossIn(other, begun)).toMatchObject({ kind: 'restored', sharedRunId: 1 });
   // A run that ends meanwhile is not its own: it reads back to where it began.
@@ -108,7 +108,7 @@ test('with the newest first, a reader is refused if the run with which it began 
     ],
     true,
   ]);
-  expect(rest.next.delivered.runId).toBe(2);
+  expect(rest.next.runId).toBe(2);
   expect(keysOf(feed(first.sqlite).from(rest.next).newestFirst(10).changes)).toEqual([]);
   expect(readPosition(positionText(first.sqlite, begun))).toBeNull();
 });
@@ -116,7 +116,7 @@ test('with the newest first, a reader is refused if the run with which it began 
 test('a cursor of 0.4.0 begins the run again that it is in the midst of', () => {
   const { first, other } = setMirrors();
   const { next } = feed(first.sqlite).since(1).upTo(2);
-  const { runId, resource, recordId, operation } = next.amid ?? {};
+  const { runId, resource, recordId, operation } = next.after ?? {};
   const old = altered(first, next, { after: { runId, resource, recordId, operation } });
   const again = [
     [2, 1],
@@ -215,7 +215,7 @@ test('changes are delivered when their run has ended', () => {
   mirror.run(abc);
   mirror.begin([put(1, 'A')]);
   const { changes, isComplete, next } = feed(mirror.sqlite).since(1).upTo(10);
-  expect([changes, isComplete, next.delivered.runId]).toEqual([[], true, 1]);
+  expect([changes, isComplete, next.runId]).toEqual([[], true, 1]);
   mirror.end();
   expect(keysOf(feed(mirror.sqlite).from(next).upTo(10).changes)).toEqual([[2, 1]]);
 });
