@@ -1,5 +1,5 @@
 import { receiptShapes } from '../audit/receipt.ts';
-import { keptResources, resourceNames } from '../contract/lists.ts';
+import { keptResources } from '../contract/lists.ts';
 import { unknownField } from '../contract/page.ts';
 import {
   anyObject,
@@ -18,6 +18,7 @@ import {
   whole,
   yesOrNo,
 } from '../contract/shapes.ts';
+import { rejectedRecord, rejectionCount } from '../store/read/runs/rejected.ts';
 import { error, labels, listOutcome, news, recordedRun, resource, run } from '../store/tables/run.ts';
 
 // Members that several outputs have.
@@ -102,27 +103,6 @@ const show = object({
   matchCount: whole('not all have to be listed'),
   alsoReferenceOf: list(recordId, 'ids of other records that have the id for their reference'),
   records: list(shownRecord),
-});
-
-// The mirror's own tables have names of lists as texts.
-const listName = oneOf<string>(resourceNames);
-const rejectionCount = object({
-  resource: listName,
-  reason: text(),
-  count: whole(),
-  firstRunId: whole(),
-  lastRunId: whole(),
-  isCurrent: yesOrNo('the newest run of the list rejected them, too'),
-});
-const rejectedRecord = object({
-  id: whole('its number in `rejected_records`'),
-  resource: listName,
-  runId: whole('the first that received it'),
-  lastRunId: whole('the last that did, with the same text'),
-  pageNo: whole(),
-  position: whole('its place on the page, from 0'),
-  reason: text(),
-  record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
 
 const changes = object({

@@ -1,14 +1,34 @@
+import { resourceNames } from '../../../contract/lists.ts';
+import { object, oneOf, orNull, text, type ValueOf, whole, yesOrNo } from '../../../contract/shapes.ts';
 import { openForReading } from '../../file/open.ts';
 import { wroteListSql } from '../../tables/ended-runs.ts';
-import type { rejectedRecords } from '../../tables/schema.ts';
 
-type RejectedRow = Omit<typeof rejectedRecords.$inferSelect, 'content'>;
-type CountRow = Readonly<
-  Record<'resource' | 'reason', string> & Record<'count' | 'firstRunId' | 'lastRunId', number>
->;
+// The mirror's own tables have names of lists as texts.
+const resource = oneOf<string>(resourceNames);
 
-/** Why records of a list were rejected, and how many; `isCurrent` is true if the newest run that wrote the list did it, too. */
-export type RejectionCount = CountRow & { readonly isCurrent: boolean };
+/** Why records of a list were rejected, and how many. */
+export const rejectionCount = object({
+  resource,
+  reason: text(),
+  count: whole(),
+  firstRunId: whole(),
+  lastRunId: whole(),
+  isCurrent: yesOrNo('the newest run of the list rejected them, too'),
+});
+/** The same, as a type. */
+export type RejectionCount = ValueOf<typeof rejectionCount>;
+
+/** One record that was rejected. */
+export const rejectedRecord = object({
+  id: whole('its number in `rejected_records`'),
+  resource,
+  runId: whole('the first that received it'),
+  lastRunId: whole('the last that did, with the same text'),
+  pageNo: whole(),
+  position: whole('its place on the page, from 0'),
+  reason: text(),
+  record: orNull(text('its JSON; null if it was erased, and in a share')),
+});
 
 /**
  * How many records were rejected for each reason, those that still apply first; and the records that were rejected last, at most
@@ -20,13 +40,16 @@ export function readRejected(path: string, limit: number) {
   using mirror = openForReading(path);
   const { sqlite } = mirror;
   sqlite.exec('BEGIN');
-  const counts = sqlite.prepare<[], CountRow & { readonly isCurrent: number | null }>(
+  const counts = sqlite.prepare<
+    [],
+    Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null }
+  >(
     `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
        last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
      FROM rejected_records r GROUP BY resource, reason, isCurrent
      ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`,
   );
-  const records = sqlite.prepare<[number], RejectedRow>(
+  const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(
     `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
      FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`,
   );
