@@ -1,11 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import {
-  figuresBeforeFirstRun,
-  listNumbers,
-  type MirrorFigures,
-  readFigures,
-} from '../store/read/runs/figures.ts';
+import { figuresBeforeFirstRun, listNumbers, readFigures } from '../store/read/runs/figures.ts';
 import { version } from '../version.ts';
 
 type Labels = Readonly<Record<string, string>>;
@@ -21,38 +16,30 @@ export type Family = readonly [
 ];
 
 /** The numbers of a mirror at a moment, and the labels of all its metrics. */
-export interface LabelledFigures extends MirrorFigures {
-  /** False if the mirror is missing or can't be read. */
-  readonly isReadable: boolean;
-  /** Why it can't be read; null if it can, or if it is missing. */
-  readonly error: unknown;
-  /** Those of the mirror with its log, and the free ones of its file system; null if its folder can't be read. */
-  readonly bytes: number | null;
-  readonly freeBytes: number | null;
-  /** The trigger of future runs, if it is neither `manual` nor `schedule`. */
-  readonly trigger: string | null;
-}
+export type LabelledFigures = ReturnType<typeof labelledFigures>;
 
-/** The numbers of a mirror for its metrics, with these labels or, if there are none, those of its newest run. */
-export function labelledFigures(
-  database: string,
-  labels: Labels,
-  trigger: string | null = null,
-): LabelledFigures {
-  const disk = diskOf(database);
+/**
+ * The numbers of a mirror for its metrics, with these labels or, if there are none, those of its newest run. `error` says why it can't be
+ * read; it is null if the mirror is missing.
+ *
+ * @param trigger that of future runs, if it is neither `manual` nor `schedule`.
+ */
+export function labelledFigures(database: string, labels: Labels, trigger: string | null = null) {
+  const about = { ...diskOf(database), trigger };
   try {
     const isReadable = existsSync(database);
     // Every series exists before the first run, so that Prometheus sees its first increase.
     const figures = isReadable ? readFigures(database) : figuresBeforeFirstRun;
     const own = Object.keys(labels).length > 0 ? labels : figures.labels;
-    return { ...figures, ...disk, labels: own, isReadable, error: null, trigger };
+    return { ...figures, ...about, labels: own, isReadable, error: null };
   } catch (error) {
     // An unreadable mirror has no series. If a counter fell to 0, its whole value would look like an increase afterwards.
-    return { runs: [], lists: [], ...disk, labels, isReadable: false, error, trigger };
+    return { runs: [], lists: [], ...about, labels, isReadable: false, error };
   }
 }
 
-function diskOf(database: string): Pick<LabelledFigures, 'bytes' | 'freeBytes'> {
+/** The bytes of a mirror with its log, and the free ones of its file system; null if its folder can't be read. */
+function diskOf(database: string) {
   try {
     const { bavail, bsize } = statfsSync(dirname(resolve(database)));
     const sizes = [database, `${database}-wal`].map(

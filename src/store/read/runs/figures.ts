@@ -42,11 +42,8 @@ export const listNumbers = {
   run_seconds_total: total('seconds', 'Time that all runs took for the list.'),
 };
 
-/** The numbers of a mirror. */
-export type MirrorFigures = ReturnType<typeof readFigures>;
-
 /** The numbers before the first run. */
-export const figuresBeforeFirstRun: MirrorFigures = {
+export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   runs: [],
   labels: {},
   lists: resourceNames.map(resource => ({ resource, completeness: null, unknownFields: 0, numbers: {} })),
