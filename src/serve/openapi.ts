@@ -1,7 +1,8 @@
-import { type Field, resourceNames } from '../contract/lists.ts';
+import type { Field } from '../contract/lists.ts';
 import * as shape from '../contract/shapes.ts';
 import { failureOutput, outputs } from '../render/outputs.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
+import { freshness } from '../store/read/runs/freshness.ts';
 import { version } from '../version.ts';
 import { changesQuery, listQuery } from './query.ts';
 
@@ -10,15 +11,7 @@ const health = object({
   status: shape.oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
   message: shape.optional(shape.text('why it is unreadable, if somebody has to upgrade it')),
   lists: shape.optional(
-    list(
-      object({
-        resource: shape.oneOf<string>(resourceNames),
-        runId: orNull(shape.whole('its last completed run')),
-        lastCompletedAt: orNull(shape.time('null if no run has completed')),
-        readSince: orNull(shape.time('since when that run is true')),
-        ageSeconds: orNull(shape.number('null also if it is in the future')),
-      }),
-    ),
+    list(object({ ...freshness, ageSeconds: orNull(shape.number('null also if it is in the future')) })),
   ),
 });
 /** The answer of `/healthz`. */

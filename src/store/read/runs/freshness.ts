@@ -1,25 +1,23 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
+import { type FieldsOf, oneOf, orNull, time, whole } from '../../../contract/shapes.ts';
 import { openForReading } from '../../file/open.ts';
 
 /** When a list was completed last. */
-export interface Freshness {
-  readonly resource: ResourceName;
-  /** Its last completed run, and when that ended; null if none has. */
-  readonly runId: number | null;
-  readonly lastCompletedAt: string | null;
-  /** Since when what that run says is true; null if none has completed. */
-  readonly readSince: string | null;
-}
+export const freshness = {
+  resource: oneOf(resourceNames),
+  runId: orNull(whole('its last completed run')),
+  lastCompletedAt: orNull(time('null if no run has completed')),
+  readSince: orNull(time('since when that run is true')),
+};
+/** The same, as a type. */
+export type Freshness = FieldsOf<typeof freshness>;
+
+const never = { runId: null, lastCompletedAt: null, readSince: null };
 
 /** The lists before the first run. */
-export const neverCompleted: readonly Freshness[] = resourceNames.map(resource => ({
-  resource,
-  runId: null,
-  lastCompletedAt: null,
-  readSince: null,
-}));
+export const neverCompleted: readonly Freshness[] = resourceNames.map(resource => ({ resource, ...never }));
 
 /**
  * When each list was completed last. It looks at a few rows, however many runs there are: health checks ask for nothing else.
@@ -33,9 +31,8 @@ export function readFreshness(path: string): Freshness[] {
     `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
      FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
   );
-  const none = { runId: null, lastCompletedAt: null, readSince: null };
   return sqlite.transaction(() =>
-    askedLists(sqlite).map(resource => ({ resource, ...none, ...completed.get(resource) })),
+    askedLists(sqlite).map(resource => ({ resource, ...never, ...completed.get(resource) })),
   )();
 }
 
