@@ -14,12 +14,9 @@ export type StoryRun = StoryVersion['from'];
 interface Row {
   readonly historyId: number | null;
   readonly fromRunId: number;
-  readonly fromAt: string | null;
   readonly toRunId: number | null;
-  readonly toAt: string | null;
   readonly endedBy: string | null;
   readonly firstRunId: number;
-  readonly firstAt: string | null;
   readonly record: string | null;
   readonly isRecord: number;
 }
@@ -31,16 +28,14 @@ export function readStory(
   recordId: number,
   versionsMax: number,
 ) {
-  const at = (runId: string) => `${runId}, ${timeOfRun(runId, '@resource')}`;
   const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';
   // One more than is returned: the oldest one that is returned also needs the version before it.
   const rows = sqlite
     .prepare<object, Row>(
-      `SELECT NULL AS historyId, t.fromRunId, ${timeOfRun('t.fromRunId', '@resource')} AS fromAt, NULL AS toRunId, NULL AS toAt,
-         NULL AS endedBy, t.firstRunId, ${timeOfRun('t.firstRunId', '@resource')} AS firstAt, NULL AS record, 1 AS isRecord
-       FROM (SELECT _changed_run_id AS fromRunId, _first_seen_run_id AS firstRunId FROM ${tableOf(resource)} WHERE id = @recordId) t
+      `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
+         _first_seen_run_id AS firstRunId, NULL AS record, 1 AS isRecord FROM ${tableOf(resource)} WHERE id = @recordId
        UNION ALL SELECT * FROM (
-         SELECT h.id, ${at('h.valid_from_run_id')}, ${at('h.valid_to_run_id')}, h.ended_by, ${at('h.first_seen_run_id')}, h.record,
+         SELECT h.id, h.valid_from_run_id, h.valid_to_run_id, h.ended_by, h.first_seen_run_id, h.record,
            h.record IS NULL OR json_valid(h.record)
          ${ended} ORDER BY h.valid_from_run_id DESC, h.id DESC LIMIT @limit)`,
     )
@@ -53,6 +48,8 @@ export function readStory(
       `record_history ${broken.historyId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
     );
   const count = sqlite.prepare<object, number>(`SELECT count(*) ${ended}`).pluck();
+  const time = sqlite.prepare<object, string | null>(`SELECT ${timeOfRun('@runId', '@resource')}`).pluck();
+  const runOf = (runId: number) => ({ runId, at: time.get({ runId, resource }) ?? null });
   const isCurrent = newest.historyId === null;
   const records = rows.map(({ record }) => record);
   if (isCurrent) records[0] = recordReader(sqlite, resource)(recordId).record;
@@ -60,15 +57,15 @@ export function readStory(
     resource,
     recordId,
     /** The run that saw it first, or first again after its last removal. */
-    firstSeen: { runId: newest.firstRunId, at: newest.firstAt },
+    firstSeen: runOf(newest.firstRunId),
     /** The newest first; never empty. If the record still exists, the first of them has no end. */
     versions: rows.slice(0, versionsMax).map((row, place) => {
       /** True if the record was new, or had come back, with this version. */
       const isFirst = row.firstRunId === row.fromRunId;
       const isSuccessor = !isFirst && rows[place + 1]?.toRunId === row.fromRunId;
       return {
-        from: { runId: row.fromRunId, at: row.fromAt },
-        to: row.toRunId === null ? null : { runId: row.toRunId, at: row.toAt },
+        from: runOf(row.fromRunId),
+        to: row.toRunId === null ? null : runOf(row.toRunId),
         endedBy: row.endedBy,
         isFirst,
         /** JSON text in the service's own shape; null if it was erased. */
