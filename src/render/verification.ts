@@ -23,19 +23,11 @@ export function verifiedOf(audited: Omit<Verified, 'ok' | 'live'>, live: LiveRes
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verified: Verified, width: number): string {
   const { path, lists, differences, differenceCount, checkpoints = [], otherObjects, live } = verified;
-  const {
-    connectionCount,
-    versionCount,
-    runCount,
-    prunedBefore,
-    prunedKept,
-    rebuiltAfterRunId,
-    erasedCount,
-  } = verified;
+  const { prunedBefore, prunedKept, rebuiltAfterRunId, erasedCount } = verified;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => {
     return [resource, count(recordCount), String(runId ?? '–'), checksum];
   });
-  const rest = `${counted(connectionCount, 'connection')}, ${counted(versionCount, 'version')} in the history, ${counted(runCount, 'run')}`;
+  const rest = `${counted(verified.connectionCount, 'connection')}, ${counted(verified.versionCount, 'version')} in the history, ${counted(verified.runCount, 'run')}`;
   const isSound = differenceCount === 0;
   const isAltered = differenceCount > checkpoints.filter(isRefused).length;
   const notRecomputed = 'what runs changed up to then was not recomputed';
