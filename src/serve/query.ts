@@ -7,9 +7,7 @@ import {
   type ChangeFilter,
   type ListOrder,
   type noFilter,
-  parametersOf,
   type RecordFilter,
-  sortsOf,
 } from '../store/read/browsable.ts';
 import { HttpError } from './http.ts';
 
@@ -64,13 +62,13 @@ export const querySchema = (names: readonly string[], sorts: readonly string[] =
 });
 
 /** The schema of the parameters of a list or of the connections, and of its pages. */
-export function listQuery(browsable: Browsable, ...paging: readonly string[]) {
-  return querySchema([...paging, ...parametersOf(browsable)], sortsOf(browsable));
+export function listQuery({ parameters: own, sortNames }: Browsable, ...paging: readonly string[]) {
+  return querySchema([...paging, ...own], sortNames);
 }
 
 /** The parameters of changes, without those of paging: those of exports, and their own. */
 export const changeParameters = [
-  ...parametersOf(browsableOf('document-exports')),
+  ...browsableOf('document-exports').parameters,
   'resource',
   'operation',
   'run',

@@ -1,5 +1,5 @@
 import { keptResources } from '../../contract/lists.ts';
-import { type Browsable, browsables, type ListOrder, parametersOf } from '../../store/read/browsable.ts';
+import { type Browsable, browsables, type ListOrder } from '../../store/read/browsable.ts';
 import type { Change } from '../../store/read/history/changes.ts';
 import type { connectionUses, FoundRecords } from '../../store/read/records/find.ts';
 import type { Choice, Choices, SearchHit } from '../../store/read/records/search.ts';
@@ -37,7 +37,7 @@ export function listParts(
     const turned = { sort: name, order: direction === 'ascending' ? 'desc' : 'asc' };
     return [label, { direction, href: queryWith(asked, turned) }] as const;
   });
-  return listing(asked, parametersOf(browsable), resource, {
+  return listing(asked, browsable.parameters, resource, {
     heading: title,
     intro: html`<p>${counted(found.count, 'record')}</p>`,
     main: recordTable(title, resource, found.items, new Map(links), new Map(further)),

@@ -15,6 +15,11 @@ export const browsables = kept.map(each => {
   const filters: { readonly [Name in NonNullable<Field['filter']>]?: Field } = Object.fromEntries(
     fields.flatMap(field => (field.filter ? [[field.filter, field]] : [])),
   );
+  const sorts = fields.filter(({ isSorted }) => isSorted).sort((a, b) => isTime(b) - isTime(a));
+  const uses = each.resource === 'connections' ? connectionUse : [];
+  const idName = identity.by === 'content' ? '_id' : 'id';
+  const conditions = (['source', 'destination', 'kind'] as const).filter(name => filters[name] !== undefined);
+  const times = filters.time === undefined ? [] : ['from', 'to'];
   return {
     ...each,
     filters,
@@ -23,10 +28,13 @@ export const browsables = kept.map(each => {
     /** The fields whose text is a reference: an exact match comes first. */
     references: texts.filter(({ isReference }) => isReference),
     /** The fields by which it can be sorted, besides its id. */
-    sorts: fields.filter(({ isSorted }) => isSorted).sort((a, b) => isTime(b) - isTime(a)),
-    uses: each.resource === 'connections' ? connectionUse : [],
+    sorts,
+    uses,
     /** The member that contains an item's id. */
-    idName: identity.by === 'content' ? '_id' : 'id',
+    idName,
+    /** The parameters by which it can be filtered and sorted, and the values of `sort`. */
+    parameters: [...conditions, ...times, 'q', 'sort', 'order'],
+    sortNames: [...[...sorts, ...uses].map(({ name }) => name), idName],
   };
 });
 
@@ -36,17 +44,6 @@ export type Browsable = (typeof browsables)[number];
 /** The list of that name, or the connections; the caller checks names first. */
 export function browsableOf(resource: string): Browsable {
   return browsables.find(each => each.resource === resource) as Browsable;
-}
-
-/** Parameters by which a list, or the connections, can be filtered and sorted. */
-export function parametersOf({ filters }: Browsable): string[] {
-  const names = (['source', 'destination', 'kind'] as const).filter(name => filters[name] !== undefined);
-  return [...names, ...(filters.time === undefined ? [] : ['from', 'to']), 'q', 'sort', 'order'];
-}
-
-/** The names by which a list, or the connections, can be sorted. */
-export function sortsOf({ sorts, uses, idName }: Browsable): string[] {
-  return [...[...sorts, ...uses].map(({ name }) => name), idName];
 }
 
 /** The records that are wanted; null is no condition. */
@@ -75,7 +72,7 @@ export interface ChangeFilter extends RecordFilter {
   readonly run: number | null;
 }
 
-/** The order of a list; `sort` is one of `sortsOf`. */
+/** The order of a list; `sort` is one of its `sortNames`. */
 export interface ListOrder {
   readonly sort: string;
   readonly isDescending: boolean;
