@@ -100,19 +100,15 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
     ? ['<=', Number.MAX_SAFE_INTEGER, 'DESC', 'ASC']
     : ['>=', Number.MIN_SAFE_INTEGER, 'ASC', 'DESC'];
   // The view takes some milliseconds to prepare, so each statement waits until a run needs it.
-  const all = once(() => sqlite.prepare<[number], Change>(selectChanges));
+  const prepared = new Map<string, Database.Statement<unknown[], Change>>();
+  const select = (more: string) => {
+    const statement = prepared.get(more) ?? sqlite.prepare<unknown[], Change>(selectChanges + more);
+    prepared.set(more, statement);
+    return statement;
+  };
   // An order makes SQLite prepare the statement again for each run, which takes longer than reading a short run.
-  const inOrder = once(() =>
-    sqlite.prepare<[number, string, number], Change>(
-      `${selectChanges} AND c.resource = ? AND c.record_id ${sign} ?
-     ORDER BY c.record_id ${direction}, c.operation ${operations}`,
-    ),
-  );
-  const one = once(() =>
-    sqlite.prepare<[number, string, number, string], Change>(
-      `${selectChanges} AND c.resource = ? AND c.record_id = ? AND c.operation = ?`,
-    ),
-  );
+  const inOrder = ` AND c.resource = ? AND c.record_id ${sign} ? ORDER BY c.record_id ${direction}, c.operation ${operations}`;
+  const one = ' AND c.resource = ? AND c.record_id = ? AND c.operation = ?';
 
   const isLong = (run: number, columns: typeof runColumns) => {
     const rows = columns.map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @run`);
@@ -152,28 +148,18 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
 
   return function* (run: number, after: ChangeKey | null): Generator<Change> {
     if (filter === null && !isLong(run, runColumns)) {
-      const sorted = all()
-        .all(run)
-        .sort((change, other) => (isAfter(change, other) ? 1 : -1));
+      const found = select('').all(run);
+      const sorted = found.sort((change, other) => (isAfter(change, other) ? 1 : -1));
       return yield* isDescending ? sorted.reverse() : sorted;
     }
     for (const resource of resources.slice(after === null ? 0 : resources.indexOf(after.resource))) {
       const start = after?.resource === resource ? after.recordId : first;
-      if (filter === null) yield* inOrder().iterate(run, resource, start);
+      if (filter === null) yield* select(inOrder).iterate(run, resource, start);
       else if ((filter.resource ?? resource) === resource && isInTime(filter, run, resource))
         for (const { recordId, operation } of keysOf(filter, run, resource, start)) {
-          const change = one().get(run, resource, recordId, operation);
+          const change = select(one).get(run, resource, recordId, operation);
           if (change !== undefined) yield change;
         }
     }
-  };
-}
-
-/** Makes a value when it is asked for first. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
