@@ -154,23 +154,17 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
     return recordParts(story, items.length === 0 ? [] : [others]);
   }
   if (resource !== 'connections') return recordParts(story, []);
-  const sides = browsables.flatMap(browsable =>
-    (['source', 'destination'] as const).flatMap(side => {
-      if (browsable.filters[side] === undefined) return [];
+  const sides = browsables.flatMap(browsable => {
+    const { resource, filters } = browsable;
+    const place = { order: usualOrder(browsable), offset: 0, limit: belongingMax };
+    const there = (['source', 'destination'] as const).filter(side => filters[side] !== undefined);
+    return there.map(side => {
       const filter = { ...noFilter, [side]: String(recordId) };
-      const { resource, title } = browsable;
-      const request = { resource, filter, order: usualOrder(browsable), offset: 0, limit: belongingMax };
-      const heading = `${title} ${side === 'source' ? 'from' : 'to'} here`;
-      return [
-        {
-          title: heading,
-          resource,
-          href: `/${resource}?${side}=${recordId}`,
-          ...findRecords(sqlite, request),
-        },
-      ];
-    }),
-  );
+      const title = `${browsable.title} ${side === 'source' ? 'from' : 'to'} here`;
+      const href = `/${resource}?${side}=${recordId}`;
+      return { title, resource, href, ...findRecords(sqlite, { resource, filter, ...place }) };
+    });
+  });
   const webhooks = webhooksOf(sqlite, recordId, belongingMax);
   return recordParts(story, [...sides, { title: 'Webhooks', resource: 'webhooks', href: null, ...webhooks }]);
 }
