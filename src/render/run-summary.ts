@@ -205,13 +205,9 @@ export function fieldsText(fields: Iterable<{ readonly field: string; readonly j
 
 /** How many records a run changed in all of its lists. */
 export function totalsOf(resources: readonly Pick<RecordedList, 'inserted' | 'updated' | 'removed'>[]) {
-  const totals = { new: 0, changed: 0, removed: 0 };
-  for (const { inserted, updated, removed } of resources) {
-    totals.new += inserted;
-    totals.changed += updated;
-    totals.removed += removed;
-  }
-  return totals;
+  const sumOf = (what: 'inserted' | 'updated' | 'removed') =>
+    resources.reduce((sum, list) => sum + list[what], 0);
+  return { new: sumOf('inserted'), changed: sumOf('updated'), removed: sumOf('removed') };
 }
 
 interface RunEnd {
