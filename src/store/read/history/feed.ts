@@ -1,25 +1,11 @@
 import type Database from 'better-sqlite3';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
-import { type Change, type ChangeRequest, changesThatFit } from './changes.ts';
+import { type ChangeRequest, changesThatFit } from './changes.ts';
 import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
 
-/** Some changes, and the position of a reader that has them. */
-export interface FeedPage {
-  readonly changes: readonly Change[];
-  readonly next: Position;
-  /** True if nothing is left until the next run ends. */
-  readonly isComplete: boolean;
-}
-
-/** Changes that a reader gets one by one. */
-export interface FeedRange {
-  /** The run after which the range begins. */
-  readonly sinceRunId: number;
-  readonly changes: IteratorObject<Change>;
-  /** The position of a reader that has all of them. */
-  readonly next: Position;
-}
+/** Changes that a reader gets one by one, and its position when it has all of them. */
+export type FeedRange = ReturnType<ReturnType<typeof feedFrom>['through']>;
 
 /** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
 export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
@@ -61,8 +47,8 @@ function feedFrom(
     return { changes, last: changes.at(-1) ?? request.after ?? null, isComplete: found.length <= limit };
   };
   return {
-    /** As many of the next changes, at least 1. */
-    upTo(limit: number): FeedPage {
+    /** As many of the next changes, at least 1; they are complete if nothing is left until the next run ends. */
+    upTo(limit: number) {
       const { changes, last, isComplete } = take({ sinceRunId: deliveredRunId, after: lastTaken }, limit);
       if (isComplete || last === null)
         return { changes, isComplete, next: positionAt(sqlite, newest, begun) };
@@ -71,7 +57,7 @@ function feedFrom(
     },
 
     /** The same with the newest changes first. Those of later runs are not delivered: a reader reads back to where it began. */
-    newestFirst(limit: number): FeedPage {
+    newestFirst(limit: number) {
       // A reader of docmirror 0.4 begins again, because its cursor does not say how far up it began.
       const isBegun = since !== undefined;
       const sinceRunId = isBegun ? since : deliveredRunId;
@@ -83,7 +69,7 @@ function feedFrom(
     },
 
     /** All changes until a run that has ended, one at a time: even if they are many, they take no memory. */
-    through(runId: number): FeedRange {
+    through(runId: number) {
       const sinceRunId = deliveredRunId;
       return {
         sinceRunId,
