@@ -43,11 +43,11 @@ export function readReport(path: string, period: ReportPeriod) {
   using file = openForReading(path);
   using runs = new RunReader(path);
   const { sqlite } = file;
-  const number = (text: string, ...values: number[]) =>
-    sqlite
-      .prepare<number[], number | null>(text)
-      .pluck()
-      .get(...values) ?? null;
+  const exportsWhere = (condition: string, values: object = {}) => {
+    const count = `SELECT count(*) FROM document_exports WHERE ${condition}`;
+    return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
+  };
+  const countIn = (span: Span) => exportsWhere('exported_at_ms >= @fromMs AND exported_at_ms < @toMs', span);
   return sqlite.transaction(() => {
     const statuses = runs.status();
     const recent = runs.runs(runsMax);
@@ -61,12 +61,6 @@ export function readReport(path: string, period: ReportPeriod) {
       fromMs: spanBefore.fromMs,
       toMs: knownMs === span.toMs ? spanBefore.toMs : Math.min(spanBefore.toMs, comparedMs),
     };
-    const countIn = ({ fromMs, toMs }: Span) =>
-      number(
-        'SELECT count(*) FROM document_exports WHERE exported_at_ms >= ? AND exported_at_ms < ?',
-        fromMs,
-        toMs,
-      ) ?? 0;
     const rankingOf = (column: string, label: string) => readRanking(sqlite, column, label, span, compared);
     return {
       /** Null if no run is recorded. */
@@ -83,7 +77,7 @@ export function readReport(path: string, period: ReportPeriod) {
       exports: { now: countIn(span), before: countIn(compared) },
       counts: period.stretches.map(countIn),
       countsBefore: period.stretchesBefore.map(countIn),
-      undated: number('SELECT count(*) FROM document_exports WHERE exported_at_ms IS NULL') ?? 0,
+      undated: exportsWhere('exported_at_ms IS NULL'),
       // A mirror that is behind makes nothing quiet, however short the period is.
       quiet: readQuiet(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
@@ -194,12 +188,10 @@ function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span) {
   return keptResources.flatMap(resource => {
     // Connections belong to no list. They were found by the first run that wrote any.
     const isList = resource !== 'connections';
-    const wrote = sqlite
-      .prepare<object, number | null>(
-        `SELECT min(run_id) FROM sync_run_resources WHERE ${wroteListSql} AND (@resource = 'connections' OR resource = @resource)`,
-      )
-      .pluck();
-    const from = Math.max(first, (wrote.get({ resource }) ?? last) + 1);
+    const wrote = `SELECT min(run_id) FROM sync_run_resources
+      WHERE ${wroteListSql} AND (@resource = 'connections' OR resource = @resource)`;
+    const begun = sqlite.prepare<object, number | null>(wrote).pluck().get({ resource }) ?? last;
+    const from = Math.max(first, begun + 1);
     return (['insert', 'update', 'removal'] as const).flatMap(operation => {
       if (resource === 'document-exports' && operation === 'insert') return [];
       const counted = isList
