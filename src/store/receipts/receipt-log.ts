@@ -38,10 +38,8 @@ export class ReceiptLog {
 
   /** Every receipt in order, one at a time. */
   *receipts() {
-    const rows = this.#sqlite.prepare<
-      [],
-      { leafIndex: number; runId: number | null; bytes: Buffer; leafHash: string }
-    >(
+    type Row = { leafIndex: number; runId: number | null; bytes: Buffer; leafHash: string };
+    const rows = this.#sqlite.prepare<[], Row>(
       `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash
        FROM sync_receipts ORDER BY leaf_index`,
     );
