@@ -15,7 +15,7 @@ import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { lastState, RunComposer } from './statements.ts';
+import { lastState, RunComposer, sumAfter } from './statements.ts';
 
 type Resource = (typeof keptResources)[number];
 
@@ -94,13 +94,8 @@ export async function assertAsWritten(
     const sum = await sumOfRows(sqlite, resource, slice, () => {
       throw altered(path, resource);
     });
-    const said = changes.reduce(
-      (state, ofRun) => {
-        const { began, gone } = ofRun.get(resource) ?? { began: new Sum(), gone: new Sum() };
-        return state.plus(began).minus(gone);
-      },
-      lastState(sqlite, resource),
-    );
+    let said = lastState(sqlite, resource);
+    for (const ofRun of changes) said = sumAfter(said, ofRun, resource);
     if (!sum.equals(said)) throw altered(path, resource);
   }
 }

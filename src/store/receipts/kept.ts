@@ -51,19 +51,11 @@ export async function keptHashes(sqlite: Database.Database, through: number, sli
   return kept;
 }
 
-/** What a receipt says was kept, and the mirror does not have as it says. */
-interface Loss {
-  readonly leafIndex: number;
-  readonly resource: Resource;
-  readonly kind: Receipt['kind'];
-  readonly throughRunId: number;
-}
-
 /**
  * Finds what the mirror lacks of what the newest pruning, upgrade or rebuild says was kept of earlier runs. The sums of an upgrade and
  * of a rebuild hold until a later pruning, the hashes of a pruning until a later pruning or rebuild.
  */
-export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice): Promise<Loss[]> {
+export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice) {
   const receipts = sqlite
     .prepare<[], { leafIndex: number; text: string; lastRunId: number }>(
       `SELECT leaf_index AS leafIndex, receipt AS text, (SELECT coalesce(max(run_id), 0) FROM sync_receipts AS run
@@ -71,7 +63,7 @@ export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice):
        FROM sync_receipts AS other WHERE run_id IS NULL ORDER BY leaf_index DESC`,
     )
     .all();
-  const losses: Loss[] = [];
+  const losses: { leafIndex: number; resource: Resource; kind: Receipt['kind']; throughRunId: number }[] = [];
   let isNewest = true;
   for (const { leafIndex, text: said, lastRunId } of receipts) {
     // A receipt that can't be read is reported elsewhere.

@@ -140,12 +140,15 @@ export class RunComposer {
 export function writeRunReceipt(sqlite: Database.Database, runId: number): void {
   const [log, composer] = [new ReceiptLog(sqlite), new RunComposer(sqlite)];
   const changes = composer.changes(runId);
-  let connections = lastState(sqlite, 'connections');
-  const ofConnections = changes.get('connections');
-  if (ofConnections !== undefined)
-    connections = connections.plus(ofConnections.began).minus(ofConnections.gone);
+  const connections = sumAfter(lastState(sqlite, 'connections'), changes, 'connections');
   const receipt = composer.compose(runId, log.mirrorId(), workOf(changes, connections));
   if (receipt !== null) log.append(receipt);
+}
+
+/** The sum of a list, or of the connections, after the changes of a run. */
+export function sumAfter(sum: Sum, changes: RunChanges, resource: Resource): Sum {
+  const ofList = changes.get(resource);
+  return ofList === undefined ? sum : sum.plus(ofList.began).minus(ofList.gone);
 }
 
 /** What rows and history say for a run's receipt, with the sum of the connections after it if it changed some. */
