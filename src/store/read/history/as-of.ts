@@ -113,7 +113,12 @@ function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Con
 function restored(resource: string, versionId: number, record: string): RecordValues {
   const found = tryToRead(() => recordOfJson(resource, record));
   if (found !== null) return found;
-  throw new MirrorFileError(
+  throw notARecord(versionId);
+}
+
+/** The error if an ended version has another text than a record. */
+export function notARecord(versionId: number | null): MirrorFileError {
+  return new MirrorFileError(
     `record_history ${versionId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
   );
 }

@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import { tableOf } from '../../../contract/lists.ts';
-import { MirrorFileError } from '../../../errors.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
 import { recordReader } from '../records/find.ts';
+import { notARecord } from './as-of.ts';
 
 /** Everything that the mirror knows about one record: its present and its earlier content. */
 export type RecordStory = NonNullable<ReturnType<typeof readStory>>;
@@ -43,10 +43,7 @@ export function readStory(
   const [newest] = rows;
   if (newest === undefined) return null;
   const broken = rows.find(({ isRecord }) => isRecord === 0);
-  if (broken !== undefined)
-    throw new MirrorFileError(
-      `record_history ${broken.historyId} contains a text that is not a record. "docmirror verify" shows what else is wrong.`,
-    );
+  if (broken !== undefined) throw notARecord(broken.historyId);
   const count = sqlite.prepare<object, number>(`SELECT count(*) ${ended}`).pluck();
   const time = sqlite.prepare<object, string | null>(`SELECT ${timeOfRun('@runId', '@resource')}`).pluck();
   const runOf = (runId: number) => ({ runId, at: time.get({ runId, resource }) ?? null });
