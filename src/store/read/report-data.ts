@@ -1,10 +1,10 @@
 import type Database from 'better-sqlite3';
 import { keptResources } from '../../contract/lists.ts';
-import { openForReading } from '../file/open.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { noFilter } from './browsable.ts';
 import { changesThatFit } from './history/changes.ts';
 import { type ListStatus, RunReader } from './runs/runs.ts';
+import { readMirror } from './sqlite.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
 export interface Span {
@@ -40,15 +40,14 @@ const runsMax = 10;
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function readReport(path: string, period: ReportPeriod) {
-  using file = openForReading(path);
   using runs = new RunReader(path);
-  const { sqlite } = file;
-  const exportsWhere = (condition: string, values: object = {}) => {
-    const count = `SELECT count(*) FROM document_exports WHERE ${condition}`;
-    return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
-  };
-  const countIn = (span: Span) => exportsWhere('exported_at_ms >= @fromMs AND exported_at_ms < @toMs', span);
-  return sqlite.transaction(() => {
+  return readMirror(path, sqlite => {
+    const exportsWhere = (condition: string, values: object = {}) => {
+      const count = `SELECT count(*) FROM document_exports WHERE ${condition}`;
+      return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
+    };
+    const countIn = (span: Span) =>
+      exportsWhere('exported_at_ms >= @fromMs AND exported_at_ms < @toMs', span);
     const statuses = runs.status();
     const recent = runs.runs(runsMax);
     const completedAt = statuses.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
@@ -88,7 +87,7 @@ export function readReport(path: string, period: ReportPeriod) {
       newKinds: readNewKinds(sqlite, span),
       changes: readPeriodChanges(sqlite, span),
     };
-  })();
+  });
 }
 
 /** Why records of a list's last run could not be read: the most frequent reasons. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { type FieldsOf, oneOf, orNull, time, whole } from '../../../contract/shapes.ts';
-import { openForReading } from '../../file/open.ts';
+import { readMirror } from '../sqlite.ts';
 
 /** When a list was completed last. */
 export const freshness = {
@@ -25,15 +25,13 @@ export const neverCompleted: readonly Freshness[] = resourceNames.map(resource =
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function readFreshness(path: string): Freshness[] {
-  using file = openForReading(path);
-  const { sqlite } = file;
-  const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(
-    `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
-     FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
-  );
-  return sqlite.transaction(() =>
-    askedLists(sqlite).map(resource => ({ resource, ...never, ...completed.get(resource) })),
-  )();
+  return readMirror(path, sqlite => {
+    const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(
+      `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
+       FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
+    );
+    return askedLists(sqlite).map(resource => ({ resource, ...never, ...completed.get(resource) }));
+  });
 }
 
 /** The lists that runs asked for, in their order: a list that nobody wants is not missing. All of them until a run has ended. */

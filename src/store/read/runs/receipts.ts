@@ -1,6 +1,6 @@
 import type { Checkpoint } from '../../../audit/checkpoint.ts';
-import { openForReading } from '../../file/open.ts';
 import { ReceiptLog } from '../../receipts/receipt-log.ts';
+import { iterateMirror, readMirror } from '../sqlite.ts';
 
 /**
  * The present checkpoint of the log of a mirror's receipts, unsigned.
@@ -8,8 +8,7 @@ import { ReceiptLog } from '../../receipts/receipt-log.ts';
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function checkpointOf(path: string): Checkpoint {
-  using file = openForReading(path);
-  return new ReceiptLog(file.sqlite).checkpoint();
+  return readMirror(path, sqlite => new ReceiptLog(sqlite).checkpoint());
 }
 
 /**
@@ -17,7 +16,6 @@ export function checkpointOf(path: string): Checkpoint {
  *
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
-export function* receiptsOf(path: string) {
-  using file = openForReading(path);
-  yield* new ReceiptLog(file.sqlite).receipts();
+export function receiptsOf(path: string) {
+  return iterateMirror(path, sqlite => new ReceiptLog(sqlite).receipts());
 }

@@ -1,7 +1,7 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { object, oneOf, orNull, text, type ValueOf, whole, yesOrNo } from '../../../contract/shapes.ts';
-import { openForReading } from '../../file/open.ts';
 import { wroteListSql } from '../../tables/ended-runs.ts';
+import { readMirror } from '../sqlite.ts';
 
 // The mirror's own tables have names of lists as texts.
 const resource = oneOf<string>(resourceNames);
@@ -37,24 +37,23 @@ export const rejectedRecord = object({
  * @throws MirrorFileError if there is no mirror, or it can't be read.
  */
 export function readRejected(path: string, limit: number) {
-  using mirror = openForReading(path);
-  const { sqlite } = mirror;
-  sqlite.exec('BEGIN');
-  const counts = sqlite.prepare<
-    [],
-    Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null }
-  >(
-    `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
+  return readMirror(path, sqlite => {
+    const counts = sqlite.prepare<
+      [],
+      Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null }
+    >(
+      `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
        last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
      FROM rejected_records r GROUP BY resource, reason, isCurrent
      ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`,
-  );
-  const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(
-    `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
+    );
+    const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(
+      `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
      FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`,
-  );
-  return {
-    counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
-    records: records.all(limit),
-  };
+    );
+    return {
+      counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
+      records: records.all(limit),
+    };
+  });
 }
