@@ -61,13 +61,11 @@ export function withId({ id, ownId, record }: FoundRecord): string {
 /** Reads records of a list, or connections, by their ids, in the service's own shape. */
 export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
   const list = lists.find(each => each.resource === resource);
-  const read = sqlite
-    .prepare<[number], string>(
-      list === undefined
-        ? `SELECT ${connectionJson} FROM connections c WHERE c.id = ?`
-        : `SELECT ${rowJson(list)} FROM ${list.table} t WHERE t.id = ?`,
-    )
-    .pluck();
+  const select =
+    list === undefined
+      ? `${connectionJson} FROM connections c WHERE c.id = ?`
+      : `${rowJson(list)} FROM ${list.table} t WHERE t.id = ?`;
+  const read = sqlite.prepare<[number], string>(`SELECT ${select}`).pluck();
   return id => {
     return { resource, id, ownId: list?.identity.by === 'content' ? null : id, record: read.get(id) ?? null };
   };
