@@ -170,16 +170,15 @@ function versionOf(id: string, condition: string): string {
  * renamed during the version get the names from its beginning. Most versions began after the last renaming, and are used unchanged.
  */
 function endedRecord(list: ListDefinition): string {
-  const parts = [
-    ...scalarFields(list).flatMap(({ kind, name }) => (kind === 'connection' ? [renamedIn(name)] : [])),
-    ...arrayFields(list).flatMap(({ kind, name }) => (kind === 'connections' ? [renamedInArray(name)] : [])),
-  ];
-  const isAsWritten = parts.map((_, at) => `n${at} IS NULL`).join(' AND ');
-  // A path that does not exist replaces nothing.
-  const replaced = parts.map(
-    ({ path }, at) => `${choice(`n${at} IS NULL`, "'$[0]'", `'${path}'`)}, json(n${at})`,
+  const references = [...scalarFields(list), ...arrayFields(list)].filter(({ kind }) =>
+    kind.startsWith('connection'),
   );
-  const names = parts.map(({ renamed }, at) => `${renamed} AS n${at}`);
+  const isAsWritten = references.map((_, at) => `n${at} IS NULL`).join(' AND ');
+  // A path that does not exist replaces nothing.
+  const replaced = references.map(
+    ({ name }, at) => `${choice(`n${at} IS NULL`, "'$[0]'", `'$.${name}'`)}, json(n${at})`,
+  );
+  const names = references.map((field, at) => `${renamedIn(field)} AS n${at}`);
   const withNames = `(SELECT ${choice(isAsWritten, 'h.record', `json_replace(h.record, ${replaced.join(', ')})`)}
     FROM (SELECT ${names.join(', ')}))`;
   return `(SELECT ${choice(`h.valid_from_run_id >= ${lastRenaming}`, 'h.record', withNames)}
@@ -189,17 +188,13 @@ function endedRecord(list: ListDefinition): string {
 const lastRenaming = `(SELECT coalesce(max(n.valid_to_run_id), 0) FROM record_history n WHERE n.resource = 'connections')`;
 
 /** The reference of a version with its connection's old name, if the connection was renamed during the version; null if not. */
-function renamedIn(name: string): { path: string; renamed: string } {
-  return { path: `$.${name}`, renamed: renamedSince(`json_extract(h.record, '$.${name}.id')`) };
-}
-
-function renamedInArray(name: string): { path: string; renamed: string } {
+function renamedIn({ kind, name }: Field): string {
+  if (kind === 'connection') return renamedSince(`json_extract(h.record, '$.${name}.id')`);
   const isObject = "e.type = 'object'";
   const id = `json_extract(${choice(isObject, 'e.value', "'{}'")}, '$.id')`;
   const elements = `SELECT ${renamedSince(id)} AS renamed, ${choice(isObject, 'e.value', 'json_quote(e.value)')} AS value
     FROM json_each(h.record, '$.${name}') e`;
-  const renamed = `(SELECT ${choice('count(renamed) = 0', 'NULL', 'json_group_array(json(coalesce(renamed, value)))')} FROM (${elements}))`;
-  return { path: `$.${name}`, renamed };
+  return `(SELECT ${choice('count(renamed) = 0', 'NULL', 'json_group_array(json(coalesce(renamed, value)))')} FROM (${elements}))`;
 }
 
 function renamedSince(id: string): string {
