@@ -162,17 +162,14 @@ export function notesOn(
     });
   }
   if (removalsWithheld > 0) {
-    const what = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because`;
+    const cause =
+      rejected > 0
+        ? 'records were rejected that have no readable id'
+        : 'it is more than DOCMIRROR_MAX_REMOVALS allows';
+    const text = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because ${cause}.`;
     const command = 'docmirror sync {list} --allow-mass-removal';
     const advice = `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`;
-    notes.push(
-      rejected > 0
-        ? { text: `${what} records were rejected that have no readable id.`, advice: null }
-        : {
-            text: `${what} it is more than DOCMIRROR_MAX_REMOVALS allows.`,
-            advice: completeness === 'unproven' ? null : advice,
-          },
-    );
+    notes.push({ text, advice: rejected > 0 || completeness === 'unproven' ? null : advice });
   }
   return notes;
 }
