@@ -25,15 +25,11 @@ export function* csvPieces(
   const csv = (some: Rows) => stringify([...some], quoted);
   const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
   yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
-  for (const some of inBatches(rows, rowsPerCall))
-    yield csv(
-      some.map(row =>
-        row.map((value, at) => {
-          const cell = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-          return forSpreadsheet && typeof cell === 'string' ? harmless(cell, isTime[at] === true) : cell;
-        }),
-      ),
-    );
+  const cellOf = (value: CellValue, at: number) => {
+    const cell = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+    return forSpreadsheet && typeof cell === 'string' ? harmless(cell, isTime[at] === true) : cell;
+  };
+  for (const some of inBatches(rows, rowsPerCall)) yield csv(some.map(row => row.map(cellOf)));
 }
 
 /** A text that a spreadsheet shows as it is; a time is one that every spreadsheet reads, in any language. */

@@ -77,10 +77,9 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
     const width = Math.min(widthMax, Math.max(name.length, ...lengths) + 3);
     return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
   });
-  sheet.push(
-    strToU8(
-      `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${widths.join('')}</cols><sheetData><row r="1">${heading.join('')}</row>`,
-    ),
+  const write = (text: string, isLast = false) => sheet.push(strToU8(text), isLast);
+  write(
+    `${xml}<worksheet xmlns="${main}"><sheetViews><sheetView workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews><sheetFormatPr defaultRowHeight="15"/><cols>${widths.join('')}</cols><sheetData><row r="1">${heading.join('')}</row>`,
   );
   let rowCount = 0;
   for (; batch.done !== true; batch = batches.next()) {
@@ -90,13 +89,10 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
       throw new UsageError(
         `--format xlsx: a sheet has at most ${rowsMax} rows below its heading, and this is more. Use --format csv or parquet.`,
       );
-    sheet.push(strToU8(batch.value.map((row, at) => rowXml(row, firstNumber + at)).join('')));
+    write(batch.value.map((row, at) => rowXml(row, firstNumber + at)).join(''));
     yield* pieces.splice(0);
   }
-  sheet.push(
-    strToU8(`</sheetData><autoFilter ref="A1:${letters.at(-1)}${rowCount + 1}"/></worksheet>`),
-    true,
-  );
+  write(`</sheetData><autoFilter ref="A1:${letters.at(-1)}${rowCount + 1}"/></worksheet>`, true);
   zip.end();
   yield* pieces;
 }

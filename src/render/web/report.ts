@@ -83,21 +83,12 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
   const concerns = notesOn(lastEnded, rejections).map(({ text, advice }) => {
     const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
     const tone = lastEnded.status === 'failed' ? 'bad' : 'warn';
-    return concern(
-      tone,
-      `${title}: ${stateText(lastEnded)}`,
-      `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`,
-    );
+    const said = `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`;
+    return concern(tone, `${title}: ${stateText(lastEnded)}`, said);
   });
-  if (!isFresh(readSince, nowMs, maxAgeMs))
-    concerns.push(
-      concern(
-        'bad',
-        `${title}: too old`,
-        `Last completed ${ago(readSince, nowMs)}. See why:\n    docmirror runs --limit 5`,
-      ),
-    );
-  return concerns;
+  if (isFresh(readSince, nowMs, maxAgeMs)) return concerns;
+  const old = `Last completed ${ago(readSince, nowMs)}. See why:\n    docmirror runs --limit 5`;
+  return [...concerns, concern('bad', `${title}: too old`, old)];
 }
 
 /** The period in a few numbers, each with that of the period before. */
