@@ -92,10 +92,9 @@ export function readReport(path: string, period: ReportPeriod) {
 
 /** Why records of a list's last run could not be read: the most frequent reasons. */
 function rejectionsOf(sqlite: Database.Database, { resource, lastEnded }: ListStatus) {
-  const reasons = sqlite.prepare<[number, string], { reason: string; count: number }>(
-    `SELECT reason, count(*) AS count FROM rejected_records
-     WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`,
-  );
+  const counts = `SELECT reason, count(*) AS count FROM rejected_records
+    WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`;
+  const reasons = sqlite.prepare<[number, string], { reason: string; count: number }>(counts);
   return lastEnded === null || lastEnded.rejected === 0 ? [] : reasons.all(lastEnded.runId, resource);
 }
 
@@ -105,13 +104,12 @@ const connectionName = (id: string) =>
 const entriesMax = 10;
 
 function readRanking(sqlite: Database.Database, by: string, label: string, span: Span, compared: Span) {
+  const ranked = `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
+    FROM document_exports INDEXED BY document_exports_exported_at_ms
+    WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
+    GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`;
   const all = sqlite
-    .prepare<object, { label: string; now: number; before: number }>(
-      `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
-       FROM document_exports INDEXED BY document_exports_exported_at_ms
-       WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
-       GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`,
-    )
+    .prepare<object, { label: string; now: number; before: number }>(ranked)
     .all({ ...span, beforeMs: compared.fromMs, cutMs: compared.toMs });
   const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
   /** How many entries have any export. */
@@ -124,12 +122,9 @@ function readRanking(sqlite: Database.Database, by: string, label: string, span:
 
 /** The kinds of document whose first export is in the period; none if there is no export before it. */
 function readNewKinds(sqlite: Database.Database, { fromMs, toMs }: Span): string[] {
-  const kinds = sqlite
-    .prepare<[number, number], string>(
-      `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
-       WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`,
-    )
-    .pluck();
+  const frequent = `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
+    WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`;
+  const kinds = sqlite.prepare<[number, number], string>(frequent).pluck();
   const found = kinds.all(fromMs, toMs);
   const earlier = new Set(found.length === 0 ? [] : kinds.all(Number.MIN_SAFE_INTEGER, fromMs));
   return earlier.size === 0 ? [] : found.filter(kind => !earlier.has(kind));
@@ -152,19 +147,18 @@ function readQuiet(sqlite: Database.Database, { span, spanBefore }: ReportPeriod
   const fromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
   const quiet = (['source', 'destination'] as const).flatMap(role => {
     const column = `${role}_connection_id`;
+    const silent = `WITH ended AS MATERIALIZED (
+        SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
+        WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs AND ${column} IS NOT NULL
+        GROUP BY 1 HAVING lastMs <= @knownMs - ${silenceMsMin})
+      SELECT ${connectionName('l.id')} AS name, l.lastMs, @knownMs - l.lastMs AS silenceMs, '${role}' AS role
+      FROM document_exports e INDEXED BY document_exports_exported_at_ms CROSS JOIN ended l
+      WHERE EXISTS (SELECT 1 FROM ended) AND ${column} = l.id AND exported_at_ms >= @fromMs - ${usualMs}
+        AND exported_at_ms > l.lastMs - ${usualMs} AND exported_at_ms <= l.lastMs
+      GROUP BY l.id, l.lastMs HAVING count(*) >= ${exportsMin}
+        AND silenceMs >= ${usualGaps} * (l.lastMs - min(exported_at_ms)) / (count(*) - 1)`;
     return sqlite
-      .prepare<object, { name: string; lastMs: number; silenceMs: number; role: string }>(
-        `WITH ended AS MATERIALIZED (
-           SELECT ${column} AS id, max(exported_at_ms) AS lastMs FROM document_exports
-           WHERE exported_at_ms >= @fromMs AND exported_at_ms < @toMs AND ${column} IS NOT NULL
-           GROUP BY 1 HAVING lastMs <= @knownMs - ${silenceMsMin})
-         SELECT ${connectionName('l.id')} AS name, l.lastMs, @knownMs - l.lastMs AS silenceMs, '${role}' AS role
-         FROM document_exports e INDEXED BY document_exports_exported_at_ms CROSS JOIN ended l
-         WHERE EXISTS (SELECT 1 FROM ended) AND ${column} = l.id AND exported_at_ms >= @fromMs - ${usualMs}
-           AND exported_at_ms > l.lastMs - ${usualMs} AND exported_at_ms <= l.lastMs
-         GROUP BY l.id, l.lastMs HAVING count(*) >= ${exportsMin}
-           AND silenceMs >= ${usualGaps} * (l.lastMs - min(exported_at_ms)) / (count(*) - 1)`,
-      )
+      .prepare<object, { name: string; lastMs: number; silenceMs: number; role: string }>(silent)
       .all({ fromMs, toMs: span.toMs, knownMs });
   });
   return quiet.sort((one, other) => other.lastMs - one.lastMs);
@@ -177,11 +171,8 @@ const changesMax = 6;
  * of it was new. New exports are left out: they are counted by the time of the export.
  */
 function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span) {
-  const runs = sqlite
-    .prepare<string[], [first: number | null, last: number | null]>(
-      'SELECT min(id), max(id) FROM sync_runs WHERE completed_at >= ? AND completed_at < ?',
-    )
-    .raw();
+  const ended = 'SELECT min(id), max(id) FROM sync_runs WHERE completed_at >= ? AND completed_at < ?';
+  const runs = sqlite.prepare<string[], [first: number | null, last: number | null]>(ended).raw();
   const [first, last] = runs.get(new Date(fromMs).toISOString(), new Date(toMs).toISOString()) ?? [];
   if (first == null || last == null) return [];
   return keptResources.flatMap(resource => {

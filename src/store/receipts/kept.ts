@@ -24,9 +24,8 @@ const text = "id || ' ' || first || ' ' || changed || ' ' || lower(hex(content))
  */
 export function keptSums(sqlite: Database.Database, through: number) {
   return keptResources.map(resource => {
-    const versions = sqlite.prepare<[{ through: number }], string>(
-      `SELECT ${text} || iif(ended <= @through, ' ' || ended || ' ' || ended_by, '') FROM (${versionsOf(resource)})`,
-    );
+    const stated = `SELECT ${text} || iif(ended <= @through, ' ' || ended || ' ' || ended_by, '') FROM (${versionsOf(resource)})`;
+    const versions = sqlite.prepare<[{ through: number }], string>(stated);
     const sum = new Sum();
     for (const version of versions.pluck().iterate({ through })) sum.add(hash16(version));
     return { resource, count: sum.count, sum: sum.toString() };
@@ -37,10 +36,9 @@ export function keptSums(sqlite: Database.Database, through: number) {
 export async function keptHashes(sqlite: Database.Database, through: number, slice: TimeSlice) {
   const kept: { resource: Resource; count: number; hash: string }[] = [];
   for (const resource of keptResources) {
-    const lines = sqlite.prepare<[{ through: number }], string>(
-      `SELECT ${text} || char(10) FROM (${versionsOf(resource)})
-       WHERE ended IS NULL OR ended > @through ORDER BY id, first, changed, content`,
-    );
+    const left = `SELECT ${text} || char(10) FROM (${versionsOf(resource)})
+      WHERE ended IS NULL OR ended > @through ORDER BY id, first, changed, content`;
+    const lines = sqlite.prepare<[{ through: number }], string>(left);
     const hash = new LinesHash();
     for (const line of lines.pluck().iterate({ through })) {
       hash.add(line);
@@ -56,13 +54,10 @@ export async function keptHashes(sqlite: Database.Database, through: number, sli
  * of a rebuild hold until a later pruning, the hashes of a pruning until a later pruning or rebuild.
  */
 export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice) {
-  const receipts = sqlite
-    .prepare<[], { leafIndex: number; text: string; lastRunId: number }>(
-      `SELECT leaf_index AS leafIndex, receipt AS text, (SELECT coalesce(max(run_id), 0) FROM sync_receipts AS run
-         WHERE run.leaf_index < other.leaf_index) AS lastRunId
-       FROM sync_receipts AS other WHERE run_id IS NULL ORDER BY leaf_index DESC`,
-    )
-    .all();
+  const others = `SELECT leaf_index AS leafIndex, receipt AS text, (SELECT coalesce(max(run_id), 0) FROM sync_receipts AS run
+      WHERE run.leaf_index < other.leaf_index) AS lastRunId
+    FROM sync_receipts AS other WHERE run_id IS NULL ORDER BY leaf_index DESC`;
+  const receipts = sqlite.prepare<[], { leafIndex: number; text: string; lastRunId: number }>(others).all();
   const losses: { leafIndex: number; resource: Resource; kind: Receipt['kind']; throughRunId: number }[] = [];
   let isNewest = true;
   for (const { leafIndex, text: said, lastRunId } of receipts) {

@@ -39,10 +39,9 @@ export class ReceiptLog {
   /** Every receipt in order, one at a time. */
   *receipts() {
     type Row = { leafIndex: number; runId: number | null; bytes: Buffer; leafHash: string };
-    const rows = this.#sqlite.prepare<[], Row>(
-      `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash
-       FROM sync_receipts ORDER BY leaf_index`,
-    );
+    const all = `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash
+      FROM sync_receipts ORDER BY leaf_index`;
+    const rows = this.#sqlite.prepare<[], Row>(all);
     // The hash is that of the bytes as they are stored. Bytes that are not UTF-8 would give another text.
     for (const { bytes, ...row } of rows.iterate())
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };

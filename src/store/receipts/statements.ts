@@ -60,10 +60,9 @@ export class RunComposer {
       return { resource, lines: sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck() };
     });
     // The plus keeps SQLite from reading all versions of the list.
-    this.#ended = sqlite.prepare<[runId: number, resource: string], Row>(
-      `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id, content
-       FROM record_history WHERE valid_to_run_id = ? AND +resource = ? ORDER BY record_id, id`,
-    );
+    const ended = `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id, content
+      FROM record_history WHERE valid_to_run_id = ? AND +resource = ? ORDER BY record_id, id`;
+    this.#ended = sqlite.prepare<[runId: number, resource: string], Row>(ended);
   }
 
   changes(runId: number) {
@@ -95,19 +94,13 @@ export class RunComposer {
 
   /** The receipt of an ended run; null if there is none. `work` has the hashes of each list, and all of the connections if changed. */
   compose(runId: number, mirrorId: string, work: Work): RunReceipt | null {
-    const run = this.#sqlite
-      .prepare<[number], RunRow>(
-        `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
-           base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`,
-      )
-      .get(runId);
+    const ofRun = `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
+      base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`;
+    const run = this.#sqlite.prepare<[number], RunRow>(ofRun).get(runId);
     if (run === undefined) return null;
-    const rows = this.#sqlite
-      .prepare<[number], ListRow>(
-        `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-           record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since FROM sync_run_resources WHERE run_id = ?`,
-      )
-      .all(runId);
+    const ofLists = `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
+      record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since FROM sync_run_resources WHERE run_id = ?`;
+    const rows = this.#sqlite.prepare<[number], ListRow>(ofLists).all(runId);
     const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
     const connections = work.get('connections');
     const all = [
@@ -164,11 +157,8 @@ export function workOf(changes: RunChanges, connections: Sum): Work {
 
 /** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
 export function lastState(sqlite: Database.Database, resource: Resource): Sum {
-  const texts = sqlite
-    .prepare<[string], string>(
-      'SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC',
-    )
-    .pluck();
+  const having = 'SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC';
+  const texts = sqlite.prepare<[string], string>(having).pluck();
   for (const text of texts.iterate(`"resource":"${resource}"`)) {
     const receipt = receiptOrNull(text);
     const states: readonly ListSum[] = receipt !== null && 'lists' in receipt ? receipt.lists : [];
@@ -181,9 +171,8 @@ export function lastState(sqlite: Database.Database, resource: Resource): Sum {
 /** The sum of the content hashes beside the rows of a list, or of the connections, without those that `exceptRunId` wrote; 0 for all. */
 export function sumOfContents(sqlite: Database.Database, resource: Resource, exceptRunId = 0): Sum {
   const sum = new Sum();
-  const contents = sqlite
-    .prepare<[number], Buffer | null>(`SELECT _content FROM ${tableOf(resource)} WHERE _changed_run_id <> ?`)
-    .pluck();
+  const others = `SELECT _content FROM ${tableOf(resource)} WHERE _changed_run_id <> ?`;
+  const contents = sqlite.prepare<[number], Buffer | null>(others).pluck();
   for (const content of contents.iterate(exceptRunId)) if (content?.length === contentBytes) sum.add(content);
   return sum;
 }
@@ -200,11 +189,12 @@ export const ofKind = (kind: Receipt['kind']) =>
 /** Up to which time and run ended versions were deleted, null and 0 if none ever were; and how the receipt says what was left. */
 export function readPruned(sqlite: Database.Database) {
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
+  const pruning = `SELECT receipt ->> 'before' AS before, receipt AS text, receipt ->> 'throughRunId' AS throughRunId,
+      (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
+    FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`;
   const newest = sqlite
     .prepare<[], { before: string; text: string; throughRunId: number | null; lastRunId: number | null }>(
-      `SELECT receipt ->> 'before' AS before, receipt AS text, receipt ->> 'throughRunId' AS throughRunId,
-         (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
-       FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`,
+      pruning,
     )
     .get();
   if (newest === undefined) return { before: null, throughRunId: 0, keptBy: null };

@@ -35,12 +35,11 @@ export function rowsOfIgnored(
   ignoredNow: readonly string[],
 ): ReadonlySet<number> {
   const names = "json_each(iif(json_valid(r.ignored_fields), r.ignored_fields, '[]'))";
-  const rows = sqlite.prepare<[resource: string, ...now: string[]], number>(
-    `SELECT t.id FROM sync_run_resources r CROSS JOIN ${table} t ON t._changed_run_id = r.run_id
-     WHERE r.resource = ? AND r.ignored_fields IS NOT NULL AND r.ignored_fields <> ? AND t._extra IS NOT NULL
-       AND EXISTS (SELECT 1 FROM ${names} f JOIN json_each(t._extra) e ON e.key = f.value
-         WHERE f.value NOT IN (SELECT value FROM json_each(?)))`,
-  );
+  const query = `SELECT t.id FROM sync_run_resources r CROSS JOIN ${table} t ON t._changed_run_id = r.run_id
+    WHERE r.resource = ? AND r.ignored_fields IS NOT NULL AND r.ignored_fields <> ? AND t._extra IS NOT NULL
+      AND EXISTS (SELECT 1 FROM ${names} f JOIN json_each(t._extra) e ON e.key = f.value
+        WHERE f.value NOT IN (SELECT value FROM json_each(?)))`;
+  const rows = sqlite.prepare<[resource: string, ...now: string[]], number>(query);
   const now = JSON.stringify(ignoredNow);
   return new Set(rows.pluck().all(resource, now, now));
 }

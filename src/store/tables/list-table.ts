@@ -104,9 +104,8 @@ export class ListTable {
 
   /** Every row in the order of its id, some hundred at a time. */
   *rows() {
-    const next = this.#sqlite
-      .prepare<[number], RawRow>(`${this.#rows} WHERE id > ? ORDER BY id LIMIT ${rowsPerStep}`)
-      .raw();
+    const batch = `${this.#rows} WHERE id > ? ORDER BY id LIMIT ${rowsPerStep}`;
+    const next = this.#sqlite.prepare<[number], RawRow>(batch).raw();
     let [after, rows]: [number, RawRow[]] = [Number.NEGATIVE_INFINITY, []];
     do {
       rows = next.all(after);

@@ -144,12 +144,11 @@ function verifyTexts({ sqlite, report, knownAfter }: Audit): void {
     record: string;
     content: string;
   };
-  const texts = sqlite.prepare<[number], Text>(
-    `SELECT 'record_history' AS "table", id, resource, valid_from_run_id AS runId, record, lower(hex(content)) AS content
-     FROM record_history WHERE valid_to_run_id <= ? AND record IS NOT NULL
-     UNION ALL SELECT 'rejected_records', id, NULL, run_id, record, lower(hex(content)) FROM rejected_records
-     WHERE record IS NOT NULL`,
-  );
+  const all = `SELECT 'record_history' AS "table", id, resource, valid_from_run_id AS runId, record, lower(hex(content)) AS content
+    FROM record_history WHERE valid_to_run_id <= ? AND record IS NOT NULL
+    UNION ALL SELECT 'rejected_records', id, NULL, run_id, record, lower(hex(content)) FROM rejected_records
+    WHERE record IS NOT NULL`;
+  const texts = sqlite.prepare<[number], Text>(all);
   const ignoredIn = new Map(
     keptResources.map(resource => [resource as string, ignoredFields(sqlite, resource)]),
   );

@@ -134,9 +134,8 @@ function verifyObjects(sqlite: Database.Database, report: Report) {
 
 /** The migrations that a file lists. If the table is missing, the audit ends here. */
 function migrationsOf(sqlite: Database.Database): string {
-  const listed = sqlite.prepare(
-    'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2',
-  );
+  const all = 'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2';
+  const listed = sqlite.prepare(all);
   return JSON.stringify(listed.raw().all());
 }
 

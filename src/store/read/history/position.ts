@@ -197,11 +197,8 @@ export function gapAfter(sqlite: Database.Database, runId: number) {
 /** The hash of the newest receipt of a pruning or rebuild: both take something away of what earlier runs changed. Null if there is none. */
 export function newestGap(sqlite: Database.Database): string | null {
   const newest = (kind: 'prune' | 'rebuild') => `SELECT leaf_index, leaf_hash FROM ${ofKind(kind)}`;
-  const found = sqlite
-    .prepare<[], string>(
-      `SELECT leaf_hash FROM (${newest('prune')} UNION ALL ${newest('rebuild')}) ORDER BY leaf_index DESC LIMIT 1`,
-    )
-    .pluck();
+  const both = `SELECT leaf_hash FROM (${newest('prune')} UNION ALL ${newest('rebuild')}) ORDER BY leaf_index DESC LIMIT 1`;
+  const found = sqlite.prepare<[], string>(both).pluck();
   return found.get() ?? null;
 }
 

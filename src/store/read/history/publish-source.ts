@@ -24,18 +24,16 @@ export function openPublishSource(path: string) {
   if (mirrorId === undefined)
     throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
   // Changes of a run that is not over can't be read yet, nor can those of later runs.
-  const runs = sqlite.prepare<[], { runId: number; startedAt: string }>(
-    `SELECT id AS runId, started_at AS startedAt FROM sync_runs
-     WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`,
-  );
+  const ended = `SELECT id AS runId, started_at AS startedAt FROM sync_runs
+    WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`;
+  const runs = sqlite.prepare<[], { runId: number; startedAt: string }>(ended);
   const rowCount = sqlite.prepare<[number], number>(
     'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?',
   );
   // Prepared once, because the view is long, and there can be thousands of runs.
-  const changes = sqlite.prepare<[number], Omit<Change, 'before'>>(
-    `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
-     FROM changes WHERE run_id = ?`,
-  );
+  const ofRun = `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
+    FROM changes WHERE run_id = ?`;
+  const changes = sqlite.prepare<[number], Omit<Change, 'before'>>(ofRun);
   const file = opening.move();
   return {
     mirrorId,
@@ -72,17 +70,15 @@ function* rowsOf(sqlite: Database.Database, resource: string, run: number) {
 /** As the run recorded it. No run records connections, so these are added up from their versions. */
 function sumAfter(sqlite: Database.Database, resource: string, runId: number) {
   if (resource !== 'connections') {
-    const recorded = sqlite.prepare<[string, number], { recordCount: number; contentSum: string }>(
-      `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
-       WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`,
-    );
+    const newest = `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
+      WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`;
+    const recorded = sqlite.prepare<[string, number], { recordCount: number; contentSum: string }>(newest);
     return recorded.get(resource, runId) ?? { recordCount: 0, contentSum: new Sum().toString() };
   }
-  const contents = sqlite.prepare<{ runId: number }, string>(
-    `SELECT lower(hex(_content)) FROM connections WHERE _changed_run_id <= @runId
-     UNION ALL SELECT lower(hex(content)) FROM record_history
-     WHERE resource = 'connections' AND valid_from_run_id <= @runId AND valid_to_run_id > @runId`,
-  );
+  const stood = `SELECT lower(hex(_content)) FROM connections WHERE _changed_run_id <= @runId
+    UNION ALL SELECT lower(hex(content)) FROM record_history
+    WHERE resource = 'connections' AND valid_from_run_id <= @runId AND valid_to_run_id > @runId`;
+  const contents = sqlite.prepare<{ runId: number }, string>(stood);
   const sum = new Sum();
   for (const content of contents.pluck().iterate({ runId })) sum.add(content);
   return { recordCount: sum.count, contentSum: sum.toString() };

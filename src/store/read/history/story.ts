@@ -30,16 +30,13 @@ export function readStory(
 ) {
   const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';
   // One more than is returned: the oldest one that is returned also needs the version before it.
-  const rows = sqlite
-    .prepare<object, Row>(
-      `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
-         _first_seen_run_id AS firstRunId, NULL AS record, 1 AS isRecord FROM ${tableOf(resource)} WHERE id = @recordId
-       UNION ALL SELECT * FROM (
-         SELECT h.id, h.valid_from_run_id, h.valid_to_run_id, h.ended_by, h.first_seen_run_id, h.record,
-           h.record IS NULL OR json_valid(h.record)
-         ${ended} ORDER BY h.valid_from_run_id DESC, h.id DESC LIMIT @limit)`,
-    )
-    .all({ resource, recordId, limit: versionsMax + 1 });
+  const query = `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
+      _first_seen_run_id AS firstRunId, NULL AS record, 1 AS isRecord FROM ${tableOf(resource)} WHERE id = @recordId
+    UNION ALL SELECT * FROM (
+      SELECT h.id, h.valid_from_run_id, h.valid_to_run_id, h.ended_by, h.first_seen_run_id, h.record,
+        h.record IS NULL OR json_valid(h.record)
+      ${ended} ORDER BY h.valid_from_run_id DESC, h.id DESC LIMIT @limit)`;
+  const rows = sqlite.prepare<object, Row>(query).all({ resource, recordId, limit: versionsMax + 1 });
   const [newest] = rows;
   if (newest === undefined) return null;
   const broken = rows.find(({ isRecord }) => isRecord === 0);
@@ -80,28 +77,23 @@ export function readStory(
 export function findByReference(sqlite: Database.Database, reference: string, matchesMax: number) {
   // The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
   const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;
-  const ids = sqlite
-    .prepare<object, number>(
-      `SELECT id FROM document_exports WHERE source_document_reference = @reference
-       UNION SELECT record_id FROM record_history
-       WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
-         AND record ->> '$.sourceDocumentReference' = @reference
-       ORDER BY 1 DESC`,
-    )
-    .pluck()
-    .all({ reference, member });
+  const query = `SELECT id FROM document_exports WHERE source_document_reference = @reference
+    UNION SELECT record_id FROM record_history
+    WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
+      AND record ->> '$.sourceDocumentReference' = @reference
+    ORDER BY 1 DESC`;
+  const ids = sqlite.prepare<object, number>(query).pluck().all({ reference, member });
   return { recordIds: ids.slice(0, matchesMax), count: ids.length };
 }
 
 /** Other exports of the same document, the newest first: those with the same source and reference. */
 export function otherVersions(sqlite: Database.Database, exportId: number, limit: number) {
+  const others = `SELECT o.id FROM document_exports t CROSS JOIN document_exports o
+      ON o.source_connection_id IS t.source_connection_id
+    WHERE t.id = ? AND o.source_document_reference = t.source_document_reference AND o.id <> t.id
+    ORDER BY o.exported_at_ms DESC, o.id DESC LIMIT ?`;
   return sqlite
-    .prepare<[number, number], number>(
-      `SELECT o.id FROM document_exports t CROSS JOIN document_exports o
-         ON o.source_connection_id IS t.source_connection_id
-       WHERE t.id = ? AND o.source_document_reference = t.source_document_reference AND o.id <> t.id
-       ORDER BY o.exported_at_ms DESC, o.id DESC LIMIT ?`,
-    )
+    .prepare<[number, number], number>(others)
     .pluck()
     .all(exportId, limit)
     .map(recordReader(sqlite, 'document-exports'));
@@ -109,11 +101,8 @@ export function otherVersions(sqlite: Database.Database, exportId: number, limit
 
 /** The webhooks that name a connection, the newest first, and how many there are. */
 export function webhooksOf(sqlite: Database.Database, connectionId: number, limit: number) {
-  const ids = sqlite
-    .prepare<[number], number>(
-      'SELECT DISTINCT webhook_id FROM webhook_connections WHERE connection_id = ? ORDER BY 1 DESC',
-    )
-    .pluck()
-    .all(connectionId);
+  const naming =
+    'SELECT DISTINCT webhook_id FROM webhook_connections WHERE connection_id = ? ORDER BY 1 DESC';
+  const ids = sqlite.prepare<[number], number>(naming).pluck().all(connectionId);
   return { items: ids.slice(0, limit).map(recordReader(sqlite, 'webhooks')), count: ids.length };
 }

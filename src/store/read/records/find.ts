@@ -41,12 +41,9 @@ export function findRecords(
     return { items: count === 0 ? [] : ids.all(values).map(read), count };
   }
   // Rows are searched once for the count and the page.
-  const found = sqlite
-    .prepare<object, [count: number, ids: string]>(
-      `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
-       SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`,
-    )
-    .raw();
+  const search = `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
+    SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`;
+  const found = sqlite.prepare<object, [count: number, ids: string]>(search).raw();
   const [count, ids] = found.get(values) as [number, string];
   return { items: (JSON.parse(ids) as number[]).map(read), count };
 }

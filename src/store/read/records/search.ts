@@ -34,11 +34,10 @@ export function searchRecords(
            ORDER BY n.valid_from_run_id DESC, n.id DESC LIMIT 1) AND ${words('history')}`,
     ];
   });
+  const hits = `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
+    ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`;
   return sqlite
-    .prepare<object, Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number }>(
-      `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
-       ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`,
-    )
+    .prepare<object, Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number }>(hits)
     .all(values)
     .map(hit =>
       hit.isRemoved === 1
@@ -62,11 +61,10 @@ export function filterChoices(sqlite: Database.Database, { filters, table }: Bro
   const fields = Object.entries(filters).filter(([name]) => name !== 'time');
   const found = fields.map(([name, { column, kind }]) => {
     const nameOf = kind === 'connection' ? '(SELECT name FROM connections WHERE id = value)' : 'value';
-    const choices = sqlite.prepare<[], Omit<Choice, 'label'> & { readonly label: string | null }>(
-      `SELECT CAST(value AS TEXT) AS value, ${nameOf} AS label, count FROM (
-         SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value <> ''
-         GROUP BY 1 ORDER BY 2 DESC LIMIT 300)`,
-    );
+    const counts = `SELECT CAST(value AS TEXT) AS value, ${nameOf} AS label, count FROM (
+      SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value <> ''
+      GROUP BY 1 ORDER BY 2 DESC LIMIT 300)`;
+    const choices = sqlite.prepare<[], Omit<Choice, 'label'> & { readonly label: string | null }>(counts);
     const named = choices.all().map(({ label, ...choice }): Choice => {
       const unnamed = kind === 'connection' ? `connection ${choice.value}` : choice.value;
       return { ...choice, label: label?.trim() ? label : unnamed };

@@ -58,21 +58,18 @@ export function readFigures(path: string) {
   using file = openForReading(path);
   const { sqlite } = file;
   const died = diedRun(sqlite) !== null;
-  const runs = sqlite.prepare<[], { status: string; trigger: string; count: number }>(
-    `SELECT iif(error_code = 'deadline', 'deadline', status) AS status, "trigger", count(*) AS count
-     FROM sync_runs GROUP BY 1, 2`,
-  );
-  const labels = sqlite
-    .prepare<[], string | null>('SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')
-    .pluck();
+  const ended = `SELECT iif(error_code = 'deadline', 'deadline', status) AS status, "trigger", count(*) AS count
+    FROM sync_runs GROUP BY 1, 2`;
+  const runs = sqlite.prepare<[], { status: string; trigger: string; count: number }>(ended);
+  const newestLabels = 'SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1';
+  const labels = sqlite.prepare<[], string | null>(newestLabels).pluck();
   // A run takes 0 seconds if the clock was set back meanwhile.
   const runsOfList = `WITH l AS (
     SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
     FROM sync_run_resources WHERE resource = ?)`;
   const named = Object.entries(listNumbers).map(([name, { sql }]) => `${sql} AS ${name}`);
-  const numbers = sqlite.prepare<[string], Record<string, number | null>>(
-    `${runsOfList} SELECT ${named.join(', ')} FROM l`,
-  );
+  const all = `${runsOfList} SELECT ${named.join(', ')} FROM l`;
+  const numbers = sqlite.prepare<[string], Record<string, number | null>>(all);
   const completeness = sqlite.prepare<[string], string | null>(
     `${runsOfList} SELECT ${ofLast('completeness')}`,
   );

@@ -26,10 +26,9 @@ export const neverCompleted: readonly Freshness[] = resourceNames.map(resource =
  */
 export function readFreshness(path: string): Freshness[] {
   return readMirror(path, sqlite => {
-    const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(
-      `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
-       FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`,
-    );
+    const newest = `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
+      FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`;
+    const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(newest);
     return askedLists(sqlite).map(resource => ({ resource, ...never, ...completed.get(resource) }));
   });
 }
@@ -48,15 +47,12 @@ export function askedLists(sqlite: Database.Database): ResourceName[] {
  * own row or in that of one of its lists, in the same transaction.
  */
 export function revisionOf(sqlite: Database.Database): string {
-  const newest = sqlite
-    .prepare<[]>(
-      `SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
+  const state = `SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
          (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, ''), ';')
           FROM sync_run_resources l WHERE l.run_id = r.id) AS lists,
          (SELECT max(leaf_index) FROM sync_receipts) AS receipt
-       FROM sync_runs r ORDER BY r.id DESC LIMIT 1`,
-    )
-    .raw();
+       FROM sync_runs r ORDER BY r.id DESC LIMIT 1`;
+  const newest = sqlite.prepare<[]>(state).raw();
   return createHash('sha256')
     .update(JSON.stringify(newest.get() ?? []))
     .digest('base64url')

@@ -38,19 +38,17 @@ export const rejectedRecord = object({
  */
 export function readRejected(path: string, limit: number) {
   return readMirror(path, sqlite => {
+    const byReason = `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
+        last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
+      FROM rejected_records r GROUP BY resource, reason, isCurrent
+      ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`;
     const counts = sqlite.prepare<
       [],
       Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null }
-    >(
-      `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,
-       last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
-     FROM rejected_records r GROUP BY resource, reason, isCurrent
-     ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`,
-    );
-    const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(
-      `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
-     FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`,
-    );
+    >(byReason);
+    const newest = `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
+      FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`;
+    const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(newest);
     return {
       counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
       records: records.all(limit),
