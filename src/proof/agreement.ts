@@ -50,8 +50,12 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
     isUnstable ||= isOrderUnstable(readings);
     // The first sync reads on, because each reading shows some of what the others skip.
     if (isUnstable && totalBefore !== null) break;
-    if (run.hasOneSize && doAgreeToNewest(readings, run))
-      return { rule: 'agreement', isProven: true, reason: null };
+    if (run.hasOneSize && doAgreeToNewest(readings, run)) {
+      const ends = readings.slice(-2);
+      const isSeen = () => keyOrderOf(run)?.direction === 'up' || ends.some(each => isQuiet(each, run)); // guard: a last page of readings that was cut
+      if (!isSeen()) yield* run.ask([{ index: 0, size: largest }]);
+      if (isSeen()) return { rule: 'agreement', isProven: true, reason: null };
+    }
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
       return { rule: 'order', isProven: true, reason: null };
@@ -114,7 +118,6 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
   const [before, now] = readings.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
     return false;
-  if (order.direction === 'down' && !isQuiet(before, run)) return false; // guard: a last page of readings that was cut
   const newest = Math.max(...before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
   if (one == null || other == null) return false;

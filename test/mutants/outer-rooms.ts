@@ -1783,8 +1783,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'the last pages of readings that were cut',
     file: 'src/proof/agreement.ts',
-    line: "  if (order.direction === 'down' && !isQuiet(before, run)) return false;",
-    instead: '',
+    line: "keyOrderOf(run)?.direction === 'up' || ends.some(each => isQuiet(each, run));",
+    instead: 'ends.length > 0;',
     test: 'test/proof/growing-lists.test.ts',
     name: 'between the count and the rows of each page, and pages are cut at that count',
   },
