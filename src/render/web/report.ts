@@ -179,10 +179,8 @@ function changeSection({ changes, newKinds }: ReportData): Html {
 ${changeList(each.changes)}`,
       ),
   );
-  if (newKinds.length > 0)
-    found.unshift(
-      html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${brief(newKinds.join(', '))}</p>`,
-    );
+  const kindsText = html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${brief(newKinds.join(', '))}</p>`;
+  if (newKinds.length > 0) found.unshift(kindsText);
   const hint = html`<p class="hint">A few of each kind, the newest first; “docmirror changes” shows all.</p>`;
   return section('changes', 'What changed', hint, found.length === 0 ? none : found);
 }

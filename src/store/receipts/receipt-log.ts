@@ -28,12 +28,9 @@ export class ReceiptLog {
   append(receipt: Receipt): void {
     const text = receiptText(receipt);
     const runId = receipt.kind === 'run' ? receipt.runId : null;
-    this.#sqlite
-      .prepare(
-        `INSERT INTO sync_receipts (leaf_index, run_id, receipt, leaf_hash)
-         VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`,
-      )
-      .run(runId, text, leafHash(text).toString('hex'));
+    const insert = `INSERT INTO sync_receipts (leaf_index, run_id, receipt, leaf_hash)
+      VALUES ((SELECT coalesce(max(leaf_index) + 1, 0) FROM sync_receipts), ?, ?, ?)`;
+    this.#sqlite.prepare(insert).run(runId, text, leafHash(text).toString('hex'));
   }
 
   /** Every receipt in order, one at a time. */

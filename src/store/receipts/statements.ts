@@ -118,13 +118,13 @@ export class RunComposer {
   /** The receipt's `books`, 64 hexadecimal digits. */
   #books(runId: number): string {
     const hash = new LinesHash();
-    for (const [table, where, left] of ownRows)
-      for (const row of this.#sqlite
-        .prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`)
-        .all(runId)) {
+    for (const [table, where, left] of ownRows) {
+      const rows = this.#sqlite.prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`);
+      for (const row of rows.all(runId)) {
         for (const name of left) delete row[name];
         hash.add(`${table}\t${canonicalRow(row)}\n`);
       }
+    }
     return hash.digest();
   }
 }
@@ -192,11 +192,8 @@ export function readPruned(sqlite: Database.Database) {
   const pruning = `SELECT receipt ->> 'before' AS before, receipt AS text, receipt ->> 'throughRunId' AS throughRunId,
       (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
     FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`;
-  const newest = sqlite
-    .prepare<[], { before: string; text: string; throughRunId: number | null; lastRunId: number | null }>(
-      pruning,
-    )
-    .get();
+  type Pruned = { before: string; text: string; throughRunId: number | null; lastRunId: number | null };
+  const newest = sqlite.prepare<[], Pruned>(pruning).get();
   if (newest === undefined) return { before: null, throughRunId: 0, keptBy: null };
   const { before, text, lastRunId } = newest;
   const through = newest.throughRunId ?? new EndedRuns(sqlite).lastOfAllBy(before);

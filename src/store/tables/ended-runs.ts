@@ -57,10 +57,7 @@ export class EndedRuns {
   }
 
   #value<T>(query: string, ...values: (number | string)[]): T | null {
-    const value = this.#sqlite
-      .prepare<(number | string)[], T>(query)
-      .pluck()
-      .get(...values);
-    return value ?? null;
+    const statement = this.#sqlite.prepare<(number | string)[], T>(query).pluck();
+    return statement.get(...values) ?? null;
   }
 }

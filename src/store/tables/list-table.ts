@@ -58,13 +58,10 @@ export class ListTable {
     this.#find = sqlite.prepare<[number, Buffer], number>(find).pluck();
     this.#findMany = sqlite.prepare<[(number | Buffer)[]], (number | null)[]>(looks).raw();
     this.#read = sqlite.prepare<[number], RawRow>(`${this.#rows} WHERE id = ?`).raw();
-    this.#items = arrayFields(list).map(items =>
-      sqlite
-        .prepare<[number], Scalar>(
-          `SELECT ${items.column} FROM ${items.table} WHERE ${ownerColumn} = ? ORDER BY position`,
-        )
-        .pluck(),
-    );
+    this.#items = arrayFields(list).map(items => {
+      const ofRow = `SELECT ${items.column} FROM ${items.table} WHERE ${ownerColumn} = ? ORDER BY position`;
+      return sqlite.prepare<[number], Scalar>(ofRow).pluck();
+    });
   }
 
   count(): number {
@@ -116,13 +113,9 @@ export class ListTable {
 
   /** The keys of the rows from one id to another in the order of their ids, or of all rows: the id, or the time; NaN if there is none. */
   keys(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): { id: number; key: number }[] {
-    return this.#sqlite
-      .prepare<[number, number], [id: number, lead: number | null]>(
-        `SELECT id, ${this.#lead} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`,
-      )
-      .raw()
-      .all(from, to)
-      .map(([id, lead]) => ({ id, key: lead ?? Number.NaN }));
+    const leads = `SELECT id, ${this.#lead} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`;
+    const rows = this.#sqlite.prepare<[number, number], [id: number, lead: number | null]>(leads).raw();
+    return rows.all(from, to).map(([id, lead]) => ({ id, key: lead ?? Number.NaN }));
   }
 
   /** Finds the rows whose items are not at 0, 1, 2 and so on, or belong to no record. */

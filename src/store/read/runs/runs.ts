@@ -165,9 +165,8 @@ const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS fi
  * the run is `running` before and after, it died.
  */
 export function diedRun(sqlite: Database.Database): number | null {
-  const newest = sqlite
-    .prepare<[], number | null>("SELECT max(id) FROM sync_runs WHERE status = 'running'")
-    .pluck();
+  const running = "SELECT max(id) FROM sync_runs WHERE status = 'running'";
+  const newest = sqlite.prepare<[], number | null>(running).pluck();
   const runId = newest.get() ?? null;
   if (runId === null || isHeld(sqlite.name)) return null;
   return newest.get() === runId ? runId : null;
