@@ -42,10 +42,8 @@ export function labelledFigures(database: string, labels: Labels, trigger: strin
 function diskOf(database: string) {
   try {
     const { bavail, bsize } = statfsSync(dirname(resolve(database)));
-    const sizes = [database, `${database}-wal`].map(
-      path => statSync(path, { throwIfNoEntry: false })?.size ?? 0,
-    );
-    return { bytes: sizes.reduce((sum, size) => sum + size), freeBytes: bavail * bsize };
+    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return { bytes: sizeOf(database) + sizeOf(`${database}-wal`), freeBytes: bavail * bsize };
   } catch {
     return { bytes: null, freeBytes: null };
   }
@@ -126,12 +124,11 @@ export function metricsText(
   own: readonly Family[] = families,
 ): string {
   const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
+  const pairOf = ([label, text]: [string, string]) => `${label}="${escaped(text)}"`;
   const texts = [...own, ...more].map(([name, help, samplesOf]) => {
     const lines = mirrors.flatMap(mirror =>
       samplesOf(mirror).map(([value, labels]) => {
-        const pairs = Object.entries({ ...mirror.labels, ...labels }).map(
-          ([label, text]) => `${label}="${escaped(text)}"`,
-        );
+        const pairs = Object.entries({ ...mirror.labels, ...labels }).map(pairOf);
         const braced = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
         return value === null ? '' : `${name}${braced} ${value}\n`;
       }),

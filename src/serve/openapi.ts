@@ -7,12 +7,11 @@ import { version } from '../version.ts';
 import { changesQuery, listQuery } from './query.ts';
 
 const { exact, list, object, orNull } = shape;
+const listHealth = { ...freshness, ageSeconds: orNull(shape.number('null also if it is in the future')) };
 const health = object({
   status: shape.oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
   message: shape.optional(shape.text('why it is unreadable, if somebody has to upgrade it')),
-  lists: shape.optional(
-    list(object({ ...freshness, ageSeconds: orNull(shape.number('null also if it is in the future')) })),
-  ),
+  lists: shape.optional(list(object(listHealth))),
 });
 /** The answer of `/healthz`. */
 export type HealthAnswer = shape.ValueOf<typeof health>;

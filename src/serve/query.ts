@@ -52,14 +52,12 @@ export type Query = Readonly<
 >;
 
 /** The schema of an address with these parameters. */
-export const querySchema = (names: readonly string[], sorts: readonly string[] = []) => ({
-  type: 'object',
+export function querySchema(names: readonly string[], sorts: readonly string[] = []) {
+  const sort = oneOf(sorts, 'By what it is sorted.');
+  const properties = Object.fromEntries(names.map(name => [name, parameters[name] ?? sort]));
   // If a filter were ignored, the answer would look filtered.
-  additionalProperties: false,
-  properties: Object.fromEntries(
-    names.map(name => [name, parameters[name] ?? oneOf(sorts, 'By what it is sorted.')]),
-  ),
-});
+  return { type: 'object', additionalProperties: false, properties };
+}
 
 /** The schema of the parameters of a list or of the connections, and of its pages. */
 export function listQuery({ parameters: own, sortNames }: Browsable, ...paging: readonly string[]) {

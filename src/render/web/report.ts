@@ -171,14 +171,13 @@ const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' 
 
 /** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection({ changes, newKinds }: ReportData): Html {
-  const found = Object.entries(kinds).flatMap(([operation, heading]) =>
-    changes
-      .filter(each => each.operation === operation)
-      .map(
-        each => html`<h3>${heading}: ${browsableOf(each.resource).title}, ${count(each.count)}</h3>
+  const found = Object.entries(kinds).flatMap(([operation, heading]) => {
+    const ofKind = changes.filter(each => each.operation === operation);
+    return ofKind.map(
+      each => html`<h3>${heading}: ${browsableOf(each.resource).title}, ${count(each.count)}</h3>
 ${changeList(each.changes)}`,
-      ),
-  );
+    );
+  });
   const kindsText = html`<h3>New: kinds of document, ${count(newKinds.length)}</h3><p>${brief(newKinds.join(', '))}</p>`;
   if (newKinds.length > 0) found.unshift(kindsText);
   const hint = html`<p class="hint">A few of each kind, the newest first; “docmirror changes” shows all.</p>`;
