@@ -52,7 +52,8 @@ export function positionText(sqlite: Database.Database, position: Position): str
 export function readPosition(text: string, isDescending = false): Position | null {
   const read: unknown = tryToRead(() => JSON.parse(text));
   if (!shape.isValid(written, read) || (read.since !== undefined && !isDescending)) return null;
-  return (read.leafIndex === null) === (read.leafHash === null) ? read : null;
+  const { leafIndex, ...rest } = read;
+  return (leafIndex === null) === (rest.leafHash === null) ? rest : null;
 }
 
 /** Why a mirror does not have what came after a position, and the newest run that is the same for both; 0 if there is none. */
