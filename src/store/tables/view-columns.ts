@@ -3,6 +3,8 @@ import { collectionFields, documentExportFields, provenance, webhookFields } fro
 
 // The views for TypeScript; `views.ts` has their queries. A test compares the two.
 
+const id = () => integer('id').notNull();
+
 /** The times when the run that first saw a record, and the one that changed it last, finished its list; UTC in ISO 8601. */
 const times = () => ({ firstSeenAt: text('first_seen_at'), changedAt: text('changed_at') });
 
@@ -11,23 +13,17 @@ const connectionNames = () => ({
   destinationConnectionName: text('destination_connection_name'),
 });
 
-/** What each view of a list has beside the columns of its own. */
-const named = <Columns extends object>(columns: Columns) => ({
-  id: integer('id').notNull(),
-  ...columns,
+const namedExport = () => ({
+  id: id(),
+  ...documentExportFields(),
+  /** The time in milliseconds since 1970; null if the text is no time. */
+  exportedAtMs: integer('exported_at_ms'),
+  /** The same as `YYYY-MM-DD HH:MM:SS`, in UTC. */
+  exportedAtUtc: text('exported_at_utc'),
+  ...connectionNames(),
   ...times(),
   ...provenance(),
 });
-
-const namedExport = () =>
-  named({
-    ...documentExportFields(),
-    /** The time in milliseconds since 1970; null if the text is no time. */
-    exportedAtMs: integer('exported_at_ms'),
-    /** The same as `YYYY-MM-DD HH:MM:SS`, in UTC. */
-    exportedAtUtc: text('exported_at_utc'),
-    ...connectionNames(),
-  });
 
 /** Document exports with the names of their connections. */
 export const documentExportsNamed = sqliteView('document_exports_named', namedExport()).existing();
@@ -36,21 +32,24 @@ export const documentExportsNamed = sqliteView('document_exports_named', namedEx
 export const latestVersions = sqliteView('latest_versions', namedExport()).existing();
 
 /** Collections with the names of their connections. */
-export const collectionsNamed = sqliteView(
-  'collections_named',
-  named({ ...collectionFields(), ...connectionNames() }),
-).existing();
+export const collectionsNamed = sqliteView('collections_named', {
+  id: id(),
+  ...collectionFields(),
+  ...connectionNames(),
+  ...times(),
+  ...provenance(),
+}).existing();
 
 /** Webhooks, with their events and connections as JSON arrays. */
-export const webhooksNamed = sqliteView(
-  'webhooks_named',
-  named({
-    ...webhookFields(),
-    events: text('events').notNull(),
-    connectionIds: text('connection_ids').notNull(),
-    connectionNames: text('connection_names').notNull(),
-  }),
-).existing();
+export const webhooksNamed = sqliteView('webhooks_named', {
+  id: id(),
+  ...webhookFields(),
+  events: text('events').notNull(),
+  connectionIds: text('connection_ids').notNull(),
+  connectionNames: text('connection_names').notNull(),
+  ...times(),
+  ...provenance(),
+}).existing();
 
 /** The changes of each ended run: records inserted, updated and removed; `record`, `before` and `changedFields` are JSON. */
 export const changes = sqliteView('changes', {
