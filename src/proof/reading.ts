@@ -2,6 +2,7 @@ import { isContradicted, isShort } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
+import { asItsRow } from './settle.ts';
 import type { Ties } from './ties.ts';
 import {
   type Answer,
@@ -204,8 +205,12 @@ export class Reading {
   /** What is known of a list on one page. */
   get onePage(): OnePageFacts {
     const { list, hasOneSize } = this;
-    const isKnown = ({ page }: Answer) =>
-      list.isKnown?.(page.digest) === true && list.unshown(this.joined).length === 0;
+    // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
+    const isAsRows = ({ page }: Answer) =>
+      list.isSettled === true && page.versions.every(version => version === asItsRow);
+    const isKnown = (answer: Answer) =>
+      (list.isKnown?.(answer.page.digest) === true || isAsRows(answer)) &&
+      list.unshown(this.joined).length === 0;
     return { isKnown, hasOneSize };
   }
 

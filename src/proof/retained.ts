@@ -42,7 +42,8 @@ export function retainedOf(
   const { rows: atEnd } = goneBeyond(
     order === null ? newest : (leastEndOf(fresh, order.direction) ?? newest),
   );
-  if (atEnd.length === 0) return null;
+  // Without rows of before, an earlier total alone tells what is missing.
+  if (atEnd.length === 0 && list.totalBefore !== null) return null;
 
   const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
   const fall = totals.findLastIndex((total, at) => (totals[at - 1] ?? 0) - total >= copyStepMin);
@@ -64,7 +65,8 @@ export function retainedOf(
   return isFilled ? { why: 'filled', end: beyond.end, rows: new Set(rows) } : null;
 }
 
-const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key > beyond;
+// Several records can share the newest key.
+const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key >= beyond;
 
 /** The greatest key of the records that answers show. */
 function newestOf(answers: readonly Answer[]): number {

@@ -118,7 +118,7 @@ test('a list whose pageCount shows more than the total is not read at its ends o
   scene.service.lists[resource].push(documentExport(900));
   scene.service.options.totalError = -1;
   const synced = await syncScene(scene, { resources, fullEveryMs: 3_600_000 });
-  expect(synced.of(resource)).toMatchObject({ completeness: 'unproven', inserted: 1 });
+  expect(synced.of(resource)).toMatchObject({ mode: 'full', inserted: 1 });
 });
 
 describe('a service of one page size that heeds no pageNo, whatever number it echoes,', () => {
