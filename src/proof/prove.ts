@@ -204,7 +204,7 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
     if (retained?.why === 'copy') {
       const what = left === 0 ? 'pages have shown fewer records' : `${count} not shown and stay`;
-      return `${what}: totalRecordCount fell from ${retained.counted} to ${retained.after}, so answers can be from copies of the list that differ; a full run in which it does not removes them`;
+      return `${what}: totalRecordCount was ${retained.counted} and ${retained.other}, so answers can be from copies of the list that differ; a full run in which it does not removes them`;
     }
     if (retained?.why === 'filled')
       return `${count} not shown and stay: they are the newest, and the list grew while it was read, so it can be one that is being filled again; the next full run decides`;

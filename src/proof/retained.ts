@@ -5,10 +5,10 @@ import { type Answer, countsOf, type Direction, endOf, type PageItems } from './
 // Rows at the end where a list grows, which stay although two answers do not show them.
 //
 // A copy of the list that lags lacks its newest records, and so does a table that is emptied each night and being filled again. Two answers
-// of it are no sign of a deletion. But a total falls by several records at once if the next answer comes from such a copy, and while a
+// of it are no sign of a deletion. But a total moves by several records at once if the next answer comes from another copy, and while a
 // table is filled all totals rise.
 
-/** A total that falls by so many records from one answer to the next can be that of another copy. */
+/** A total that moves by so many records from one answer to the next can be that of another copy. */
 const copyStepMin = 3;
 /** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
 const filledMin = 10;
@@ -16,7 +16,7 @@ const filledShare = 1 / 10;
 
 /** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
 export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
-  | { readonly why: 'copy'; readonly counted: number; readonly after: number }
+  | { readonly why: 'copy'; readonly counted: number; readonly other: number }
   | { readonly why: 'filled'; readonly end: KeysBeyond }
 );
 
@@ -46,13 +46,18 @@ export function retainedOf(
   if (atEnd.length === 0 && list.totalBefore !== null) return null;
 
   const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
-  const fall = totals.findLastIndex((total, at) => (totals[at - 1] ?? 0) - total >= copyStepMin);
-  if (fall > 0) {
-    const counted = Math.max(...totals.slice(0, fall));
+  // A first copy has no rows at stake: records that came at once are no sign of another copy there.
+  const isFirst = list.totalBefore === null;
+  const fellBy = (total: number, at: number) => (totals[at - 1] ?? total) - total;
+  const step = totals.findLastIndex(
+    (total, at) => (isFirst ? fellBy(total, at) : Math.abs(fellBy(total, at))) >= copyStepMin,
+  );
+  if (step > 0) {
+    const counted = Math.max(...totals.slice(0, isFirst ? step : undefined));
+    const other = totals.reduce((least, total) => Math.min(least, total));
     const shown = shownOn([...heard, ...joined].map(({ page }) => page));
-    const left = shown + staying + gone.length - atEnd.length;
-    const isCopy = counted > left; // guard: rows that an earlier total counted
-    if (isCopy) return { why: 'copy', counted, after: totals[fall] as number, rows: new Set(atEnd) };
+    const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
+    if (isCopy) return { why: 'copy', counted, other, rows: new Set(atEnd) };
   }
 
   // A newer record that is listed shows that the rows before it are gone.

@@ -1727,7 +1727,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'rows that an earlier total counted',
     file: 'src/proof/retained.ts',
-    line: 'const isCopy = counted > left;',
+    line: 'const isCopy = counted > shown + staying;',
     instead: 'const isCopy = false;',
     test: 'test/sync/growing-end.test.ts',
     name: 'is told with both totals if rows would have gone',
