@@ -196,16 +196,14 @@ export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Pro
     if (failed[0] !== undefined) return `page_failed: ${failed[0].wrong?.reason}${others}`;
     if (!verdict.isProven) return verdict.reason;
     const left = rows.filter(({ fate }) => fate !== 'gone').length;
-    if (left === 0 && retained === null) return null;
+    if (left === 0) return null;
     const count = left === 1 ? '1 record of the mirror was' : `${left} records of the mirror were`;
     if (isSuddenlyEmpty)
       return `${count} not shown, because the list is empty all at once; the next run decides if it is empty then, too`;
     if (unshown.some(({ key }) => key <= oldestListed))
       return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
-    if (retained?.why === 'copy') {
-      const what = left === 0 ? 'pages have shown fewer records' : `${count} not shown and stay`;
-      return `${what}: totalRecordCount was ${retained.counted} and ${retained.other}, so answers can be from copies of the list that differ; a full run in which it does not removes them`;
-    }
+    if (retained?.why === 'copy')
+      return `${count} not shown and stay: totalRecordCount was ${retained.counted} and ${retained.other}, so answers can be from copies of the list that differ; a full run in which it does not move removes them`;
     if (retained?.why === 'filled')
       return `${count} not shown and stay: they are the newest, and the list grew while it was read, so it can be one that is being filled again; the next full run decides`;
     return `${count} not shown, and could not be looked for a second time`;

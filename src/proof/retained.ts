@@ -42,18 +42,12 @@ export function retainedOf(
   const { rows: atEnd } = goneBeyond(
     order === null ? newest : (leastEndOf(fresh, order.direction) ?? newest),
   );
-  // Without rows of before, an earlier total alone tells what is missing.
-  if (atEnd.length === 0 && list.totalBefore !== null) return null;
+  if (atEnd.length === 0) return null;
 
   const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
-  // A first copy has no rows at stake: records that came at once are no sign of another copy there.
-  const isFirst = list.totalBefore === null;
-  const fellBy = (total: number, at: number) => (totals[at - 1] ?? total) - total;
-  const step = totals.findLastIndex(
-    (total, at) => (isFirst ? fellBy(total, at) : Math.abs(fellBy(total, at))) >= copyStepMin,
-  );
-  if (step > 0) {
-    const counted = Math.max(...totals.slice(0, isFirst ? step : undefined));
+  const hasMoved = totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
+  if (hasMoved) {
+    const counted = totals.reduce((most, total) => Math.max(most, total));
     const other = totals.reduce((least, total) => Math.min(least, total));
     const shown = shownOn([...heard, ...joined].map(({ page }) => page));
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
