@@ -58,9 +58,14 @@ export function retainedOf(
   const beyond = goneBeyond(newest);
   const before = list.retained ?? null;
   const rows = beyond.rows.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
-  const isRising = totals.every((total, at) => total >= (totals[at - 1] ?? 0)) && totals[0] !== totals.at(-1);
+  // Requests that are under way together are answered in any order.
+  const isRising =
+    totals.every((total, at) => total > (totals[at - 1] ?? 0) - copyStepMin) &&
+    (totals.at(-1) ?? 0) > (totals[0] ?? 0);
   const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + beyond.rows.length));
-  const isFilled = isRising && rows.length >= least; // guard: a list that is being filled
+  // If nothing newer is listed, the list rises by rows that were not filled in before.
+  const filled = order === null ? 0 : (totals.at(-1) ?? 0) - (totals[0] ?? 0);
+  const isFilled = isRising && rows.length > 0 && rows.length + filled >= least; // guard: a list that is being filled
   return isFilled ? { why: 'filled', end: beyond.end, rows: new Set(rows) } : null;
 }
 

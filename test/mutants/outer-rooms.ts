@@ -1743,7 +1743,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a list that is being filled',
     file: 'src/proof/retained.ts',
-    line: 'const isFilled = isRising && rows.length >= least;',
+    line: 'const isFilled = isRising && rows.length > 0 && rows.length + filled >= least;',
     instead: 'const isFilled = false;',
     test: 'test/sync/growing-end.test.ts',
     name: 'and in the next run those that are still gone',
