@@ -130,7 +130,7 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
   return areSame && !areTwins;
 }
 
-/** Whether nothing came in front of a list between the last page of a reading and the next answer. A page that is cut at a count of before lacks the oldest record. */
+/** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */
 function isQuiet({ pages }: PlainReading, { heard }: Reading): boolean {
   const last = pages.at(-1);
   const next = heard.find(({ asked }) => asked > (last?.arrived ?? 0));

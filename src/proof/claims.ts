@@ -10,8 +10,8 @@ export function checkTotal(answer: Answer): 'agrees' | 'contradicts' | 'silent' 
   if (beginOf(answer) >= total && index > 0) return 'silent';
   const end = endOf(answer);
   // A page of one answer that has more records than its size is the last one.
-  const isFull = page.count === size || (page.count > size && pageCount === null);
-  return (isFull ? total >= end : total === end) ? 'agrees' : 'contradicts';
+  const canGoOn = page.count === size || (page.count > size && pageCount === null);
+  return (canGoOn ? total >= end : total === end) ? 'agrees' : 'contradicts';
 }
 
 /** Whether an answer says that the list is empty. */

@@ -32,6 +32,7 @@ export function retainedOf(
   gone: readonly UnshownRow[],
   staying: number,
 ): Retained | null {
+  if (gone.length === 0) return null;
   const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
   const order = verdict.windows ?? orderOf(heard, list.learnt);
   const goneBeyond = (key: number) => {
