@@ -257,7 +257,7 @@ export function pageGetter(
     if (head === null) return noSize;
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
     if (isRefusal(error) && (isPast || error.code === 'not_found')) return noPage;
-    if (error.isBare && !isOwnSize) return noPage;
+    if (error.isBare && !isOwnSize) return noSize;
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
     try {
