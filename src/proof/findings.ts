@@ -39,7 +39,12 @@ export type Finding =
   | { readonly code: 'newest_only'; readonly total: number; readonly count: number }
   | { readonly code: 'ended_early'; readonly records: number; readonly total: number | null }
   | {
-      readonly code: 'not_confirmed' | 'record_rejected' | 'list_emptied' | 'list_refilled' | 'records_replaced';
+      readonly code:
+        | 'not_confirmed'
+        | 'record_rejected'
+        | 'list_emptied'
+        | 'list_refilled'
+        | 'records_replaced';
       readonly count: number;
     }
   | {

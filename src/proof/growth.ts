@@ -3,7 +3,7 @@ import { countedAnswers } from './claims.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
-import { type Asking, type ListFacts, Reading } from './reading.ts';
+import { type Asking, askAdded, type ListFacts, Reading } from './reading.ts';
 import { openTies } from './repairs.ts';
 import type { PlaceRange } from './ties.ts';
 import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
@@ -16,8 +16,6 @@ export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'ove
   /** How many records have that key. */
   readonly newestCount: number;
   readonly count: number;
-  /** How many records the answers so far have that the list did not have, each counted once. */
-  added(): number;
 }
 
 /** The end of an incremental sync: the growing end is proven if the newest known record was shown; or a full sync is needed. */
@@ -35,7 +33,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
   const { identity, order, largest, newestKey, newestCount, count } = list;
   const { direction, slack, stretch, strays } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
-  const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count, unshown: () => [] });
+  const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count });
   const newest = inOrder(newestKey - slack, direction);
   const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
   // The newest known records and one before them, or some more if windows have a slack.
@@ -71,7 +69,7 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
     // The page at the growing end has seen all new records, but none that came after it.
     const counted = countedAnswers(run.heard.slice(0, endsAt));
     const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
-    if (count + list.added() !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
+    if (count + (yield* askAdded()) !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
     return { kind: 'done', answers: run.heard };
   }
   return full('the new records are on too many pages');

@@ -5,6 +5,7 @@ import { type KeyWindows, openRanges, type Window } from './cover.ts';
 import { readPlainly } from './plain-reading.ts';
 import {
   type Asking,
+  askUnshown,
   EndedEarly,
   type ListFacts,
   pagesBeyondMax,
@@ -54,7 +55,8 @@ export function* prove(list: ListFacts): Asking<Proof> {
   } catch (error) {
     if (!(error instanceof EndedEarly)) throw error;
     // A window says what it says, whether or not others follow.
-    return proofOf(run, { ...verdictOf(run), isProven: false, reason: error.message }, false);
+    yield* run.look();
+    return yield* proofOf(run, { ...verdictOf(run), isProven: false, reason: error.message }, false);
   }
 }
 
@@ -117,7 +119,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
   run.isFrontSeen = true;
   let [looks, readings, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
   for (;;) {
-    const proof = proofOf(run, verdict, isReadAgain);
+    const proof = yield* proofOf(run, verdict, isReadAgain);
     const open = proof.rows.filter(({ fate }) => fate === 'unconfirmed');
     if (open.length === 0) return proof;
     const { windows } = verdict;
@@ -162,13 +164,13 @@ function sizeFor(run: Reading, at: number): number {
 }
 
 /** What the answers so far prove, with the fates of the rows that none of them has shown. */
-export function proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Proof {
+export function* proofOf(run: Reading, found: Verdict, isReadAgain: boolean): Asking<Proof> {
   const { list, heard, failed, total } = run;
   const cause = found.isProven ? null : causeInTotals(heard);
   const copies = cause === null ? copiesIn(heard) : null;
   // Both answers for a removal could be of an old copy, and a reading of two copies is of no one moment.
   const verdict = copies === null ? { ...found, reason: cause ?? found.reason } : ofCopies(found, copies);
-  const unshown = list.unshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
+  const unshown = yield* askUnshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
   const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;

@@ -15,10 +15,11 @@ import {
   type PageItems,
   type Shown,
 } from './window.ts';
-import type { OnePageFacts } from './witnesses.ts';
+import { isKnownPage, type OnePageFacts } from './witnesses.ts';
 
 /** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
 export interface Batch {
+  readonly kind: 'pages';
   readonly pages: readonly Ask[];
   readonly stop: (answer: Answer) => boolean;
   /** Why the list is read once more from its first page; null if it is not. */
@@ -29,8 +30,39 @@ export interface Batch {
   readonly isPart: boolean;
 }
 
-/** A part of a proof: it yields pages to ask for, receives their answers in the order of their arrival, and returns a result. */
-export type Asking<Result> = Generator<Batch, Result, readonly Answer[]>;
+/**
+ * What a part of a proof asks: for pages of the service; for the mirror's rows that no answer leaves room for, where each of `joined` are
+ * records of several pages that count as one answer; or how many records the answers have that the mirror does not have, each once.
+ */
+export type Question =
+  | Batch
+  | { readonly kind: 'unshown'; readonly joined: readonly Shown[] }
+  | { readonly kind: 'added' };
+
+/** What it is told: answers in the order of their arrival, rows, or a number. */
+export type Reply =
+  | { readonly kind: 'pages'; readonly answers: readonly Answer[] }
+  | { readonly kind: 'unshown'; readonly rows: readonly UnshownRow[] }
+  | { readonly kind: 'added'; readonly count: number };
+
+/** A part of a proof: it yields questions, receives replies, and returns a result. Nothing else comes in. */
+export type Asking<Result> = Generator<Question, Result, Reply>;
+
+/** The mirror's rows that no answer leaves room for. */
+export function* askUnshown(joined: readonly Shown[]): Asking<readonly UnshownRow[]> {
+  const reply = yield { kind: 'unshown', joined };
+  return reply.kind === 'unshown' ? reply.rows : mistaken(reply);
+}
+
+/** How many records the answers so far have that the mirror did not have, each counted once. */
+export function* askAdded(): Asking<number> {
+  const reply = yield { kind: 'added' };
+  return reply.kind === 'added' ? reply.count : mistaken(reply);
+}
+
+function mistaken({ kind }: Reply): never {
+  throw new TypeError(`A question was answered by ${kind}.`);
+}
 
 /** A row that no answer has shown. */
 export interface UnshownRow {
@@ -66,8 +98,6 @@ export interface ListFacts {
   readonly ties?: Ties | null;
   /** The pages that were planned by such ties when the reading began, if an earlier run began it. */
   readonly planned?: readonly PageAddress[];
-  /** The mirror's rows that no answer leaves room for; each of `joined` are records of several pages that count as one answer. */
-  unshown(joined: readonly Shown[]): readonly UnshownRow[];
 }
 
 /** How a list is proven, or why it is not. */
@@ -159,6 +189,8 @@ export class Reading {
   readonly joined: Shown[] = [];
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
+  /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
+  unshown: readonly UnshownRow[] | null = null;
   readonly #used = new Map<string, Answer>();
   #count = 0;
   #newest: Answer | null = null;
@@ -208,10 +240,15 @@ export class Reading {
     // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
     const isAsRows = ({ page }: Answer) =>
       list.isSettled === true && page.versions.every(version => version === asItsRow);
-    const isKnown = (answer: Answer) =>
-      (list.isKnown?.(answer.page.digest) === true || isAsRows(answer)) &&
-      list.unshown(this.joined).length === 0;
-    return { isKnown, hasOneSize };
+    const isKnown = (answer: Answer) => list.isKnown?.(answer.page.digest) === true || isAsRows(answer);
+    return { isKnown, hasOneSize, areRowsShown: this.unshown?.length === 0 };
+  }
+
+  /** Asks which rows are unshown, if a verdict needs that now. */
+  *look(): Asking<void> {
+    const { heard, onePage, isWitnessMissed, list } = this;
+    const isOpen = isWitnessMissed ? list.isSettled === true : heard.some(isKnownPage(onePage));
+    if (this.unshown === null && isOpen) this.unshown = yield* askUnshown(this.joined);
   }
 
   /** Whether a page was answered in this run. */
@@ -245,7 +282,8 @@ export class Reading {
       return { index, size, sent, isSecondLook, isBeyond };
     });
     try {
-      const answers = yield { pages: asks, again, stop, mayRecall, isPart };
+      const reply = yield { kind: 'pages', pages: asks, again, stop, mayRecall, isPart };
+      const answers = reply.kind === 'pages' ? reply.answers : mistaken(reply);
       this.#hear(answers);
       return answers;
     } catch (error) {
@@ -255,6 +293,7 @@ export class Reading {
   }
 
   #hear(answers: readonly Answer[]): void {
+    this.unshown = null;
     this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);

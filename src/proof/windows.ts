@@ -82,6 +82,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     if (batch === 0) yield* lookAgainAtOnePage(run);
     shift = shiftBy(run, came) ?? shift;
     if (batch > 2 && !came.some(isOdd)) continue;
+    yield* run.look();
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
   }
@@ -131,8 +132,10 @@ function areTiesCostly({ plan, list, total }: Reading): boolean {
 
 /** If the first page says that it is the whole list, another one has to say so, too. */
 function* lookAgainAtOnePage(run: Reading): Asking<void> {
-  for (let tries = 0; tries < onePageTriesMax; tries++)
+  for (let tries = 0; tries < onePageTriesMax; tries++) {
+    yield* run.look();
     yield* run.ask(pagesOfOnePage(run.heard, run.onePage), { stop: () => false });
+  }
 }
 
 /** What the answers so far prove without plain readings. */
@@ -172,11 +175,18 @@ function wrongTotalReason(total: number, end: number): string {
  * counts only if no witness was found, because the list grows with each answer.
  */
 function isEndKnown(end: Answer, run: Reading): boolean {
-  const { isSettled = false } = run.list;
+  const { isWitnessMissed, unshown, list } = run;
   const { page } = end;
-  if (!run.isWitnessMissed || !isSettled || page.count === 0 || page.slack('down', 0) > 0) return false;
+  if (
+    !isWitnessMissed ||
+    unshown === null ||
+    list.isSettled !== true ||
+    page.count === 0 ||
+    page.slack('down', 0) > 0
+  )
+    return false;
   const isNew = end.oldestNewKeys.some(key => key <= page.least);
-  return !isNew && run.list.unshown(run.joined).every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
+  return !isNew && unshown.every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
 }
 
 /** Whether nothing is open but for a witness of the end. */
@@ -197,6 +207,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
       yield* run.ask(joined, { isSecondLook });
       continue;
     }
+    yield* run.look();
     const verdict = verdictOf(run);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
     if (isWholeButForWitness(run) && !run.hasOneSize) {

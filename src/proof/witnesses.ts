@@ -148,18 +148,28 @@ export function pageOfOlderClaim(claim: Answer, heard: readonly Answer[]): PageA
   return older.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
 }
 
-/** What is known of a list on one page: whether a run that proved it has seen the same page, and whether other page sizes are served. */
+/** What is known of a list on one page. */
 export interface OnePageFacts {
+  /** Whether a run that proved it has seen the same page. */
   readonly isKnown: (page: Answer) => boolean;
+  /** Whether all rows of the mirror are known to be shown. */
+  readonly areRowsShown: boolean;
+  /** Whether no other page sizes are served. */
   readonly hasOneSize: boolean;
 }
+
+/** Whether a page shows the whole list and is known, so that it is enough if all rows are shown. */
+export const isKnownPage = (facts: OnePageFacts) => (answer: Answer) =>
+  isOnePage(answer) && facts.isKnown(answer);
 
 /** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
 export function isOnePageWhole(heard: readonly Answer[], facts: OnePageFacts): boolean {
   const counted = countedAnswers(heard);
   if (counted.some(isContradicted)) return false;
   const isWhole = (claim: Answer) =>
-    claim.page.count === 0 || facts.isKnown(claim) || isShownTwice(claim, heard, facts); // guard: a list on one page is shown twice
+    claim.page.count === 0 ||
+    (facts.areRowsShown && facts.isKnown(claim)) ||
+    isShownTwice(claim, heard, facts); // guard: a list on one page is shown twice
   return counted.some(answer => isOnePage(answer) && isWhole(answer));
 }
 

@@ -9,7 +9,7 @@ import { apply, assertSum, forgetJournal, type Written } from '../store/write/ap
 import { answersIn } from '../store/write/journal.ts';
 import { type ListState, nothingLearnt, readState, tiesOf } from '../store/write/memory.ts';
 import type { ListContext } from '../store/write/mirror.ts';
-import { missingRows, type Result } from '../store/write/plan.ts';
+import type { Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { getFirstPage, pagesStated, stillServed } from './pages.ts';
 import { assertPagesMax, drive, type ListProgress, type ListTask, Pause } from './read.ts';
@@ -178,7 +178,6 @@ async function readGrowth(
   const overlap = overlapOf(pageSize, identity);
   const stage = new Stage(context, state);
   progress.stage = stage;
-  const added = () => stage.settlement.added;
   const asking = proveGrowth({
     identity,
     order,
@@ -187,7 +186,6 @@ async function readGrowth(
     newestKey,
     newestCount: newestRows.length,
     count,
-    added,
   });
   const end = await drive(asking, run, null).catch((error: unknown): Growth => {
     // The full sync asks for pages of another size, or reports what is wrong with the service now.
@@ -253,10 +251,6 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     // Pages are remembered only of a run that was sure of the list.
     isSettled: older.length === 0 && isSure,
     isKnown: digest => older.length === 0 && digest in state.pages,
-    unshown(joined) {
-      stage.join(joined);
-      return missingRows(stage);
-    },
   });
   const proof = asOldAs(progress, await drive(asking, run, page));
   const { answers, rows, verdict, unproven } = proof;

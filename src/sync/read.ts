@@ -2,12 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { CancelledError, ServiceError } from '../errors.ts';
-import { type Asking, type Batch, EndedEarly } from '../proof/reading.ts';
+import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
 import { lostMax } from '../proof/witnesses.ts';
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { SqliteMirror } from '../store/write/mirror.ts';
+import { missingRows } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Fetched, isLastWithOrphans, type Paging, pageGetter, wrongSize } from './pages.ts';
 
@@ -107,13 +108,19 @@ export async function drive<Result>(
 
   let step = asking.next();
   while (step.done !== true) {
+    if (step.value.kind !== 'pages') {
+      step = asking.next(knownTo(stage, step.value));
+      continue;
+    }
     const answers: Answer[] = [];
     const error = await answersTo(step.value, answers).catch((thrown: unknown) => thrown);
     const endsReading = [ServiceError, CancelledError, Pause].some(kind => error instanceof kind);
     if (error !== undefined && !(endsReading && progress.mode === 'full')) throw error;
     progress.endedBy = (error ?? null) as ListProgress['endedBy'];
     step =
-      error === undefined ? asking.next(answers) : asking.throw(new EndedEarly(whyEnded(error), answers));
+      error === undefined
+        ? asking.next({ kind: 'pages', answers })
+        : asking.throw(new EndedEarly(whyEnded(error), answers));
   }
   return step.value;
 
@@ -248,6 +255,13 @@ export async function drive<Result>(
       : `more than ${failedPagesMax} pages can't be read: ${why}`;
     if (failed.length > failedPagesMax) throw new ServiceError('server_error', message, { retryable: false });
   }
+}
+
+/** What the mirror knows of the records that have come. */
+function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
+  if (question.kind === 'added') return { kind: 'added', count: stage.settlement.added };
+  stage.join(question.joined);
+  return { kind: 'unshown', rows: missingRows(stage) };
 }
 
 /** @throws ServiceError if a list has more pages than are allowed. */

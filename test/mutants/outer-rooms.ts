@@ -1663,7 +1663,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a row that is older than the end of a list of the newest',
     file: 'src/proof/windows.ts',
-    line: '  return !isNew && run.list.unshown(run.joined).every(({ key }) => key > page.least);',
+    line: '  return !isNew && unshown.every(({ key }) => key > page.least);',
     instead: '  return !isNew;',
     test: 'test/proof/prove.test.ts',
     name: 'a row, if another one is older',
@@ -1671,8 +1671,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a new record at the end of a list of the newest',
     file: 'src/proof/windows.ts',
-    line: '  return !isNew && run.list',
-    instead: '  return run.list',
+    line: '  return !isNew && unshown',
+    instead: '  return unshown',
     test: 'test/proof/prove.test.ts',
     name: 'a record that is new',
   },

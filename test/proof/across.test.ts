@@ -26,7 +26,7 @@ function listWithTie(count: number, from: number, length: number): Entry[] {
 
 /** Reads across the records of a key, and tells whether windows cover a key then. */
 function coveredAfter(service: Service, tie: { from: number; to: number; key: number }) {
-  const run = new Reading({ ...facts, unshown: () => [] });
+  const run = new Reading(facts);
   play(run.ask([{ index: 0, size: 20 }]), { list: service.list, identity: 'content' });
   const keys = { from: tie.key, to: tie.key, isFromIn: true, isToIn: true };
   play(readAcross(run, order, { ...tie, keys }, false), service);
@@ -55,7 +55,7 @@ test('pages that are read across say nothing of a record before them that moves 
 
 test('pages count as read together only if the total was the same all the while', () => {
   const list = counted(100);
-  const run = new Reading({ ...facts, unshown: () => [] });
+  const run = new Reading(facts);
   const [one, other, between] = [2, 3, 0].map(index => ({ index, size: 20 }));
   const pages = [one, other].filter(page => page !== undefined);
   const ask = (...some: (typeof one)[]) =>

@@ -1,6 +1,6 @@
 import { overlapOf } from '../../src/proof/plan.ts';
 import { type Proof, prove } from '../../src/proof/prove.ts';
-import type { Asking, ListFacts } from '../../src/proof/reading.ts';
+import type { Asking, ListFacts, UnshownRow } from '../../src/proof/reading.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 
 /** A record of a made-up list. Its content is its text and, if the list has no ids, tells it from others. */
@@ -26,6 +26,8 @@ export interface Service {
   readonly isCutAtTotal?: boolean;
   /** The number of pages that it states; none if it is left out. */
   readonly pageCountOf?: (ask: Ask) => number;
+  /** The mirror's rows that no answer leaves room for; none if it is left out. */
+  readonly unshown?: () => readonly UnshownRow[];
 }
 
 /** Plays a part of a proof against a service, and returns what it proved with all that was asked for. */
@@ -34,6 +36,10 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
   let tick = 0;
   let step = asking.next();
   while (step.done !== true) {
+    if (step.value.kind !== 'pages') {
+      step = asking.next({ kind: 'unshown', rows: service.unshown?.() ?? [] });
+      continue;
+    }
     const answers: Answer[] = [];
     for (const ask of step.value.pages) {
       asked.push(ask);
@@ -70,7 +76,7 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
       });
       if (step.value.stop(answers.at(-1) as Answer)) break;
     }
-    step = asking.next(answers);
+    step = asking.next({ kind: 'pages', answers });
   }
   return { result: step.value, asked };
 }
@@ -80,7 +86,10 @@ export const counted = (count: number, from = 0): Entry[] =>
   Array.from({ length: count }, (_, at) => ({ key: (from + at) * 100, content: from + at + 1 }));
 
 /** What `prove` says of a service, with all that it asked for. */
-export function proven(service: Service, some: Partial<ListFacts> = {}): { result: Proof; asked: Ask[] } {
+export function proven(
+  service: Service,
+  { unshown, ...some }: Partial<ListFacts & Pick<Service, 'unshown'>> = {},
+): { result: Proof; asked: Ask[] } {
   const facts: ListFacts = {
     identity: service.identity,
     largest: 20,
@@ -88,8 +97,8 @@ export function proven(service: Service, some: Partial<ListFacts> = {}): { resul
     learnt: null,
     run: 1,
     totalBefore: service.list.length,
-    unshown: () => [],
     ...some,
   };
+  if (unshown !== undefined) Object.assign(service, { unshown });
   return play(prove(facts), service);
 }

@@ -43,12 +43,15 @@ export function playIncremental(
     newestKey,
     newestCount: known.filter(({ key }) => key === newestKey).length,
     count: known.length,
-    added: () => settled().addedCount,
   });
   let tick = 0;
   let isOlderNew = false;
   let step = asking.next();
   while (step.done !== true) {
+    if (step.value.kind !== 'pages') {
+      step = asking.next({ kind: 'added', count: settled().addedCount });
+      continue;
+    }
     const answers = step.value.pages.map((ask): Answer => {
       world.change();
       const { records, total: stated } = world.answer(ask);
@@ -69,7 +72,7 @@ export function playIncremental(
       served.set(answer, records);
       return answer;
     });
-    step = asking.next(answers);
+    step = asking.next({ kind: 'pages', answers });
   }
   if (step.value.kind === 'full') return { kind: 'full', rows, isOlderNew };
   const { rows: shown, unshown } = settled();

@@ -106,18 +106,19 @@ export function playNight(
     planned: planned ?? [],
     isSettled: options.isSettled === true && mirror.rows.size > 0 && older.length === 0,
     totalBefore,
-    unshown(pages) {
-      joined = pages;
-      return settled().unshown;
-    },
   };
   const asking = courseOf(core, facts, options);
   let step = asking.next();
   while (step.done !== true) {
+    if (step.value.kind !== 'pages') {
+      if (step.value.kind === 'unshown') joined = step.value.joined;
+      step = asking.next({ kind: 'unshown', rows: settled().unshown });
+      continue;
+    }
     const answers = answering.answersTo(step.value);
     step = answering.hasEnded
       ? asking.throw(new core.EndedEarly('the reading ended early', answers))
-      : asking.next(answers);
+      : asking.next({ kind: 'pages', answers });
   }
   const { verdict: found, answers, rows, unproven } = step.value;
   const { hasEnded, served } = answering;
@@ -272,5 +273,5 @@ function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: Night
 function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAddress[]): Asking<Proof> {
   const run = new core.Reading(facts);
   yield* run.ask(script, { stop: () => false });
-  return core.proofOf(run, core.verdictByKey(run), true);
+  return yield* core.proofOf(run, core.verdictByKey(run), true);
 }
