@@ -24,6 +24,7 @@ const allowedRooms = table({
   version: '',
   'time-slice': '',
   errors: '',
+  findings: 'proof',
   schema: 'store/tables',
   config: 'contract errors',
   contract: '',
@@ -31,11 +32,11 @@ const allowedRooms = table({
   service: 'contract errors printable',
   proof: 'contract',
   publish: 'contract errors store/read',
-  sync: 'contract errors proof store/file store/tables store/write',
-  'store/tables': 'contract errors',
+  sync: 'contract errors findings proof store/file store/tables store/write',
+  'store/tables': 'contract errors proof',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'contract errors store/receipts store/tables version',
-  'store/write': 'audit contract errors proof store/file store/receipts store/tables time-slice',
+  'store/write': 'audit contract errors findings proof store/file store/receipts store/tables time-slice',
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',
   'store/copies': 'contract errors store/file store/receipts store/tables store/verify version',
@@ -47,7 +48,7 @@ const allowedRooms = table({
 });
 
 /** Imports that can only be of types. */
-const typesOnly = ['publish → store/read'];
+const typesOnly = ['publish → store/read', 'findings → proof', 'store/tables → proof'];
 
 /** Packages that only some rooms can use. */
 const packageRooms = table({

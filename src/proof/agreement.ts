@@ -1,4 +1,5 @@
 import { Groups } from './cover.ts';
+import type { Finding } from './findings.ts';
 import { orderOf } from './order.ts';
 import { type PlainReading, readPlainly } from './plain-reading.ts';
 import type { Asking, Reading, Verdict } from './reading.ts';
@@ -12,17 +13,14 @@ import {
   type PageItems,
   type Shown,
 } from './window.ts';
-import { twinsReason } from './windows.ts';
 
 /** Complete readings of which two in a row have to agree. */
 const readingsMax = 4;
 /** Whole readings that have to show one order: so a record has to be hidden that often. */
 const wholeMin = 3;
-const unstableReason =
-  'the order is not stable: pages repeat some records and skip others; the service should sort by a second, unique key, too';
 
-/** Plain readings of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `reason` says why windows fail. */
-export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict> {
+/** Plain readings of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `findings` say why windows fail. */
+export function* proveByAgreement(run: Reading, findings: readonly Finding[]): Asking<Verdict> {
   const { largest, totalBefore } = run.list;
   const sizes = [largest, ...run.otherSizes].slice(0, wholeMin);
   const readings: PlainReading[] = [];
@@ -30,7 +28,7 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
   // The first page was asked for already.
   const first = run.heard.length === 1 ? [...run.heard] : [];
   for (let sizeNo = 0; readings.length < readingsMax; sizeNo++) {
-    const again = sizeNo === 0 && run.heard.length <= 1 ? null : reason;
+    const again = sizeNo === 0 && run.heard.length <= 1 ? null : findings;
     const isOtherwise = readings.length % 2 === 1;
     const size = run.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
     // The first reading goes to the end, whatever happens: everything that is listed is then seen.
@@ -46,7 +44,7 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
     readings.push(reading);
     if (run.failed.length > 0) break;
     if (doAgree(readings, run.hasOneSize || sizes.length < wholeMin))
-      return { rule: 'agreement', isProven: true, reason: null, repeated: joinedOf(reading) };
+      return { rule: 'agreement', isProven: true, findings: [], repeated: joinedOf(reading) };
     isUnstable ||= isOrderUnstable(readings);
     // The first sync reads on, because each reading shows some of what the others skip.
     if (isUnstable && totalBefore !== null) break;
@@ -54,21 +52,22 @@ export function* proveByAgreement(run: Reading, reason: string): Asking<Verdict>
       const ends = readings.slice(-2);
       const isSeen = () => keyOrderOf(run)?.direction === 'up' || ends.some(each => isQuiet(each, run)); // guard: a last page of readings that was cut
       if (!isSeen()) yield* run.ask([{ index: 0, size: largest }]);
-      if (isSeen()) return { rule: 'agreement', isProven: true, reason: null };
+      if (isSeen()) return { rule: 'agreement', isProven: true, findings: [] };
     }
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
-      return { rule: 'order', isProven: true, reason: null };
+      return { rule: 'order', isProven: true, findings: [] };
   }
   const now = readings.at(-1) as PlainReading;
   const isPageNoIgnored =
     readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
-  const differ = now.repeated.count > 0 ? twinsReason : 'two readings differ';
-  const why = isUnstable ? unstableReason : (now.problem ?? differ);
+  const differ = now.repeated.count > 0 ? 'records_repeated' : 'changes_too_fast';
+  const why = isUnstable ? { code: 'order_unstable' as const } : (now.problem ?? { code: differ });
+  const others = findings.filter(({ code }) => code !== why.code);
   // An id that is twice in the list keeps the version of its row.
   const last = readings.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
   const repeated = last?.isIdTwice ? { repeated: joinedOf(last) } : {};
-  return { rule: 'agreement', isProven: false, reason: `${reason}; ${why}`, isPageNoIgnored, ...repeated };
+  return { rule: 'agreement', isProven: false, findings: [...others, why], isPageNoIgnored, ...repeated };
 }
 
 const pagesOf = ({ pages }: Pick<PlainReading, 'pages'>): PageItems[] => pages.map(({ page }) => page);

@@ -1,4 +1,5 @@
 import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
+import type { Finding } from './findings.ts';
 import { sizesMax } from './plan.ts';
 import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
 import {
@@ -25,7 +26,7 @@ export interface PlainReading {
   /** All its answers, also those beyond that end. */
   readonly answers: readonly Answer[];
   /** Why it is not complete; null if all pages fit one total. */
-  readonly problem: string | null;
+  readonly problem: Finding | null;
   /** Whether each page fits its own total, and the last one ends the list by it. */
   readonly isWhole: boolean;
   /** The records that are on several of its pages. */
@@ -38,7 +39,7 @@ export interface PlainReading {
 
 interface ReadingOptions {
   readonly isSecondLook?: boolean;
-  readonly again?: string | null;
+  readonly again?: readonly Finding[] | null;
   /** If the service has one page size, its pages are asked for by a size that it ignores, so that they have other addresses. */
   readonly isOtherwise?: boolean;
   /** Whether it ends as soon as a total changes, because it can then prove nothing. */
@@ -110,9 +111,9 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
   const last = pages.at(-1);
   const isEnd = last !== undefined && last.total === endOf(last);
   const { repeated, twice } = repeatsIn(pages, run);
+  const firstAgain: Finding = { code: 'page_number_ignored', asked: alikeMin, answered: null };
   const oddity =
-    wrong[0]?.wrong?.reason ??
-    (isPointless ? 'each page has the same records' : (oddityIn(answers) ?? deducedIn(answers, run)));
+    wrong[0]?.wrong?.finding ?? (isPointless ? firstAgain : (oddityIn(answers) ?? deducedIn(answers, run)));
   const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
   if (isSizeRefused && isIgnored) run.ignoresSizes = false;
   return {
@@ -142,26 +143,27 @@ function hasOneRecord({ page: { records } }: Answer): boolean {
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
 /** The totals of a reading, if they differ. A page that fell beyond the end counts: a record can have moved to one that was read before. */
-function totalsOf(answers: readonly Answer[]): string | null {
+function totalsOf(answers: readonly Answer[]): Finding | null {
   const first = answers[0]?.total ?? 0;
   const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer) || beginOf(answer) < first; // guard: a list that got shorter
   const totals = answers.filter(isCounted).map(({ total }) => total);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
-  return least < most ? `totalRecordCount was ${least} and ${most} in one reading` : null;
+  return least < most ? { code: 'totals_differ', least, most } : null;
 }
 
 /** Why pages do not fit their own totals, or the end that they state. */
-function oddityIn(answers: readonly Answer[]): string | null {
+function oddityIn(answers: readonly Answer[]): Finding | null {
+  const said = ({ index, total, page }: Answer) => ({ total, page: index + 1, records: page.count });
   const odd = answers.find(answer => isInside(answer) && checkTotal(answer) !== 'agrees');
-  if (odd !== undefined)
-    return `page ${odd.index + 1} has ${odd.page.count} records, which does not fit totalRecordCount ${odd.total}`;
+  if (odd !== undefined) return { code: 'page_contradicts_total', ...said(odd) };
   const isMore = (answer: Answer) =>
     !isInside(answer) && answer.page.count > 0 && !isOldPage(answer, answers);
-  return answers.some(isMore) ? 'a page beyond totalRecordCount has records' : null;
+  const more = answers.find(isMore);
+  return more === undefined ? null : { code: 'records_beyond_total', ...said(more) };
 }
 
 /** Why the total of a reading of one page that is not full is no count; null if nothing says so. */
-function deducedIn(answers: readonly Answer[], run: Reading): string | null {
+function deducedIn(answers: readonly Answer[], run: Reading): Finding | null {
   const [only, ...behind] = answers;
   if (
     only === undefined ||
@@ -174,7 +176,7 @@ function deducedIn(answers: readonly Answer[], run: Reading): string | null {
   const counts = [...behind, ...run.heard.filter(answer => isFull(answer) && !answer.isRecalled)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;
-  return `page 1 has ${only.page.count} records and a totalRecordCount of ${only.total}, and another page one of ${other.total}`;
+  return { code: 'total_is_no_count', kind: 'deduced', total: other.total, ends: [only.total] };
 }
 
 /** Beyond the end some services send the last page, or the first one, once more. */
@@ -182,20 +184,21 @@ function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean
   return answers.some(other => other.index < index && areSameRecords([other.page], [page]));
 }
 
-/** The records that are on more than one page; with an id that is in the list twice, in words. */
+/** The records that are on more than one page, and the ids that are in the list twice. */
 function repeatsIn(answers: readonly Answer[], { list }: Reading) {
   const first = new Map<number, Answer>();
   const onTwo = new Set<number>();
-  let twice: string | null = null;
+  const ids = new Set<number>();
   for (const answer of answers)
     for (const [at, record] of answer.page.records.entries()) {
       const before = first.get(record);
       if (before === undefined) first.set(record, answer);
       else if (before !== answer) onTwo.add(record);
-      if (before !== undefined && list.identity === 'id')
-        twice ??= `id ${answer.page.keys[at]} is in the list twice`;
+      if (before !== undefined && list.identity === 'id') ids.add(answer.page.keys[at] as number);
     }
   const items = onTwo.size === 0 ? [] : itemsOf(answers.map(({ page }) => page));
   const those = items.filter(({ page, at }) => onTwo.has(page.records[at] as number));
+  const [id] = ids;
+  const twice: Finding | null = id === undefined ? null : { code: 'id_twice', id, count: ids.size };
   return { repeated: joinPages(those, list.identity), twice };
 }

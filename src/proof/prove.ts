@@ -2,6 +2,7 @@ import { joinReadings, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { checkTotal, countedAnswers, isFull, sizesServed } from './claims.ts';
 import { type KeyWindows, openRanges, type Window } from './cover.ts';
+import { type Finding, insteadOf } from './findings.ts';
 import { readPlainly } from './plain-reading.ts';
 import {
   type Asking,
@@ -18,7 +19,7 @@ import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
 import { type Retained, retainedOf } from './retained.ts';
 import { areShort, causeInTotals, copiesIn } from './totals.ts';
-import { type Answer, addressText, allKeys, countsOf, keysOf, type PageAddress } from './window.ts';
+import { type Answer, addressText, allKeys, beginOf, countsOf, keysOf, type PageAddress } from './window.ts';
 import { isWholeButForWitness, partsMax, proveByWindows, verdictByKey, verdictOf, weigh } from './windows.ts';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
@@ -30,8 +31,8 @@ export interface Proof {
   readonly retained: Retained | null;
   /** The pages that ties had a part in planning; null if they had none. */
   readonly planned: readonly PageAddress[] | null;
-  /** Why the list is not proven, or rows of the mirror could not be decided; null if neither is so. */
-  readonly unproven: string | null;
+  /** Why the list is not proven, or rows of the mirror could not be decided; none if neither is so. */
+  readonly findings: readonly Finding[];
 }
 
 /** Second looks by windows, and complete readings, for rows that would go. A list that moves is looked at more often. */
@@ -46,7 +47,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
   try {
     let verdict = yield* withFront(run, yield* proveByWindows(run));
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(run, verdict))) {
-      const plain = yield* proveByAgreement(run, verdict.reason as string);
+      const plain = yield* proveByAgreement(run, verdict.findings);
       const other = plain.isProven ? plain : yield* closeGaps(run);
       if (other.isProven) verdict = other;
       else if (verdict.rule === 'agreement') verdict = plain;
@@ -56,7 +57,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
     if (!(error instanceof EndedEarly)) throw error;
     // A window says what it says, whether or not others follow.
     yield* run.look();
-    return yield* proofOf(run, { ...verdictOf(run), isProven: false, reason: error.message }, false);
+    return yield* proofOf(run, { ...verdictOf(run), isProven: false, findings: [error.finding] }, false);
   }
 }
 
@@ -138,7 +139,7 @@ export function* confirm(run: Reading, found: Verdict): Asking<Proof> {
         if (!run.hasOneSize) verdict = yield* weigh(run);
         if (verdict.rule === 'agreement') {
           // A page of a second look can be the first that is out of order.
-          verdict = yield* proveByAgreement(run, verdict.reason as string);
+          verdict = yield* proveByAgreement(run, verdict.findings);
           isReadAgain = verdict.isProven;
         }
         continue;
@@ -169,7 +170,10 @@ export function* proofOf(run: Reading, found: Verdict, isReadAgain: boolean): As
   const cause = found.isProven ? null : causeInTotals(heard);
   const copies = cause === null ? copiesIn(heard) : null;
   // Both answers for a removal could be of an old copy, and a reading of two copies is of no one moment.
-  const verdict = copies === null ? { ...found, reason: cause ?? found.reason } : ofCopies(found, copies);
+  const why = cause ?? (copies && { code: 'copies_differ' as const, totals: copies, count: null });
+  const findings = why === null ? found.findings : insteadOf(found.findings, why);
+  const verdict: Verdict =
+    copies === null ? { ...found, findings } : { rule: found.rule, isProven: false, findings };
   const unshown = yield* askUnshown([...run.joined, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = heard.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
@@ -191,25 +195,29 @@ export function* proofOf(run: Reading, found: Verdict, isReadAgain: boolean): As
   const retained = retainedOf(run, verdict, gone, fates.length - gone.length);
   const rows = fates.map(row => (retained?.rows.has(row) ? { ...row, fate: 'undecided' as const } : row));
   const planned = run.plan.byTies;
-  return { verdict, answers: heard, rows, retained, planned, unproven: whyUnproven() };
+  return { verdict, answers: heard, rows, retained, planned, findings: whyUnproven() };
 
-  function whyUnproven(): string | null {
-    const others = failed.length > 1 ? `; and ${failed.length - 1} more` : '';
-    if (failed[0] !== undefined) return `page_failed: ${failed[0].wrong?.reason}${others}`;
-    if (!verdict.isProven) return verdict.reason;
-    const left = rows.filter(({ fate }) => fate !== 'gone').length;
-    if (left === 0) return null;
-    const count = left === 1 ? '1 record of the mirror was' : `${left} records of the mirror were`;
-    if (isSuddenlyEmpty)
-      return `${count} not shown, because the list is empty all at once; the next run decides if it is empty then, too`;
-    if (unshown.some(({ key }) => key <= oldestListed))
-      return `${count} not shown and stay, because the service seems to list only its newest ${total}: its total stands still while records come and go`;
+  function whyUnproven(): readonly Finding[] {
+    if (failed.length > 0) return insteadOf(verdict.findings, failedPages(failed, list.largest));
+    if (!verdict.isProven) return verdict.findings;
+    const count = rows.filter(({ fate }) => fate !== 'gone').length;
+    if (count === 0) return [];
+    if (isSuddenlyEmpty) return [{ code: 'list_emptied', count }];
+    if (unshown.some(({ key }) => key <= oldestListed)) return [{ code: 'newest_only', total, count }];
     if (retained?.why === 'copy')
-      return `${count} not shown and stay: totalRecordCount was ${retained.counted} and ${retained.other}, so answers can be from copies of the list that differ; a full run in which it does not move removes them`;
-    if (retained?.why === 'filled')
-      return `${count} not shown and stay: they are the newest, and the list grew while it was read, so it can be one that is being filled again; the next full run decides`;
-    return `${count} not shown, and could not be looked for a second time`;
+      return [{ code: 'copies_differ', totals: [retained.counted, retained.other], count }];
+    return [{ code: retained?.why === 'filled' ? 'list_refilled' : 'not_confirmed', count }];
   }
+}
+
+/** So many numbers of failed pages are named. */
+const failedNamedMax = 20;
+
+/** The pages of the list's own size in which something fails for good. */
+function failedPages(failed: readonly Answer[], pageSize: number): Finding {
+  const pages = new Set(failed.map(answer => Math.floor(beginOf(answer) / pageSize) + 1));
+  const named = [...pages].slice(0, failedNamedMax);
+  return { code: 'page_failed', pages: named, count: pages.size, pageSize };
 }
 
 /** The answers that a proof rests on. If readings prove it, one of an earlier run counts if it alone shows as many of some record. */
@@ -221,11 +229,6 @@ export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verd
       most.set(record, Math.max(count, most.get(record) ?? 0));
   const isAlone = ([record, count]: readonly [number, number]) => count > (most.get(record) ?? 0); // guard: records that only an earlier run has shown
   return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOf([page])].some(isAlone));
-}
-
-function ofCopies({ rule }: Verdict, [one, other]: readonly [number, number]): Verdict {
-  const reason = `answers come from copies of the list that differ: totalRecordCount is ${one} and ${other} in turn`;
-  return { rule, isProven: false, reason };
 }
 
 /**

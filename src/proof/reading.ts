@@ -1,5 +1,6 @@
 import { isContradicted, isShort } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
+import type { Finding } from './findings.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan } from './plan.ts';
 import { asItsRow } from './settle.ts';
@@ -23,7 +24,7 @@ export interface Batch {
   readonly pages: readonly Ask[];
   readonly stop: (answer: Answer) => boolean;
   /** Why the list is read once more from its first page; null if it is not. */
-  readonly again: string | null;
+  readonly again: readonly Finding[] | null;
   /** Whether answers of an earlier run do, whose reading ended early. */
   readonly mayRecall: boolean;
   /** Whether it is a part of the pages of a plan, so that the reading can pause behind it. */
@@ -105,8 +106,8 @@ export interface Verdict {
   /** One page shows it all; windows on keys do; two complete readings agree, or have to; some whole readings show one order. */
   readonly rule: 'page' | 'key' | 'agreement' | 'order';
   readonly isProven: boolean;
-  /** Why it is not proven; null if it is. */
-  readonly reason: string | null;
+  /** Why it is not proven; none if it is. */
+  readonly findings: readonly Finding[];
   /** Only by key. */
   readonly windows?: KeyWindows;
   /** The records that are on several pages of a reading, if there are any. */
@@ -116,7 +117,11 @@ export interface Verdict {
 }
 
 /** Windows can't prove the list; plain readings might. */
-export const agreement = (reason: string): Verdict => ({ rule: 'agreement', isProven: false, reason });
+export const agreement = (finding: Finding): Verdict => ({
+  rule: 'agreement',
+  isProven: false,
+  findings: [finding],
+});
 
 /** However a list behaves, a run asks for at most so many times its pages, and some more. */
 const readingsMax = 12;
@@ -128,10 +133,12 @@ const emptyPagesMax = 20;
 
 /** A reading ends before its proof does: it took too many requests, or something keeps it from going on, with the answers that had come. */
 export class EndedEarly extends Error {
+  readonly finding: Finding;
   readonly answers: readonly Answer[];
 
-  constructor(reason: string, answers: readonly Answer[] = []) {
-    super(reason);
+  constructor(finding: Finding, answers: readonly Answer[] = []) {
+    super(finding.code);
+    this.finding = finding;
     this.answers = answers;
   }
 }
@@ -276,7 +283,7 @@ export class Reading {
     const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
     this.#count += pages.length;
     if (this.#count > requestsMin + readingsMax * Math.ceil(listed / largest))
-      throw new EndedEarly('the list changes faster than it can be read');
+      throw new EndedEarly({ code: 'changes_too_fast' });
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
       return { index, size, sent, isSecondLook, isBeyond };

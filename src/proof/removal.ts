@@ -41,9 +41,10 @@ export interface RemovalGuard {
 /** Up to this many removals are always allowed: a small list can change by half and more. */
 const removalsAlwaysAllowed = 20;
 
-/** Whether a run can remove rows that are gone: `gone` of the `settledCount` rows of the last settled run. Newer rows do not count. */
-export function mayRemove(gone: number, settledCount: number, { shareMax, allowAny }: RemovalGuard): boolean {
-  return allowAny || gone <= Math.max(removalsAlwaysAllowed, Math.floor(settledCount * shareMax)); // guard: removals
+/** How many rows that are gone a run can remove, of the `settledCount` rows of the last settled run. Newer rows do not count. */
+export function removalsMax(settledCount: number, { shareMax, allowAny }: RemovalGuard): number {
+  const most = Math.max(removalsAlwaysAllowed, Math.floor(settledCount * shareMax));
+  return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
 }
 
 /** The commit gate: before a list is committed, the number and sum of its rows must be those of what was read and of what stays. */

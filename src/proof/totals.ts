@@ -1,35 +1,36 @@
 import { countedAnswers, endShown, isClaim, isContradicted, isFull, isShort, sizesServed } from './claims.ts';
-import { type Answer, addressText, beginOf, endOf, type PageAddress, reachOf } from './window.ts';
+import type { Finding } from './findings.ts';
+import { type Answer, addressText, beginOf, countsOf, endOf, type PageAddress, reachOf } from './window.ts';
 
 // What the totals of a run say together: that they are no counts of the list, or of several copies of it, or that records are missing.
 
 /** Why a list can't be proven, if its totals say so: they are no counts of it; null if they do not. */
-export function causeInTotals(answers: readonly Answer[]): string | null {
+export function causeInTotals(answers: readonly Answer[]): Finding | null {
   const fresh = answers.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
   const full = fresh.filter(isFull);
   const totals = new Set(full.map(({ total }) => total));
   const [one] = full;
-  if (one === undefined) return areShort(answers) ? shortReason : null;
+  if (one === undefined) return areShort(answers) ? shortPages(answers) : null;
   const pages = one.total / one.size;
   const isByPages = totals.size > 1 && full.every(({ total, size }) => total === pages * size); // guard: a total by page size
-  if (isByPages)
-    return `totalRecordCount is that of ${pages} pages, whatever their size: the service seems to count no more than ${pages} pages`;
+  const { total } = one;
+  if (isByPages) return { code: 'total_is_no_count', kind: 'pages', total, pages };
   const short = fresh.filter(answer => isClaim(answer) && full.every(({ total }) => total > answer.total));
   const ends = [...new Set(short.map(({ total }) => total))];
   const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
-  if (areDeduced)
-    return `pages that are not full state totals of ${ends.slice(0, 2).join(' and ')}, where they end, and full pages one of ${one.total}: the service seems to deduce totals from pages that lack records`;
-  if (areShort(answers)) return shortReason;
+  if (areDeduced) return { code: 'total_is_no_count', kind: 'deduced', total, ends: ends.slice(0, 2) };
+  if (areShort(answers)) return shortPages(answers);
   const furthest = Math.max(...full.map(endOf));
   const isKept = totals.size === 1 && furthest >= one.total + one.size; // guard: a limit that is kept in the total
-  if (isKept)
-    return `totalRecordCount is ${one.total} in each answer, and full pages are behind it, up to ${furthest} at least: the service seems to keep a limit in its total`;
-  return null;
+  return isKept ? { code: 'total_is_no_count', kind: 'limit', total, shown: furthest } : null;
 }
 
 /** Why a list can't be proven whose pages come short. */
-export const shortReason =
-  'pages have fewer records than their size, before the end: the service seems to leave out of pages what the token may not see, or to cut the rows of a join';
+export function shortPages(answers: readonly Answer[]): Finding {
+  const pageCount = Math.max(...answers.map(answer => answer.pageCount ?? 0));
+  const total = Math.max(...answers.map(answer => answer.total));
+  return { code: 'pages_short', pageCount, total, shown: countsOf(answers.map(({ page }) => page)).size };
+}
 
 /** Whether pages at two addresses come short, however often they are asked for, although other answers show records behind them. */
 export function areShort(answers: readonly Answer[]): boolean {
@@ -63,13 +64,12 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
 }
 
 /** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */
-export function miscount(answers: readonly Answer[], records: number): string | null {
+export function miscount(answers: readonly Answer[], shown: number): Finding | null {
   const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
   const [least, most] = [Math.min(...totals), Math.max(...totals)];
-  if (records >= least - moved) return null; // guard: as many rows as records
-  const stated = least === most ? least : `${least} to ${most}`;
-  return `its pages have shown ${records} records, but the service states a total of ${stated}`;
+  if (shown >= least - moved) return null; // guard: as many rows as records
+  return { code: 'total_exceeds_records', total: least, most, shown };
 }
 
 /** A limit of records that a service lists or counts is a multiple of one of these. */

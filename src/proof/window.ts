@@ -11,6 +11,7 @@
 // Together they cover every key, and each shares a record with the next, so that no piece is between two windows. A record on none of them
 // was not listed all the time. docs/proof.md has the rule, and what slack and strays do to a window (*Almost in order*).
 
+import type { Finding } from './findings.ts';
 import type { ShownRecords } from './settle.ts';
 
 /** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
@@ -128,7 +129,7 @@ export interface Ask extends PageAddress {
 /** What is wrong with an answer: it is of another size or another page than was asked for, or the page fails for good. */
 export interface Wrong {
   readonly kind: 'size' | 'page' | 'failed';
-  readonly reason: string;
+  readonly finding: Finding;
 }
 
 /** One answer of the run. */

@@ -1,6 +1,7 @@
 import { areTwinsApart, readAcross } from './across.ts';
 import { checkTotal, countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
 import { openRanges, windowsOf } from './cover.ts';
+import type { Finding } from './findings.ts';
 import { orderOf } from './order.ts';
 import { Plan } from './plan.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type Verdict,
 } from './reading.ts';
 import { pagesAcross, repairsOf } from './repairs.ts';
-import { pagesAtEnd, shortReason } from './totals.ts';
+import { pagesAtEnd, shortPages } from './totals.ts';
 import { type Answer, allKeys, endOf, type PageAddress, reachOf } from './window.ts';
 import { isOnePageWhole, newestClaim, pageOfOlderClaim, pageOfWitness, pagesOfOnePage } from './witnesses.ts';
 
@@ -34,31 +35,26 @@ const probedShare = 1 / 5;
 /** If repairs take so many times the pages that they follow, two plain readings are cheaper. */
 const repairsShare = 1.5;
 
-/** Why identical records are not counted. */
-export const twinsReason = 'identical records are on two pages';
-const witnessReason =
-  'the end of the list was shown by one answer alone: the list changes faster than it can be read, or totals are deduced from pages that are not full';
-const cutReason = 'the service sends pages of another size than it was asked for';
-const costlyReason = 'more records share a time than pages overlap by';
-
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(run: Reading): Asking<Verdict> {
   const { learnt, largest } = run.list;
-  const oddityOf = (answer: Answer): string | null => {
+  const oddityOf = (answer: Answer): Finding | null => {
     const { index, size, page } = answer;
-    if (isWrong(answer)) return answer.wrong?.reason as string;
-    if (page.count > size && isFull(answer)) return cutReason;
+    if (answer.wrong !== null && isWrong(answer)) return answer.wrong.finding;
+    if (page.count > size && isFull(answer))
+      return { code: 'page_size_ignored', asked: size, served: page.count };
     const isFirst = index > 0 && page.count >= size && page.count > 1;
     return isFirst && page.digest === run.heard[0]?.page.digest
-      ? 'a page of the list is the first one again'
+      ? { code: 'page_number_ignored', asked: index + 1, answered: null }
       : null;
   };
   const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
+  const tooLong: Finding = { code: 'ties_too_long', records: run.list.overlap };
   let needed = 0;
   let shift: number | null = null;
   for (let batch = 0; ; batch++) {
     if (batch < 2) run.plan = planOf(run, () => shift);
-    if (batch === 1 && run.plan.to(run.extent) !== null && areTiesCostly(run)) return agreement(costlyReason);
+    if (batch === 1 && run.plan.to(run.extent) !== null && areTiesCostly(run)) return agreement(tooLong);
     if (batch === 2) needed = run.plan.to(run.extent)?.length ?? 0;
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
     const probed = Math.max(probedMin, Math.floor(needed * probedShare));
@@ -69,7 +65,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
     const came = yield* run.ask(missing, { stop: isOdd, mayRecall: true, isPart });
     const odd = came.map(oddityOf).find(each => each !== null);
     if (odd != null) return agreement(odd);
-    if (batch === 2 && probed < needed / 2 && isCostly(run)) return agreement(costlyReason);
+    if (batch === 2 && probed < needed / 2 && isCostly(run)) return agreement(tooLong);
     const [first] = run.heard;
     if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* run.ask([first]);
@@ -77,7 +73,7 @@ export function* proveByWindows(run: Reading): Asking<Verdict> {
       const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
       // Windows say what they say. Without a key, readings show all that can be seen.
       if (run.heard.every(isCut) && orderOf(run.heard, learnt, largest) === null)
-        return agreement(shortReason);
+        return agreement(shortPages(run.heard));
     }
     if (batch === 0) yield* lookAgainAtOnePage(run);
     shift = shiftBy(run, came) ?? shift;
@@ -141,7 +137,7 @@ function* lookAgainAtOnePage(run: Reading): Asking<void> {
 /** What the answers so far prove without plain readings. */
 export function verdictOf(run: Reading): Verdict {
   return isOnePageWhole(run.heard, run.onePage)
-    ? { rule: 'page', isProven: true, reason: null }
+    ? { rule: 'page', isProven: true, findings: [] }
     : verdictByKey(run);
 }
 
@@ -150,24 +146,19 @@ export function verdictByKey(run: Reading): Verdict {
   const { heard, failed, list } = run;
   const isKnown = (end: Answer) => isEndKnown(end, run);
   const windows = windowsOf(heard, list.learnt, list.identity, 'witnessed', isKnown);
-  if (windows === null) return agreement('a page is out of order');
+  if (windows === null) return agreement({ code: 'not_in_order' });
   const odd = countedAnswers(heard).findLast(answer => checkTotal(answer) === 'contradicts');
-  const reason =
+  const finding: Finding =
     odd === undefined
-      ? 'the pages do not cover all keys: the list changes faster than it can be read'
-      : wrongTotalReason(odd.total, endShown(heard));
+      ? { code: 'changes_too_fast' }
+      : { code: 'end_not_shown', total: odd.total, end: endShown(heard) };
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
-  if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, reason, windows };
+  if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, findings: [finding], windows };
   // One of two records of one identity can be a stray: then no page need show both, and plain readings must count them.
   const mayBeStrays = windows.strays > 0; // guard: strays that are twins
-  if (mayBeStrays && areTwinsApart(heard, list.overlap + windows.stretch)) return agreement(twinsReason);
-  return { rule: 'key', isProven: true, reason: null, windows };
-}
-
-/** The two numbers, the likely cause, and whom to ask. */
-function wrongTotalReason(total: number, end: number): string {
-  const cause = total > end ? 'count records that it does not list' : 'give an old total';
-  return `the end of the list was not shown: totalRecordCount says ${total}, and the last page ends at ${end}; the service seems to ${cause}: ask those who run it, if this stays`;
+  if (mayBeStrays && areTwinsApart(heard, list.overlap + windows.stretch))
+    return agreement({ code: 'records_repeated' });
+  return { rule: 'key', isProven: true, findings: [], windows };
 }
 
 /**
@@ -217,7 +208,10 @@ export function* weigh(run: Reading): Asking<Verdict> {
       const older = claim && witnesses % 2 === 1 ? pageOfOlderClaim(claim, run.heard) : null;
       const page = older ?? (claim && pageOfWitness(claim, run.heard, run.list, run.isUsed));
       if (page == null || witnesses++ >= witnessTriesMax) {
-        if (run.isWitnessMissed) return { ...verdict, reason: witnessReason };
+        if (run.isWitnessMissed) {
+          const end = claim === null ? endShown(run.heard) : endOf(claim);
+          return { ...verdict, findings: [{ code: 'end_not_shown', total: end, end }] };
+        }
         run.isWitnessMissed = true;
         continue;
       }
@@ -228,7 +222,7 @@ export function* weigh(run: Reading): Asking<Verdict> {
     // If the last page is full, the list might go on, whatever the totals say.
     const reached = run.heard.filter(isFull).map(endOf);
     const needed = run.isReadPlainly ? [] : run.plan.to(Math.max(run.extent, ...reached));
-    if (needed === null) return agreement('pages are too small for a plan of pages that overlap');
+    if (needed === null) return agreement({ code: 'pages_too_small', size: run.list.largest });
     const missing = needed.filter(page => !run.isUsed(page));
     if (missing.length > 0 && further++ < pagesBeyondMax) {
       yield* run.ask(missing);

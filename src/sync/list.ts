@@ -1,4 +1,6 @@
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
+import { sentenceOf, sentencesOf } from '../findings.ts';
+import { type Finding, insteadOf } from '../proof/findings.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { answersInUse, type Proof, prove } from '../proof/prove.ts';
@@ -131,9 +133,9 @@ async function write(
 ): Promise<{ readonly kind: 'written'; readonly synced: SyncedList } | Refused> {
   const { progress, context, removals } = run;
   const { endedBy } = progress;
-  const conclude = (unproven: string | null, applied: Applied) =>
+  const conclude = (isProven: boolean, applied: Applied) =>
     run.conclude({
-      ...ended(progress.mode, unproven, applied),
+      ...ended(progress.mode, isProven, applied),
       readSince: read.readSince,
       ...(endedBy && endOf(endedBy)),
     });
@@ -194,12 +196,12 @@ async function readGrowth(
   });
   if (end.kind === 'full') return { kind: 'refused', reason: end.reason };
   const old = oldAnswers(end.answers, progress);
-  if (old !== null) return { kind: 'refused', reason: old };
+  if (old !== null) return { kind: 'refused', reason: sentenceOf(old) };
   assertPagesMax(run, Math.ceil((progress.total ?? 0) / pageSize));
   const read = {
     proof: null,
     answers: end.answers,
-    unproven: null,
+    findings: [],
     undecided: 0,
     firstPageNo,
     pageSize,
@@ -253,21 +255,23 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
     isKnown: digest => older.length === 0 && digest in state.pages,
   });
   const proof = asOldAs(progress, await drive(asking, run, page));
-  const { answers, rows, verdict, unproven } = proof;
+  const { answers, rows, verdict, findings } = proof;
   if (verdict.isPageNoIgnored) {
-    const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${verdict.reason}`;
+    const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${sentencesOf(verdict.findings)}`;
     throw new ServiceError('pagination_ignored', message, { retryable: false });
   }
   const hasEndedEarly = progress.endedBy !== null;
-  const isOpen = verdict.rule === 'key' && !verdict.isProven && !unproven?.startsWith('page_failed');
-  if (stage.hasRecalled && isOpen && !hasEndedEarly) return { kind: 'refused', reason: unproven as string };
+  const hasFailed = findings.some(({ code }) => code === 'page_failed');
+  const isOpen = verdict.rule === 'key' && !verdict.isProven && !hasFailed;
+  if (stage.hasRecalled && isOpen && !hasEndedEarly)
+    return { kind: 'refused', reason: sentencesOf(findings) ?? '' };
   const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
   return {
     kind: 'read',
     stage,
     proof,
     answers,
-    unproven,
+    findings,
     undecided,
     firstPageNo,
     pageSize,
@@ -282,20 +286,18 @@ function asOldAs(progress: ListProgress, proof: Proof): Proof {
   const old = oldAnswers(proof.answers, progress);
   if (old === null) return proof; // guard: answers of a cache
   const rows = proof.rows.map(row => ({ ...row, fate: 'undecided' as const }));
-  return { ...proof, rows, unproven: old, verdict: { ...proof.verdict, isProven: false, reason: old } };
+  const findings = insteadOf(proof.findings, old);
+  return { ...proof, rows, findings, verdict: { ...proof.verdict, isProven: false, findings } };
 }
 
 /** Answers that are so much older than the run do not show what is listed now. */
 const oldAnswerMs = 10 * 60_000;
 
 /** Says that a cache answered with pages that are older than the run; null if none did. */
-function oldAnswers(answers: readonly Answer[], { begunAtMs }: ListProgress): string | null {
+function oldAnswers(answers: readonly Answer[], { begunAtMs }: ListProgress): Finding | null {
   const fresh = answers.filter(({ isRecalled }) => !isRecalled);
   const ageMs = begunAtMs - Math.min(...fresh.map(({ at }) => at));
-  if (!(ageMs > oldAnswerMs)) return null;
-  const minutes = Math.round(ageMs / 60_000);
-  const age = minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`;
-  return `a cache answered with pages that are ${age} older than the run (Age); let it pass requests with Cache-Control: no-cache on`;
+  return ageMs > oldAnswerMs ? { code: 'answers_old', ageMs: Math.round(ageMs) } : null;
 }
 
 /** The moment of the oldest answer of a reading, as an ISO date in UTC. */
@@ -303,37 +305,22 @@ function readSince(answers: readonly Answer[], { begunAtMs }: ListProgress): str
   return new Date(Math.min(begunAtMs, ...answers.map(({ at }) => at))).toISOString();
 }
 
-/** How a list ends that was written; `unproven` says why it is not proven. */
-function ended(
-  mode: ListProgress['mode'],
-  unproven: string | null,
-  counts: Applied,
-): Omit<Ending, 'readSince'> {
+/** How a list ends that was written. */
+function ended(mode: ListProgress['mode'], isProven: boolean, applied: Applied): Omit<Ending, 'readSince'> {
   const completeness = mode === 'full' ? 'proven' : 'incremental';
-  const isWhole = unproven === null && counts.rejected === 0 && counts.removalsWithheld === 0;
-  const { rejected } = counts;
-  const unread =
-    rejected === 0 ? null : `${rejected} ${rejected === 1 ? 'record' : 'records'} could not be read`;
-  const reasons = [unproven, unread, whyWithheld(counts)].filter(each => each !== null);
   return {
-    ...counts,
-    status: isWhole ? 'completed' : 'partial',
-    completeness: unproven === null ? completeness : 'unproven',
+    ...applied,
+    status: applied.reasons.length === 0 ? 'completed' : 'partial',
+    completeness: isProven ? completeness : 'unproven',
     error: null,
-    reason: reasons.join('; ') || null,
+    reason: sentencesOf(applied.reasons),
   };
-}
-
-function whyWithheld({ removalsWithheld, rejected }: Applied) {
-  if (removalsWithheld === 0) return null;
-  if (rejected > 0)
-    return 'removals were withheld: a missing record might be one that could not be read, or more would go than DOCMIRROR_MAX_REMOVALS allows';
-  return 'removals were withheld because they are more than DOCMIRROR_MAX_REMOVALS allows';
 }
 
 /** How an error ends a list, also a fault of docmirror itself. */
 function failed(error: unknown): Ending {
   return {
+    reasons: [],
     ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
     ...{ completeness: null, reason: null, checksum: null, readSince: null },
     newFields: [],

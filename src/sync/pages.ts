@@ -1,6 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
+import type { Finding } from '../proof/findings.ts';
 import { type Ask, beginOf, type Wrong } from '../proof/window.ts';
 import type { ServedSize } from '../store/write/memory.ts';
 
@@ -172,22 +173,23 @@ function sizeOf({ items, pagination }: Page): number {
   return Math.max(1, isWholeList || count === 0 ? pageSize : Math.min(pageSize, count));
 }
 
-/** A page that came; or none, because the list has none there, or for a reason. */
+/** A page that came; or none, because the list has none there, or for a reason. `failure` is that of a page that fails for good. */
 export interface Fetched {
   readonly page: Page | null;
   readonly wrong: Wrong | null;
+  readonly failure?: ServiceError;
 }
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
 /** Why a page of another size says nothing. */
-export const wrongSize: Wrong = {
+export const wrongSize = (asked: number, served: number | null): Wrong => ({
   kind: 'size',
-  reason: 'the service does not serve pages of the size that it was asked for',
-};
+  finding: { code: 'page_size_ignored', asked, served },
+});
 
 const noPage: Fetched = { page: null, wrong: null };
-const noSize: Fetched = { page: null, wrong: wrongSize };
+const noSize = ({ sent, size }: Ask): Fetched => ({ page: null, wrong: wrongSize(sent ?? size, null) });
 
 /** Makes a function that gets a page, or finds out why there is none. It throws a ServiceError if more than this page is refused. */
 export function pageGetter(
@@ -222,14 +224,14 @@ export function pageGetter(
   }
 
   return async (ask, signal) => {
-    if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize;
+    if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);
     try {
       return { page: await request(ask, signal, triesOfOne), wrong: null };
     } catch (error) {
       if (isRefusal(error)) {
         // A service that knows no other size says so twice; a page can also be missing for a moment.
         if (ask.sent !== null && error.code === 'not_found') return await askAgain(ask, signal);
-        if (ask.sent !== null) return noSize;
+        if (ask.sent !== null) return noSize(ask);
         if (ask.isBeyond) return noPage;
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
       return await explain(ask, error, signal);
@@ -241,7 +243,7 @@ export function pageGetter(
       return { page: await request(ask, signal), wrong: null };
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      return noSize;
+      return noSize(ask);
     }
   }
 
@@ -254,10 +256,10 @@ export function pageGetter(
       if (isRefusal(other) && !isOwnSize) return null;
       throw other;
     });
-    if (head === null) return noSize;
+    if (head === null) return noSize(ask);
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
     if (isRefusal(error) && (isPast || error.code === 'not_found')) return noPage;
-    if (error.isBare && !isOwnSize) return noSize;
+    if (error.isBare && !isOwnSize) return noSize(ask);
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
     try {
@@ -265,8 +267,9 @@ export function pageGetter(
     } catch (again) {
       const isOfPage = again instanceof ServiceError && ['server_error', 'refused'].includes(again.code);
       if (!isOfPage) throw again;
-      const page = `page ${firstPageNo + ask.index} (${ask.size} a page)`;
-      return { page: null, wrong: { kind: 'failed', reason: `${page} can't be read: ${again.message}` } };
+      const pages = [Math.floor(beginOf(ask) / pageSize) + 1];
+      const finding: Finding = { code: 'page_failed', pages, count: 1, pageSize };
+      return { page: null, wrong: { kind: 'failed', finding }, failure: again };
     }
   }
 }

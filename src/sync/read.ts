@@ -2,6 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { CancelledError, ServiceError } from '../errors.ts';
+import { sentencesOf } from '../findings.ts';
+import type { Finding } from '../proof/findings.ts';
 import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/reading.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
@@ -74,9 +76,6 @@ export interface ListProgress {
 /** A reading ends itself, so that what it has read is written. */
 export class Pause extends Error {}
 
-const whyEnded = (error: unknown): string =>
-  error instanceof Pause ? 'the reading paused to write what it has read' : 'the reading ended early';
-
 /** At most this many pages of a list can fail for good; the rest is then read all the same. */
 const failedPagesMax = 5;
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
@@ -118,11 +117,15 @@ export async function drive<Result>(
     if (error !== undefined && !(endsReading && progress.mode === 'full')) throw error;
     progress.endedBy = (error ?? null) as ListProgress['endedBy'];
     step =
-      error === undefined
-        ? asking.next({ kind: 'pages', answers })
-        : asking.throw(new EndedEarly(whyEnded(error), answers));
+      error === undefined ? asking.next({ kind: 'pages', answers }) : asking.throw(endedBy(error, answers));
   }
   return step.value;
+
+  function endedBy(error: unknown, answers: readonly Answer[]): EndedEarly {
+    const [records, isPaused] = [stage.seenCount, error instanceof Pause];
+    const { total } = progress;
+    return new EndedEarly({ code: 'ended_early', records, total, isPaused, goesOn: false }, answers);
+  }
 
   /** Whether the reading has got further than the one before it, and took long enough. */
   function isPauseDue(answers: readonly Answer[]): boolean {
@@ -141,7 +144,7 @@ export async function drive<Result>(
     if (again !== null) {
       progress.walks++;
       done = 0;
-      observer.walkAgain(list, again);
+      observer.walkAgain(list, sentencesOf(again) ?? '');
     }
     const reading = new AbortController();
     const either = AbortSignal.any([signal, reading.signal]);
@@ -204,7 +207,7 @@ export async function drive<Result>(
     return { page, wrong: null };
   }
 
-  function enter(ask: Asked, { page, wrong }: Fetched): Answer {
+  function enter(ask: Asked, { page, wrong, failure }: Fetched): Answer {
     const at = ask.at - (page?.ageMs ?? 0);
     const none = {
       ...ask,
@@ -215,7 +218,7 @@ export async function drive<Result>(
       page: noItems,
       oldestNewKeys: [],
     };
-    if (wrong?.kind === 'failed') noteFailed(ask, wrong.reason);
+    if (failure !== undefined) noteFailed(ask, failure);
     if (page === null) return { ...none, wrong };
     const { pagination } = page;
     const read = stage.accept(page, ask, ask.asked);
@@ -230,8 +233,12 @@ export async function drive<Result>(
     if (!isAsked) {
       // If a page that is not full is repeated, the list might have ended, and its total might be too high.
       const isOther = beginOf(ask) < total && count >= ask.size && !isLastWithOrphans(page, firstPageNo);
-      const reason = `asked for page ${pageNo}, the service answered with page ${pagination.pageNo}`;
-      return { ...none, total, wrong: isOther ? { kind: 'page', reason } : null };
+      const finding: Finding = {
+        code: 'page_number_ignored',
+        asked: pageNo,
+        answered: pagination.pageNo,
+      };
+      return { ...none, total, wrong: isOther ? { kind: 'page', finding } : null };
     }
     const isOwn = ask.size === pageSize && ask.sent === null;
     // A size that is ignored in silence is stated as it was asked for.
@@ -240,16 +247,17 @@ export async function drive<Result>(
     const isLast =
       pagination.pageCount === ask.index + 1 && Math.abs(beginOf(ask) + count - total) <= lostMax;
     const isOtherSize = !isOwn && (!isStated || (count > ask.size && !isLast)); // guard: size of the answer
-    if (isOtherSize) return { ...none, total, wrong: wrongSize };
+    if (isOtherSize) return { ...none, total, wrong: wrongSize(ask.sent ?? ask.size, pagination.pageSize) };
     return { ...none, ...read, total, wrong: null };
   }
 
   /** Pages around one that fails can fail with it; others are too many at last. */
-  function noteFailed(page: PageAddress, why: string): void {
+  function noteFailed(page: PageAddress, { message: answer }: ServiceError): void {
     const overlaps = (other: PageAddress) => beginOf(page) < reachOf(other) && beginOf(other) < reachOf(page);
     if (failed.some(overlaps)) return;
     failed.push(page);
     const isLimit = failed.every(each => reachOf(each) > reached);
+    const why = `page ${firstPageNo + page.index} (${page.size} a page) can't be read: ${answer}`;
     const message = isLimit
       ? `no page beyond record ${reached} can be read, so the service seems to have a limit of results, which only those who run it can raise: ${why}`
       : `more than ${failedPagesMax} pages can't be read: ${why}`;

@@ -1140,7 +1140,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a service of one size, against asking for another one again',
     file: 'src/sync/pages.ts',
-    line: 'if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize;',
+    line: 'if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);',
     instead: '',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'costs a list on one page nothing in later nights',

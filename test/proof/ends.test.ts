@@ -122,7 +122,12 @@ test('an end of the newest is not shown by a later one that lacks its last recor
 });
 
 test('a list has too few records by its totals, but for what they moved by', () => {
-  expect(miscount(totals(205, 205), 204)).toMatch(/204.*205/);
+  expect(miscount(totals(205, 205), 204)).toEqual({
+    code: 'total_exceeds_records',
+    total: 205,
+    most: 205,
+    shown: 204,
+  });
   expect(miscount(totals(205, 205), 206)).toBeNull();
   expect(miscount(totals(205, 206, 205), 203)).toBeNull();
 });
@@ -133,7 +138,7 @@ test('a total of an earlier run does not move it', () => {
     { index: 2, size: 20, total: 205 },
     { index: 3, size: 20, total: 205 },
   ]);
-  expect(miscount(answers, 190)).toMatch(/190.*205/);
+  expect(miscount(answers, 190)).toMatchObject({ total: 205, shown: 190 });
 });
 
 /** A list that got a record while it was read: a full page, the page that ends the list, and one that ends it as well. */
@@ -203,15 +208,19 @@ test('totals that are no counts are named', () => {
       { index: 0, size: 20, total: 100 },
       { index: 5, size: 20, total: 100 },
     ]),
-  ).toMatch(/keep a limit/);
+  ).toMatchObject({ kind: 'limit', total: 100, shown: 120 });
   expect(
     cause([
       { index: 0, size: 20, total: 100 },
       { index: 1, size: 19, total: 95 },
     ]),
-  ).toMatch(/5 pages/);
+  ).toMatchObject({ kind: 'pages', pages: 5 });
   const short = (index: number, count: number) => ({ index, size: 20, count, total: index * 20 + count });
-  expect(cause([{ index: 0, size: 20, total: 205 }, short(1, 12), short(2, 15)])).toMatch(/deduce/);
+  expect(cause([{ index: 0, size: 20, total: 205 }, short(1, 12), short(2, 15)])).toMatchObject({
+    kind: 'deduced',
+    total: 205,
+    ends: [32, 55],
+  });
   expect(
     cause([
       { index: 0, size: 20, total: 205 },

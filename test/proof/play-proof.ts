@@ -67,7 +67,9 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
           },
           identity,
         ),
-        wrong: isOther ? { kind: 'size', reason: 'there is one page size' } : null,
+        wrong: isOther
+          ? { kind: 'size', finding: { code: 'page_size_ignored', asked: ask.size, served: 20 } }
+          : null,
         pageCount: service.pageCountOf?.(ask) ?? null,
         oldestNewKeys: items
           .filter(item => service.isNew?.(item) === true)

@@ -33,6 +33,7 @@ const plain: ListOutcome = {
   waitedMs: 0,
   error: null,
   reason: null,
+  reasons: [],
   ignoredFields: [],
   checksum: null,
 };

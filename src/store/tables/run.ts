@@ -13,6 +13,7 @@ import {
   type ValueOf,
   whole,
 } from '../../contract/shapes.ts';
+import type { Finding } from '../../proof/findings.ts';
 
 // How a run is described: how each of its lists ended, how it is recorded and reported.
 
@@ -81,6 +82,7 @@ export const listOutcome = {
 
 /** What is reported of a list and not recorded. */
 export const news = {
+  reasons: list(anyObject<Finding>('a code of docs/troubleshooting.md, and its facts')),
   newFields: list(object(unknownField), 'new ones without a column'),
   restlessFields: list(text(), 'those that differ in most records from what they were before'),
 };

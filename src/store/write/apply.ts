@@ -1,4 +1,6 @@
 import { Sum } from '../../contract/sum.ts';
+import { sentenceOf } from '../../findings.ts';
+import type { Finding } from '../../proof/findings.ts';
 import { passesGate } from '../../proof/removal.ts';
 import { asItsRow, type KnownRow, unreadable } from '../../proof/settle.ts';
 import type { PageItems } from '../../proof/window.ts';
@@ -27,14 +29,14 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
 export async function apply(
   stage: Stage,
   result: Result,
-  conclude: (unproven: string | null, applied: Applied) => ListOutcome,
+  conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
   const { file, list, runId, records, sqlite, sum, haveOthersWritten } = stage.context;
   const { proof } = result;
   const plan = planOf(stage, result);
-  const { settlement, gone, withheld, undecided, unproven } = plan;
-  if (plan.outdated !== null) return refused(plan.outdated);
+  const { settlement, gone, withheld, undecided, findings } = plan;
+  if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
   // An incremental sync rests on the newest records that were known.
   const isThere = (row: number) => stage.records.isThere(row, settlement);
   if (proof === null && stage.before.growth?.newestRows.every(isThere) !== true)
@@ -52,12 +54,12 @@ export async function apply(
     }
     stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
     stage.rejected.write(stage.context, result);
-    const isSure = unproven === null && stage.rejected.count === 0 && withheld === 0;
+    const isSure = findings.length === 0 && stage.rejected.count === 0 && withheld === 0;
     const seen = { pages: stage.pages, names: stage.names.entries, rowsOf };
-    const state = stateAfter(stage.before, { ...result, unproven }, seen, isSure, rows.count);
+    const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
     const journaled = state.journal?.answers.length ?? 0;
-    const outcome = conclude(journaled > 0 ? `${unproven}; the next run goes on from there` : unproven, {
+    const outcome = conclude(findings.length === 0, {
       inserted: rows.count - sum.count + gone.length,
       updated: settlement.edited,
       removed: gone.length,
@@ -65,6 +67,7 @@ export async function apply(
       rejected: stage.rejected.count,
       removalsWithheld: withheld,
       undecided,
+      reasons: reasonsOf(plan, stage.rejected.count, journaled > 0),
       checksum: rows.toString(),
       restlessFields: restless,
       newFields: newFields(stage, proof !== null),
@@ -72,6 +75,19 @@ export async function apply(
     signal.throwIfAborted();
     return { kind: 'written', outcome: records.endList(runId, outcome, rows), journaled };
   });
+}
+
+/** What there is to say of a list that was written; whether the next run goes on with a reading that ended early is known only now. */
+function reasonsOf(
+  { findings, withheld, withheldBy }: Plan,
+  rejected: number,
+  goesOn: boolean,
+): readonly Finding[] {
+  const reasons = findings.map(each => (each.code === 'ended_early' ? { ...each, goesOn } : each));
+  if (rejected > 0) reasons.push({ code: 'record_rejected', count: rejected });
+  if (withheld > 0 && withheldBy !== null)
+    reasons.push({ code: 'removals_withheld', count: withheld, ...withheldBy });
+  return reasons;
 }
 
 /** Forgets the answers of a reading that ended early, because what they say can't be written. */

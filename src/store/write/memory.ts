@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
+import type { Finding } from '../../proof/findings.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import type { Proof } from '../../proof/prove.ts';
 import type { KeysBeyond } from '../../proof/reading.ts';
@@ -87,8 +88,8 @@ export interface ParsedPage {
 export interface ReadList {
   /** Null if only the growing end of the list was read. */
   readonly proof: Proof | null;
-  /** Why the list is not proven; null if it is. */
-  readonly unproven: string | null;
+  /** Why the list is not proven; none if it is. */
+  readonly findings: readonly Finding[];
   readonly firstPageNo: number;
   readonly pageSize: number;
   readonly servedSize: ServedSize | null;
@@ -173,7 +174,7 @@ export function stateAfter(
   isSure: boolean,
   rowCount: number,
 ): Omit<ListState, 'growth'> & { readonly growth: object | null } {
-  const { proof, unproven, firstPageNo, pageSize, servedSize, readSince, journal } = read;
+  const { proof, findings, firstPageNo, pageSize, servedSize, readSince, journal } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   const known = new KnownPages(seen);
   if (journal !== null) {
@@ -185,7 +186,7 @@ export function stateAfter(
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
     return { ...before, growth: null, ...known, journal: next, servedSize };
   }
-  const order = unproven === null ? learntOrder(proof.answers, before.order) : before.order;
+  const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const isGrowing = isSure && isByKey && rowCount > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { sweptAt: readSince, firstPageNo, pageSize } : null;

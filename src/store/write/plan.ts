@@ -1,6 +1,7 @@
 import { identityOf } from '../../contract/record.ts';
+import type { Finding, WithheldWhy } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/reading.ts';
-import { mayRemove, type RemovalGuard } from '../../proof/removal.ts';
+import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
 import type { Answer } from '../../proof/window.ts';
 import type { ReadList } from './memory.ts';
@@ -23,28 +24,30 @@ export interface Plan {
   /** Rows that go, and unshown rows that stay. */
   readonly gone: readonly number[];
   readonly stays: readonly number[];
-  /** How many rows would go if removals were not withheld. */
+  /** How many rows would go if removals were not withheld, and why they are: more than a limit would go, or because of rejections. */
   readonly withheld: number;
+  readonly withheldBy: { readonly why: WithheldWhy; readonly limit: number | null } | null;
   readonly undecided: number;
-  /** Why the list is not proven; null if it is. */
-  readonly unproven: string | null;
+  /** Why the list is not proven; none if it is. */
+  readonly findings: readonly Finding[];
   /** Why what an earlier run has read does not do; null if it does. */
-  readonly outdated: string | null;
+  readonly outdated: Finding | null;
 }
 
 /** Finds what a run does to a list that was read. */
 export function planOf(
   stage: Stage,
-  { proof, answers, undecided, removals, unproven, journal }: Result,
+  { proof, answers, undecided, removals, findings, journal }: Result,
 ): Plan {
   const { context, rejected, records, settlement } = stage;
   const { list, sqlite, table, sum } = context;
   const missing = proof === null ? [] : records.unshown(settlement);
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
-  const isCounted = proof !== null && unproven === null && journal === null && rejected.count === 0;
+  const isCounted = proof !== null && findings.length === 0 && journal === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + settlement.added - missing.length) : null;
-  const going = new Set(mayGo() ? gone : []);
+  const withheldBy = whyWithheld();
+  const going = new Set(short === null && withheldBy === null ? gone : []);
   const kept = gone.length - going.size;
   return {
     settlement,
@@ -53,21 +56,23 @@ export function planOf(
     gone: [...going],
     stays: missing.map(({ id }) => id).filter(id => !going.has(id)),
     withheld: short === null ? kept : 0,
+    withheldBy,
     undecided: undecided + (short === null ? 0 : kept),
-    unproven: unproven ?? short,
+    findings: short === null ? findings : [...findings, short],
     outdated: stage.hasRecalled ? short : null,
   };
 
-  /** Whether rows that are gone can be removed. A rejected record might be one of them, and they might be too many. */
-  function mayGo(): boolean {
-    if (gone.length === 0) return true;
+  /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
+  function whyWithheld(): Plan['withheldBy'] {
+    if (gone.length === 0) return null;
     if (rejected.hasUnreadableNew(sqlite, context.records.last('sure', list.resource)?.runId ?? 0))
-      return false;
+      return { why: 'rejected', limit: null };
     const settled = context.records.last('settled', list.resource);
     // Only rows up to the last settled run count: otherwise the next run could remove all that this one withholds.
     const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
     const count = gone.filter(row => table.read(row).firstSeenRunId <= settledRunId).length;
-    return short === null && mayRemove(count, settled?.recordCount ?? sum.count, removals);
+    const limit = removalsMax(settled?.recordCount ?? sum.count, removals);
+    return count > limit ? { why: 'limit', limit } : null;
   }
 }
 

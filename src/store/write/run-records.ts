@@ -85,7 +85,14 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const { error, ignoredFields, newFields: _new, restlessFields: _restless, ...rest } = outcome;
+    const {
+      error,
+      ignoredFields,
+      reasons: _reasons,
+      newFields: _new,
+      restlessFields: _restless,
+      ...rest
+    } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
     this.#writeList({ runId, ...rest, ...state, ignoredFields: ignoredText(ignoredFields), ...failure });

@@ -1,3 +1,4 @@
+import type { Finding } from '../../../src/proof/findings.ts';
 import type { Proof } from '../../../src/proof/prove.ts';
 import type { Asking, Batch, ListFacts, Verdict } from '../../../src/proof/reading.ts';
 import type { Ties } from '../../../src/proof/ties.ts';
@@ -13,6 +14,14 @@ import type { Journal, JournaledAnswer } from '../../../src/store/write/journal.
 import type * as Core from './core.ts';
 import { type Mirror, settleMirror, writeMirror } from './mirror.ts';
 import type { Pages, WorldRecord } from './records.ts';
+
+const endedEarly: Finding = {
+  code: 'ended_early',
+  records: 0,
+  total: null,
+  isPaused: false,
+  goesOn: false,
+};
 
 /** An answer of the service: some records, and a total. */
 export interface Served {
@@ -117,15 +126,15 @@ export function playNight(
     }
     const answers = answering.answersTo(step.value);
     step = answering.hasEnded
-      ? asking.throw(new core.EndedEarly('the reading ended early', answers))
+      ? asking.throw(new core.EndedEarly(endedEarly, answers))
       : asking.next({ kind: 'pages', answers });
   }
-  const { verdict: found, answers, rows, unproven } = step.value;
+  const { verdict: found, answers, rows, findings } = step.value;
   const { hasEnded, served } = answering;
   const hasRecalled = answers.some(({ isRecalled }) => isRecalled);
   const settlement = settled();
   // If too few rows are left, one of those that would go might be a record that no answer has shown at its new place.
-  const isCounted = unproven === null && !hasEnded;
+  const isCounted = findings.length === 0 && !hasEnded;
   const isShort = isCounted && core.miscount(answers, settlement.rows.length) !== null;
   const isOpen = found.rule === 'key' && !found.isProven;
   if (hasRecalled && !hasEnded && (isOpen || isShort))
@@ -266,7 +275,7 @@ function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: Night
   const run = new core.Reading(facts);
   run.hasOneSize = plain !== 'two sizes';
   run.ignoresSizes = plain !== 'one size';
-  return yield* core.confirm(run, yield* core.proveByAgreement(run, 'it is to be plain'));
+  return yield* core.confirm(run, yield* core.proveByAgreement(run, []));
 }
 
 /** Asks for given pages and for no others. One window is enough here: it must never say that a record is gone that was listed all the time. */
