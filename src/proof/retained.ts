@@ -35,15 +35,18 @@ export function retainedOf(
   if (gone.length === 0) return null;
   const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
   const order = verdict.windows ?? orderOf(heard, list.learnt);
-  const goneBeyond = (key: number) => {
-    const end = { beyond: order === null ? null : key - order.slack };
-    return { end, rows: gone.filter(row => isAtEnd(row, end)) };
+  /** The rows that are at least half of the records from some key on, up to the newest; and how many newer ones are listed. */
+  const goneUpTo = (newest: number) => {
+    if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
+    const keys = keysFrom(fresh, gone).filter(key => key <= newest);
+    const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
+    let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
+    for (const [at, { key }] of sorted.entries()) {
+      while ((keys[listed] ?? key) > key + order.slack) listed++;
+      if (listed <= at + 1) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
+    }
+    return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
-  const newest = newestOf(fresh);
-  const { rows: atEnd } = goneBeyond(
-    order === null ? newest : (leastEndOf(fresh, order.direction) ?? newest),
-  );
-  if (atEnd.length === 0) return null;
 
   const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
   const hasMoved = totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
@@ -52,39 +55,43 @@ export function retainedOf(
     const other = totals.reduce((least, total) => Math.min(least, total));
     const shown = shownOn([...heard, ...joined].map(({ page }) => page));
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
-    if (isCopy) return { why: 'copy', counted, other, rows: new Set(atEnd) };
+    const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up')).rows : [];
+    if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
   }
 
-  // A newer record that is listed shows that the rows before it are gone.
-  const beyond = goneBeyond(newest);
+  const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY);
   const before = list.retained ?? null;
-  const rows = beyond.rows.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
+  const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
   // Requests that are under way together are answered in any order.
   const isRising =
     totals.every((total, at) => total > (totals[at - 1] ?? 0) - copyStepMin) &&
     (totals.at(-1) ?? 0) > (totals[0] ?? 0);
-  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + beyond.rows.length));
-  // If nothing newer is listed, the list rises by rows that were not filled in before.
-  const filled = order === null ? 0 : (totals.at(-1) ?? 0) - (totals[0] ?? 0);
+  const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + atEnd.length));
+  // But for newer ones, the list rises by rows that were not filled in before.
+  const filled = order === null ? 0 : Math.max(0, (totals.at(-1) ?? 0) - (totals[0] ?? 0) - newer);
   const isFilled = isRising && rows.length > 0 && rows.length + filled >= least; // guard: a list that is being filled
-  return isFilled ? { why: 'filled', end: beyond.end, rows: new Set(rows) } : null;
+  return isFilled ? { why: 'filled', end, rows: new Set(rows) } : null;
 }
 
 // Several records can share the newest key.
 const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key >= beyond;
 
-/** The greatest key of the records that answers show. */
-function newestOf(answers: readonly Answer[]): number {
-  const shown = answers.filter(({ page }) => page.count > 0);
-  return shown.reduce((most, { page }) => Math.max(most, page.greatest), Number.NEGATIVE_INFINITY);
+/** The keys of the records that answers show, each once, down to the least key of some rows; the greatest first. */
+function keysFrom(answers: readonly Answer[], rows: readonly UnshownRow[]): Float64Array {
+  const least = rows.reduce((min, { key }) => Math.min(min, key), Number.POSITIVE_INFINITY);
+  const keys = new Map<number, number>();
+  for (const { page } of answers)
+    if (page.greatest > least)
+      for (const [at, key] of page.keys.entries()) if (key > least) keys.set(page.records[at] as number, key);
+  return Float64Array.from(keys.values()).sort().reverse();
 }
 
-/** The same of one answer of the growing end: of the one that shows the fewest; null if there is none. */
-function leastEndOf(answers: readonly Answer[], direction: Direction): number | null {
+/** The greatest key of one answer of the growing end: of the one that shows the fewest; infinite if there is none. */
+function leastEndOf(answers: readonly Answer[], direction: Direction): number {
   const isOfEnd = (answer: Answer) =>
     direction === 'down' ? answer.index === 0 : endOf(answer) === answer.total;
   const ends = answers.filter(answer => answer.page.count > 0 && isOfEnd(answer));
-  return ends.length === 0 ? null : Math.min(...ends.map(answer => newestOf([answer])));
+  return ends.reduce((least, { page }) => Math.min(least, page.greatest), Number.POSITIVE_INFINITY);
 }
 
 /** How many records pages show, each as often as one of them does. */

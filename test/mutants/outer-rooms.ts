@@ -1735,10 +1735,18 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'rows that were retained before',
     file: 'src/proof/retained.ts',
-    line: 'const rows = beyond.rows.filter(row => before === null || !isAtEnd(row, before));',
-    instead: 'const rows = beyond.rows;',
+    line: 'const rows = atEnd.filter(row => before === null || !isAtEnd(row, before));',
+    instead: 'const rows = atEnd;',
     test: 'test/sync/growing-end.test.ts',
     name: 'and in the next run those that are still gone',
+  },
+  {
+    guards: 'rows before a few late ones',
+    file: 'src/proof/retained.ts',
+    line: 'if (listed <= at + 1)',
+    instead: 'if (listed === 0)',
+    test: 'test/sync/growing-end.test.ts',
+    name: 'loses none of its rows if a new one arrives meanwhile',
   },
   {
     guards: 'a list that is being filled',

@@ -71,6 +71,21 @@ describe('a copy that lags by seven records', () => {
   });
 });
 
+test.each(orders)('a copy keeps no row from staying that shows later ones: %s first', async order => {
+  await using folder = await memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  let first = Number.POSITIVE_INFINITY;
+  const query = (rows: readonly TableRow[], { n }: { n: number }) => {
+    const late = new Set(rows.toSorted((a, b) => b.at - a.at).slice(2, 8));
+    return n >= first && n !== first + 1 ? rows.filter(row => !late.has(row)) : rows;
+  };
+  await using service = await new BusyTable({ order, count: 120, query }).listen();
+  await passOrdinaryNight(path, service, 3);
+  first = service.asked.length + 1;
+  const { code, outcome } = await passNight(path, service);
+  expect({ code, removed: outcome.removed }).toEqual({ code: 3, removed: 0 });
+});
+
 describe('rows that really go from the growing end', () => {
   test.each(orders.slice(0, 2))('while the list is read stay for one run: %s first', async order => {
     await using folder = await memoryFolder();
@@ -153,4 +168,19 @@ describe('a table that is being filled again', () => {
       expect(rowsOf(path)).toHaveLength(count);
     },
   );
+
+  test.each(orders)('loses none of its rows if a new one arrives meanwhile: %s first', async order => {
+    await using folder = await memoryFolder();
+    const path = join(folder.path, 'mirror.sqlite');
+    let filled = Number.POSITIVE_INFINITY;
+    const query = (rows: readonly TableRow[]) =>
+      rows.filter(({ reference }) => reference <= filled || reference > 100);
+    await using service = await new BusyTable({ order, count: 100, query }).listen();
+    await passOrdinaryNight(path, service, 3);
+    filled = 70;
+    service.insert();
+    service.beforeAnswer = () => filled++;
+    const { outcome } = await passNight(path, service);
+    expect(outcome).toMatchObject({ completeness: 'unproven', inserted: 1, removed: 0 });
+  });
 });

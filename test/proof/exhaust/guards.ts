@@ -103,6 +103,7 @@ export const guardsOfLongLists: readonly string[] = [
   'neighbours share a record',
   'rows that an earlier total counted',
   'rows that were retained before',
+  'rows before a few late ones',
   'a list that is being filled',
   'a list on one page that got shorter',
   'two ends that were cut',
