@@ -13,6 +13,10 @@ const copyStepMin = 3;
 /** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
 const filledMin = 10;
 const filledShare = 1 / 10;
+/** For each of these rows so many later records can be listed, because they have just arrived, or the copy got them first. */
+const lateShare = { copy: 1 / 2, filled: 1 / 10 } as const;
+/** If later ones are listed, this share of all rows that would go has to be at the end of a list that is being filled. */
+const atEndShare = 3 / 4;
 
 /** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
 export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
@@ -35,15 +39,15 @@ export function retainedOf(
   if (gone.length === 0) return null;
   const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
   const order = verdict.windows ?? orderOf(heard, list.learnt);
-  /** The rows that are at least half of the records from some key on, up to the newest; and how many newer ones are listed. */
-  const goneUpTo = (newest: number) => {
+  /** The rows at the end, up to the newest, with only a few listed records between them; and how many these are. */
+  const goneUpTo = (newest: number, share: number) => {
     if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
     const keys = keysFrom(fresh, gone).filter(key => key <= newest);
     const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
     let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
     for (const [at, { key }] of sorted.entries()) {
       while ((keys[listed] ?? key) > key + order.slack) listed++;
-      if (listed <= at + 1) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
+      if (listed <= share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
     }
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
@@ -55,11 +59,11 @@ export function retainedOf(
     const other = totals.reduce((least, total) => Math.min(least, total));
     const shown = shownOn([...heard, ...joined].map(({ page }) => page));
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
-    const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up')).rows : [];
+    const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up'), lateShare.copy).rows : [];
     if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
   }
 
-  const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY);
+  const { end, rows: atEnd, newer } = goneUpTo(Number.POSITIVE_INFINITY, lateShare.filled);
   const before = list.retained ?? null;
   const rows = atEnd.filter(row => before === null || !isAtEnd(row, before)); // guard: rows that were retained before
   // Requests that are under way together are answered in any order.
@@ -69,7 +73,9 @@ export function retainedOf(
   const least = Math.max(filledMin, filledShare * ((totals.at(-1) ?? 0) + atEnd.length));
   // But for newer ones, the list rises by rows that were not filled in before.
   const filled = order === null ? 0 : Math.max(0, (totals.at(-1) ?? 0) - (totals[0] ?? 0) - newer);
-  const isFilled = isRising && rows.length > 0 && rows.length + filled >= least; // guard: a list that is being filled
+  // Rows that have gone from everywhere are also gone from the end.
+  const areThere = newer === 0 || atEnd.length >= atEndShare * gone.length;
+  const isFilled = isRising && areThere && rows.length > 0 && rows.length + filled >= least; // guard: a list that is being filled
   return isFilled ? { why: 'filled', end, rows: new Set(rows) } : null;
 }
 

@@ -134,6 +134,18 @@ describe('rows that really go from the growing end', () => {
   });
 });
 
+test('rows that go from everywhere go at once, also from the growing end', async () => {
+  await using folder = await memoryFolder();
+  const path = join(folder.path, 'mirror.sqlite');
+  await using service = await new BusyTable({ count: 230 }).listen();
+  await passOrdinaryNight(path, service, 3);
+  for (let place = 229; place >= 0; place--) if (place > 209 || place % 8 > 0) service.remove(1, place);
+  const last = service.asked.length;
+  service.beforeAnswer = (table, { n }) => (n === last + 2 ? table.insert() : undefined);
+  const { outcome } = await passOrdinaryNight(path, service, 6, { allowMassRemoval: true });
+  expect(outcome).toMatchObject({ inserted: 1, removed: 203 });
+});
+
 describe('a table that is being filled again', () => {
   const sizes = orders.slice(0, 2).flatMap(order => [90, 130, 600].map(count => ({ order, count })));
 
