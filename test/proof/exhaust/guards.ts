@@ -137,7 +137,11 @@ export const guards: readonly Guard[] = [
     instead: '    true;',
     world: served('ids, cut sizes, deduced total'),
   },
-  { name: 'a reading of one page', instead: '', world: served('unseen order, filter, deduced total') },
+  {
+    name: 'a reading of one page',
+    instead: '',
+    world: { ...served('unseen order, byte cap, deduced total'), plain: 'one size' },
+  },
   {
     name: 'a total of a page that is not full',
     instead: '  const other = counts.find(() => false);',
