@@ -1,6 +1,7 @@
+import type { Across, AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
-import type { Across, Asking, Reading } from './reading.ts';
+import type { Asking } from './questions.ts';
 import { pagesAcross, type Tie } from './repairs.ts';
 import { type Answer, areSameRecords, beginOf, inOrder, isIn, itemsOf, joinPages } from './window.ts';
 
@@ -9,50 +10,51 @@ const sizesAtOnce = 2;
 
 /**
  * Reads records that share a key across pages, until those of two sizes show the same (*If exports share a time* in docs/proof.md). It asks
- * for pages of two more sizes at most, and returns for how many; of none if that does not help.
+ * for pages of two more sizes at most; of none if that does not help.
  */
-export function* readAcross(run: Reading, order: KeyOrder, tie: Tie, isSecondLook: boolean): Asking<number> {
-  let [count, sizes] = [0, 0];
-  for (const size of sizesFor(run, tie, isSecondLook)) {
-    const pages = pagesAcross(tie, size, run.total);
-    const heard = isSecondLook ? null : run.together(pages);
-    if (heard === null && (sizes++ === sizesAtOnce || run.hasOneSize)) break;
-    if (heard === null) count += pages.length;
-    const came = heard ?? (yield* run.ask(pages, { isSecondLook }));
-    if (came.length === pages.length && joinAcross(run, order, tie, came)) break;
+export function* readAcross(
+  log: AnswerLog,
+  order: KeyOrder,
+  tie: Tie,
+  look: { readonly isSecondLook: boolean; readonly isRepair?: boolean },
+): Asking<void> {
+  const { isSecondLook } = look;
+  let sizes = 0;
+  for (const size of sizesFor(log, tie, isSecondLook)) {
+    const pages = pagesAcross(tie, size, log.total);
+    const heard = isSecondLook ? null : log.together(pages);
+    if (heard === null && (sizes++ === sizesAtOnce || log.hasOneSize)) break;
+    const came = heard ?? (yield* log.ask(pages, look));
+    if (came.length === pages.length && joinAcross(log, order, tie, came)) break;
   }
-  return count;
 }
 
 /** Joins the pages of readings that do not overlap, at keys whose records two of them show alike. */
-export function joinReadings(run: Reading, order: KeyOrder, ties: readonly Tie[]): void {
+export function joinReadings(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]): void {
   for (const tie of ties)
-    for (const size of [run.list.largest, ...run.otherSizes]) {
-      const heard = run.together(pagesAcross(tie, size, run.total));
-      if (heard !== null && joinAcross(run, order, tie, heard)) break;
+    for (const size of [log.list.largest, ...log.otherSizes]) {
+      const heard = log.together(pagesAcross(tie, size, log.total));
+      if (heard !== null && joinAcross(log, order, tie, heard)) break;
     }
 }
 
 /** Notes what pages of one size show of records that share a key. If those of another size show the same, they count as one answer. */
-function joinAcross(run: Reading, order: KeyOrder, tie: Tie, came: readonly Answer[]): boolean {
-  const now = acrossOf(run, order, tie, came);
+function joinAcross(log: AnswerLog, order: KeyOrder, tie: Tie, came: readonly Answer[]): boolean {
+  const now = acrossOf(log, order, tie, came);
   if (now === null) return false;
   const name = `${tie.keys.from} ${tie.keys.to}`;
-  const before = run.across.get(name) ?? [];
+  const before = log.across(name);
   // Pages that have come already say nothing new.
   if (before.some(({ size, answer }) => size === now.size && answer.asked === now.answer.asked)) return false;
   const isSame = ({ size, within }: Across) => size !== now.size && areSameRecords([within], [now.within]);
   const doAgree = now.answer.isSecondLook || before.some(isSame); // guard: two readings across agree
-  run.across.set(name, [...before, now]);
-  if (!doAgree) return false;
-  run.heard.push(now.answer);
-  run.joined.push(now.answer);
-  return true;
+  log.merge(name, now, doAgree);
+  return doAgree;
 }
 
 /** The sizes to read by, the best ones first: those with the fewest pages. A second look has one that this run has not used. */
 function sizesFor(
-  { list, total, otherSizes, isUsed }: Reading,
+  { list, total, otherSizes, isUsed }: AnswerLog,
   tie: Tie,
   isSecondLook: boolean,
 ): readonly number[] {
@@ -73,7 +75,7 @@ function sizesFor(
 
 /** What pages of one size show together of records that share a key; null if they are not of one moment. */
 function acrossOf(
-  run: Reading,
+  log: AnswerLog,
   { direction, slack, strays }: KeyOrder,
   tie: Tie,
   answers: readonly Answer[],
@@ -90,7 +92,7 @@ function acrossOf(
   // A record between two of these pages can be a slack behind one that is a slack behind these keys.
   const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
-  const { identity } = run.list;
+  const { identity } = log.list;
   const items = itemsOf(came.map(answer => answer.page));
   const page = joinPages(items, identity);
   if (page.slack(direction, strays) > slack) return null;

@@ -1,8 +1,10 @@
 import { Groups } from './cover.ts';
 import type { Finding } from './findings.ts';
+import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
 import { type PlainReading, readPlainly } from './plain-reading.ts';
-import type { Asking, Reading, Verdict } from './reading.ts';
+import type { Asking } from './questions.ts';
+import type { Verdict } from './verdict.ts';
 import {
   type Answer,
   areSameRecords,
@@ -20,20 +22,20 @@ const readingsMax = 4;
 const wholeMin = 3;
 
 /** Plain readings of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `findings` say why windows fail. */
-export function* proveByAgreement(run: Reading, findings: readonly Finding[]): Asking<Verdict> {
-  const { largest, totalBefore } = run.list;
-  const sizes = [largest, ...run.otherSizes].slice(0, wholeMin);
+export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]): Asking<Verdict> {
+  const { largest, totalBefore } = log.list;
+  const sizes = [largest, ...log.otherSizes].slice(0, wholeMin);
   const readings: PlainReading[] = [];
   let isUnstable = false;
   // The first page was asked for already.
-  const first = run.heard.length === 1 ? [...run.heard] : [];
+  const first = log.answers.length === 1 ? [...log.answers] : [];
   for (let sizeNo = 0; readings.length < readingsMax; sizeNo++) {
-    const again = sizeNo === 0 && run.heard.length <= 1 ? null : findings;
+    const again = sizeNo === 0 && log.answers.length <= 1 ? null : findings;
     const isOtherwise = readings.length % 2 === 1;
-    const size = run.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
+    const size = log.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
     // The first reading goes to the end, whatever happens: everything that is listed is then seen.
-    const isCut = readings.length > 0 && run.hasOneSize && keyOrderOf(run) === null;
-    const reading = yield* readPlainly(run, size, {
+    const isCut = readings.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
+    const reading = yield* readPlainly(log, size, {
       again,
       isOtherwise,
       isCut,
@@ -42,20 +44,20 @@ export function* proveByAgreement(run: Reading, findings: readonly Finding[]): A
     // From here on all readings are by the largest size, at its own address.
     if (reading.isSizeRefused && (isOtherwise || size !== largest)) continue;
     readings.push(reading);
-    if (run.failed.length > 0) break;
-    if (doAgree(readings, run.hasOneSize || sizes.length < wholeMin))
+    if (log.failed.length > 0) break;
+    if (doAgree(readings, log.hasOneSize || sizes.length < wholeMin))
       return { rule: 'agreement', isProven: true, findings: [], repeated: joinedOf(reading) };
     isUnstable ||= isOrderUnstable(readings);
     // The first sync reads on, because each reading shows some of what the others skip.
     if (isUnstable && totalBefore !== null) break;
-    if (run.hasOneSize && doAgreeToNewest(readings, run)) {
+    if (log.hasOneSize && doAgreeToNewest(readings, log)) {
       const ends = readings.slice(-2);
-      const isSeen = () => keyOrderOf(run)?.direction === 'up' || ends.some(each => isQuiet(each, run)); // guard: a last page of readings that was cut
-      if (!isSeen()) yield* run.ask([{ index: 0, size: largest }]);
+      const isSeen = () => keyOrderOf(log)?.direction === 'up' || ends.some(each => isQuiet(each, log)); // guard: a last page of readings that was cut
+      if (!isSeen()) yield* log.ask([{ index: 0, size: largest }]);
       if (isSeen()) return { rule: 'agreement', isProven: true, findings: [] };
     }
     const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
-    if (whole.length >= wholeMin && !run.hasOneSize && showStableOrder(whole, run))
+    if (whole.length >= wholeMin && !log.hasOneSize && showStableOrder(whole, log))
       return { rule: 'order', isProven: true, findings: [] };
   }
   const now = readings.at(-1) as PlainReading;
@@ -105,22 +107,22 @@ function isOrderUnstable(readings: readonly PlainReading[]): boolean {
 }
 
 /** The order of the list's keys, if all pages show one without exceptions. */
-function keyOrderOf({ heard, list }: Reading) {
-  const fresh = heard.filter(({ isRecalled }) => !isRecalled);
+function keyOrderOf({ answers, list }: AnswerLog) {
+  const fresh = answers.filter(({ isRecalled }) => !isRecalled);
   const order = orderOf(fresh, list.learnt);
   return order === null || order.slack > 0 || order.strays > 0 ? null : order;
 }
 
 /** Whether the last two readings agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */
-function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boolean {
-  const order = keyOrderOf(run);
+function doAgreeToNewest(readings: readonly PlainReading[], log: AnswerLog): boolean {
+  const order = keyOrderOf(log);
   const [before, now] = readings.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
     return false;
   const newest = Math.max(...before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
   if (one == null || other == null) return false;
-  const areTwins = run.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: twins of a list that grows
+  const areTwins = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: twins of a list that grows
   const areSame =
     one.records.length === other.records.length &&
     one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
@@ -130,9 +132,9 @@ function doAgreeToNewest(readings: readonly PlainReading[], run: Reading): boole
 }
 
 /** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */
-function isQuiet({ pages }: PlainReading, { heard }: Reading): boolean {
+function isQuiet({ pages }: PlainReading, { answers }: AnswerLog): boolean {
   const last = pages.at(-1);
-  const next = heard.find(({ asked }) => asked > (last?.arrived ?? 0));
+  const next = answers.find(({ asked }) => asked > (last?.arrived ?? 0));
   return last !== undefined && next !== undefined && next.total <= last.total;
 }
 
@@ -162,7 +164,7 @@ function inOneOrder({ pages }: PlainReading, direction: Direction, newest: numbe
 }
 
 /** Whether whole readings show one stable order: *Order* in docs/proof.md. A record that is on two pages of one reading links none. */
-function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Reading): boolean {
+function showStableOrder(readings: readonly (readonly Answer[])[], { list }: AnswerLog): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];
   for (const answers of readings) {

@@ -1,9 +1,10 @@
 import { readAcross } from './across.ts';
 import { countedAnswers } from './claims.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
+import { AnswerLog, type ListFacts } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
-import { type Asking, askAdded, type ListFacts, Reading } from './reading.ts';
+import { type Asking, askAdded } from './questions.ts';
 import { openTies } from './repairs.ts';
 import type { PlaceRange } from './ties.ts';
 import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
@@ -33,44 +34,45 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
   const { identity, order, largest, newestKey, newestCount, count } = list;
   const { direction, slack, stretch, strays } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
-  const run = new Reading({ ...list, learnt: order, run: 0, totalBefore: count });
+  const log = new AnswerLog({ ...list, learnt: order, run: 0, totalBefore: count });
   const newest = inOrder(newestKey - slack, direction);
   const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
   // The newest known records and one before them, or some more if windows have a slack.
   const place = direction === 'down' ? 0 : Math.max(0, count - newestCount - 1 - stretch);
   // Pages come one after the other, so each shows where the next one has to begin.
-  const tieAt = () => (slack > 0 ? null : tieAtEnd(run.heard.at(-1), list.overlap));
+  const tieAt = () => (slack > 0 ? null : tieAtEnd(log.answers.at(-1), list.overlap));
   const plan = new Plan(largest, list.overlap + stretch, { tieAt, from: place });
   const isDone = ({ chains }: KeyWindows) =>
     chains.some(chain => openRanges(chain.windows, within).length === 0);
   let across = 0;
   for (let number = 0; number < growthPagesMax; number++) {
     const page = plan.at(number);
-    const last = run.heard.at(-1);
+    const last = log.answers.at(-1);
     const isPastEnd = last !== undefined && last.page.count < last.size;
     if (page === null || isPastEnd) return full('the pages do not reach a known record');
-    const [answer] = yield* run.ask([page]);
+    const [answer] = yield* log.ask([page]);
     if (answer === undefined || answer.wrong !== null) return full('the service answered with another page');
     // The total has to be that of the mirror with what is new, so an end needs no other witness.
-    const endsAt = run.heard.length;
-    let windows = windowsOf(run.heard, order, identity, 'claimed');
+    const endsAt = log.answers.length;
+    let windows = windowsOf(log.answers, order, identity, 'claimed');
     if (windows !== null && !isDone(windows) && across < plan.unheld && across < acrossMax) {
       // No page has all records of a time inside.
       across = plan.unheld;
-      for (const tie of openTies(windows, run.total)) yield* readAcross(run, windows, tie, false);
-      windows = windowsOf(run.heard, order, identity, 'claimed');
+      for (const tie of openTies(windows, log.total))
+        yield* readAcross(log, windows, tie, { isSecondLook: false });
+      windows = windowsOf(log.answers, order, identity, 'claimed');
     }
     if (windows === null) return full('a page is out of order');
     // A stray can be new and have any key.
     const isOlder = ({ oldestNewKeys }: Answer) => (oldestNewKeys[strays] ?? newestKey) < newestKey - slack;
-    const isNewBelow = run.heard.some(isOlder); // guard: new records are newer
+    const isNewBelow = log.answers.some(isOlder); // guard: new records are newer
     if (isNewBelow) return full('a new record is older than the newest known one');
     if (!isDone(windows)) continue;
     // The page at the growing end has seen all new records, but none that came after it.
-    const counted = countedAnswers(run.heard.slice(0, endsAt));
+    const counted = countedAnswers(log.answers.slice(0, endsAt));
     const end = direction === 'down' ? counted.findLast(({ index }) => index === 0) : counted.at(-1);
     if (count + (yield* askAdded()) !== end?.total) return full('the total says that more has changed'); // guard: total of an incremental sync
-    return { kind: 'done', answers: run.heard };
+    return { kind: 'done', answers: log.answers };
   }
   return full('the new records are on too many pages');
 }

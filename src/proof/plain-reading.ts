@@ -1,7 +1,7 @@
 import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
 import type { Finding } from './findings.ts';
-import { sizesMax } from './plan.ts';
-import { type Asking, askedAgain, pagesBeyondMax, type Reading } from './reading.ts';
+import { type AnswerLog, askedAgain, pagesBeyondMax } from './log.ts';
+import type { Asking } from './questions.ts';
 import {
   type Answer,
   areSameRecords,
@@ -49,10 +49,9 @@ interface ReadingOptions {
 }
 
 /** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
-export function* readPlainly(run: Reading, size: number, options: ReadingOptions): Asking<PlainReading> {
+export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptions): Asking<PlainReading> {
   const { isSecondLook = false, isOtherwise = false, isCut = false, known = [] } = options;
-  const isIgnored = isOtherwise && run.hasOneSize && run.ignoresSizes;
-  const sent = isIgnored ? run.list.largest + 1 + ((run.list.run + run.ignoredCount++) % sizesMax) : null;
+  const sent = isOtherwise ? log.ignoredSize : null;
   let { again = null } = options;
   const answers = [...known];
   const wrong: Answer[] = [];
@@ -64,7 +63,7 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
   function* readTo(end: number): Asking<boolean> {
     const pages: PageAddress[] = [];
     for (; next < end; next++) pages.push({ index: next, size });
-    const came = yield* run.ask(pages, { isSecondLook, again, sent, stop: isOver });
+    const came = yield* log.ask(pages, { isSecondLook, again, sent, stop: isOver });
     again = null;
     for (const answer of came) (answer.wrong === null ? answers : wrong).push(answer);
     return wrong.every(isFailed) && !answers.some(isOther);
@@ -79,15 +78,15 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
     goesOn = yield* readTo(count);
     // Before the newest total is looked at: a page that is asked for again can have another one.
     if (goesOn)
-      for (const answer of yield* askedAgain(run, answers, askedAgainShare, { isSecondLook, sent }))
+      for (const answer of yield* askedAgain(log, answers, askedAgainShare, { isSecondLook, sent }))
         if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
-    const stated = () => Math.ceil(run.extent / size);
+    const stated = () => Math.ceil(log.extent / size);
     while (goesOn && next < stated()) goesOn = yield* readTo(stated());
     // If one page is all that there is, a full page of the same records counts it. A total of before can have been greater.
     const [only] = answers;
-    const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, run) !== null;
-    if (goesOn && isOpen && !run.hasOneSize)
-      yield* run.ask([{ index: 0, size: only.page.count }], { isSecondLook });
+    const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, log) !== null;
+    if (goesOn && isOpen && !log.hasOneSize)
+      yield* log.ask([{ index: 0, size: only.page.count }], { isSecondLook });
     // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
     // total can be deduced from it; and if a page before it was not full either.
     const mayGoOn = () => {
@@ -96,7 +95,7 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
       // A full page that shows the whole list has counted it.
       const isWhole = (other: Answer) =>
         isFull(other) && other.index === 0 && other.page.count === other.total && !other.isRecalled;
-      const isCounted = run.heard.some(other => isWhole(other) && other.total === last.total);
+      const isCounted = log.answers.some(other => isWhole(other) && other.total === last.total);
       if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
       return isFull(last) || answers.some(other => other !== last && !isFull(other));
     };
@@ -110,12 +109,11 @@ export function* readPlainly(run: Reading, size: number, options: ReadingOptions
   const pages = answers.filter(isInside);
   const last = pages.at(-1);
   const isEnd = last !== undefined && last.total === endOf(last);
-  const { repeated, twice } = repeatsIn(pages, run);
+  const { repeated, twice } = repeatsIn(pages, log);
   const firstAgain: Finding = { code: 'page_number_ignored', asked: alikeMin, answered: null };
   const oddity =
-    wrong[0]?.wrong?.finding ?? (isPointless ? firstAgain : (oddityIn(answers) ?? deducedIn(answers, run)));
+    wrong[0]?.wrong?.finding ?? (isPointless ? firstAgain : (oddityIn(answers) ?? deducedIn(answers, log)));
   const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
-  if (isSizeRefused && isIgnored) run.ignoresSizes = false;
   return {
     pages,
     answers,
@@ -163,7 +161,7 @@ function oddityIn(answers: readonly Answer[]): Finding | null {
 }
 
 /** Why the total of a reading of one page that is not full is no count; null if nothing says so. */
-function deducedIn(answers: readonly Answer[], run: Reading): Finding | null {
+function deducedIn(answers: readonly Answer[], log: AnswerLog): Finding | null {
   const [only, ...behind] = answers;
   if (
     only === undefined ||
@@ -172,8 +170,8 @@ function deducedIn(answers: readonly Answer[], run: Reading): Finding | null {
     behind.some(({ page }) => page.count > 0)
   )
     return null;
-  if (isShownTwice(only, run.heard, run)) return null; // guard: a list on one page that got shorter
-  const counts = [...behind, ...run.heard.filter(answer => isFull(answer) && !answer.isRecalled)];
+  if (isShownTwice(only, log.answers, log)) return null; // guard: a list on one page that got shorter
+  const counts = [...behind, ...log.answers.filter(answer => isFull(answer) && !answer.isRecalled)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;
   return { code: 'total_is_no_count', kind: 'deduced', total: other.total, ends: [only.total] };
@@ -185,7 +183,7 @@ function isOldPage({ index, page }: Answer, answers: readonly Answer[]): boolean
 }
 
 /** The records that are on more than one page, and the ids that are in the list twice. */
-function repeatsIn(answers: readonly Answer[], { list }: Reading) {
+function repeatsIn(answers: readonly Answer[], { list }: AnswerLog) {
   const first = new Map<number, Answer>();
   const onTwo = new Set<number>();
   const ids = new Set<number>();

@@ -1,5 +1,7 @@
+import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
-import type { KeysBeyond, Reading, UnshownRow, Verdict } from './reading.ts';
+import type { UnshownRow } from './questions.ts';
+import type { Verdict } from './verdict.ts';
 import { type Answer, countsOf, type Direction, endOf, type PageItems } from './window.ts';
 
 // Rows at the end where a list grows, which stay although two answers do not show them.
@@ -31,14 +33,14 @@ export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
  * @param staying how many other rows stay that no answer shows.
  */
 export function retainedOf(
-  { list, heard, misplaced, joined }: Reading,
+  { list, answers, misplaced, merged }: AnswerLog,
   verdict: Verdict,
   gone: readonly UnshownRow[],
   staying: number,
 ): Retained | null {
   if (gone.length === 0) return null;
-  const fresh = heard.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
-  const order = verdict.windows ?? orderOf(heard, list.learnt);
+  const fresh = answers.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
+  const order = verdict.windows ?? orderOf(answers, list.learnt);
   /** The rows at the end, up to the newest, with only a few listed records between them; and how many these are. */
   const goneUpTo = (newest: number, share: number) => {
     if (order === null) return { end: { beyond: null }, rows: gone, newer: 0 };
@@ -57,7 +59,7 @@ export function retainedOf(
   if (hasMoved) {
     const counted = totals.reduce((most, total) => Math.max(most, total));
     const other = totals.reduce((least, total) => Math.min(least, total));
-    const shown = shownOn([...heard, ...joined].map(({ page }) => page));
+    const shown = shownOn([...answers, ...merged].map(({ page }) => page));
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
     const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up'), lateShare.copy).rows : [];
     if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };

@@ -1,9 +1,10 @@
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { sentenceOf, sentencesOf } from '../findings.ts';
+import { answersInUse, type Proof } from '../proof/conclude.ts';
 import { type Finding, insteadOf } from '../proof/findings.ts';
 import { type Growth, proveGrowth } from '../proof/growth.ts';
 import { overlapOf } from '../proof/plan.ts';
-import { answersInUse, type Proof, prove } from '../proof/prove.ts';
+import { prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';

@@ -4,7 +4,7 @@ import type { Page, PageSource } from '../contract/page.ts';
 import { CancelledError, ServiceError } from '../errors.ts';
 import { sentencesOf } from '../findings.ts';
 import type { Finding } from '../proof/findings.ts';
-import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/reading.ts';
+import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/questions.ts';
 import type { RemovalGuard } from '../proof/removal.ts';
 import { type Answer, type Ask, beginOf, joinPages, type PageAddress, reachOf } from '../proof/window.ts';
 import { lostMax } from '../proof/witnesses.ts';

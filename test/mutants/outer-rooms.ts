@@ -1662,7 +1662,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a row that is older than the end of a list of the newest',
-    file: 'src/proof/windows.ts',
+    file: 'src/proof/verdict.ts',
     line: '  return !isNew && unshown.every(({ key }) => key > page.least);',
     instead: '  return !isNew;',
     test: 'test/proof/prove.test.ts',
@@ -1670,7 +1670,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a new record at the end of a list of the newest',
-    file: 'src/proof/windows.ts',
+    file: 'src/proof/verdict.ts',
     line: '  return !isNew && unshown',
     instead: '  return unshown',
     test: 'test/proof/prove.test.ts',
@@ -1718,9 +1718,9 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'short pages, and the last one that the service states',
-    file: 'src/proof/reading.ts',
-    line: 'heard.some(isShort)',
-    instead: 'heard.length < 0',
+    file: 'src/proof/log.ts',
+    line: 'answers.some(isShort)',
+    instead: 'answers.length < 0',
     test: 'test/sync/short-pages.test.ts',
     name: 'each fifth, oldest first',
   },
@@ -1775,7 +1775,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a list on one page that got shorter, against a total of before',
     file: 'src/proof/plain-reading.ts',
-    line: '  if (isShownTwice(only, run.heard, run)) return null;',
+    line: '  if (isShownTwice(only, log.answers, log)) return null;',
     instead: '',
     test: 'test/sync/growing-end.test.ts',
     name: 'from a list on one page that gets shorter meanwhile',
@@ -1799,7 +1799,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'the last pages of readings that were cut',
     file: 'src/proof/agreement.ts',
-    line: "keyOrderOf(run)?.direction === 'up' || ends.some(each => isQuiet(each, run));",
+    line: "keyOrderOf(log)?.direction === 'up' || ends.some(each => isQuiet(each, log));",
     instead: 'ends.length > 0;',
     test: 'test/proof/growing-lists.test.ts',
     name: 'between the count and the rows of each page, and pages are cut at that count',

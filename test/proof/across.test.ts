@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAcross } from '../../src/proof/across.ts';
 import { openRanges, windowsOf } from '../../src/proof/cover.ts';
-import { Reading } from '../../src/proof/reading.ts';
+import { AnswerLog } from '../../src/proof/log.ts';
 import { type Ask, isIn } from '../../src/proof/window.ts';
 import { counted, type Entry, play, proven, type Service } from './play-proof.ts';
 
@@ -26,11 +26,11 @@ function listWithTie(count: number, from: number, length: number): Entry[] {
 
 /** Reads across the records of a key, and tells whether windows cover a key then. */
 function coveredAfter(service: Service, tie: { from: number; to: number; key: number }) {
-  const run = new Reading(facts);
+  const run = new AnswerLog(facts);
   play(run.ask([{ index: 0, size: 20 }]), { list: service.list, identity: 'content' });
   const keys = { from: tie.key, to: tie.key, isFromIn: true, isToIn: true };
-  play(readAcross(run, order, { ...tie, keys }, false), service);
-  const open = openRanges(windowsOf(run.heard, order, 'content')?.windows ?? []);
+  play(readAcross(run, order, { ...tie, keys }, { isSecondLook: false }), service);
+  const open = openRanges(windowsOf(run.answers, order, 'content')?.windows ?? []);
   return (key: number) => !open.some(range => isIn(key, range));
 }
 
@@ -55,7 +55,7 @@ test('pages that are read across say nothing of a record before them that moves 
 
 test('pages count as read together only if the total was the same all the while', () => {
   const list = counted(100);
-  const run = new Reading(facts);
+  const run = new AnswerLog(facts);
   const [one, other, between] = [2, 3, 0].map(index => ({ index, size: 20 }));
   const pages = [one, other].filter(page => page !== undefined);
   const ask = (...some: (typeof one)[]) =>

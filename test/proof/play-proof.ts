@@ -1,6 +1,8 @@
+import type { Proof } from '../../src/proof/conclude.ts';
+import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf } from '../../src/proof/plan.ts';
-import { type Proof, prove } from '../../src/proof/prove.ts';
-import type { Asking, ListFacts, UnshownRow } from '../../src/proof/reading.ts';
+import { prove } from '../../src/proof/prove.ts';
+import type { Asking, UnshownRow } from '../../src/proof/questions.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 
 /** A record of a made-up list. Its content is its text and, if the list has no ids, tells it from others. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
-import type { ListFacts } from '../../src/proof/reading.ts';
 import { Ties } from '../../src/proof/ties.ts';
 import { beginOf, type Direction, PageItems, reachOf } from '../../src/proof/window.ts';
 import { Random } from '../../src/sample/random.ts';

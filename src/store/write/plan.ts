@@ -1,6 +1,6 @@
 import { identityOf } from '../../contract/record.ts';
 import type { Finding, WithheldWhy } from '../../proof/findings.ts';
-import type { UnshownRow } from '../../proof/reading.ts';
+import type { UnshownRow } from '../../proof/questions.ts';
 import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
 import type { Answer } from '../../proof/window.ts';

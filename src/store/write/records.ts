@@ -3,7 +3,7 @@ import type { RecordValues } from '../../contract/content.ts';
 import { type Scalar, scalarFields } from '../../contract/lists.ts';
 import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, Sum, writeHash16 } from '../../contract/sum.ts';
-import type { UnshownRow } from '../../proof/reading.ts';
+import type { UnshownRow } from '../../proof/questions.ts';
 import {
   asItsRow,
   type KnownRow,

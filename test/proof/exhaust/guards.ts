@@ -159,7 +159,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'the front again',
-    instead: '    if (verdict.rule === null)',
+    instead: '  if (verdict.rule !== null) return verdict;',
     world: { ...exportedAgain, name: 'ids that fall', isDown: true, recordsMin: 4, changesMax: 3 },
   },
   {

@@ -1,5 +1,5 @@
+import type { Proof } from '../../../src/proof/conclude.ts';
 import type { LearntOrder } from '../../../src/proof/order.ts';
-import type { Proof } from '../../../src/proof/prove.ts';
 import type { KnownRow } from '../../../src/proof/settle.ts';
 import type { Answer, Identity, Shown } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';

@@ -1,7 +1,9 @@
+import type { Proof } from '../../../src/proof/conclude.ts';
 import type { Finding } from '../../../src/proof/findings.ts';
-import type { Proof } from '../../../src/proof/prove.ts';
-import type { Asking, Batch, ListFacts, Verdict } from '../../../src/proof/reading.ts';
+import type { ListFacts } from '../../../src/proof/log.ts';
+import type { Asking, Batch } from '../../../src/proof/questions.ts';
 import type { Ties } from '../../../src/proof/ties.ts';
+import type { Verdict } from '../../../src/proof/verdict.ts';
 import {
   type Answer,
   type Ask,
@@ -272,15 +274,14 @@ class Answering {
 function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: NightOptions): Asking<Proof> {
   if (script !== undefined) return yield* scripted(core, facts, script);
   if (plain === undefined) return yield* core.prove(facts);
-  const run = new core.Reading(facts);
-  run.hasOneSize = plain !== 'two sizes';
-  run.ignoresSizes = plain !== 'one size';
+  const sizes = { hasOne: plain !== 'two sizes', areOthersIgnored: plain !== 'one size' };
+  const run = new core.AnswerLog(facts, sizes);
   return yield* core.confirm(run, yield* core.proveByAgreement(run, []));
 }
 
 /** Asks for given pages and for no others. One window is enough here: it must never say that a record is gone that was listed all the time. */
 function* scripted(core: typeof Core, facts: ListFacts, script: readonly PageAddress[]): Asking<Proof> {
-  const run = new core.Reading(facts);
+  const run = new core.AnswerLog(facts);
   yield* run.ask(script, { stop: () => false });
   return yield* core.proofOf(run, core.verdictByKey(run), true);
 }

@@ -1,8 +1,7 @@
 import { isContradicted, isShort } from './claims.ts';
-import type { KeyWindows } from './cover.ts';
-import type { Finding } from './findings.ts';
 import type { LearntOrder } from './order.ts';
-import { otherSizes, Plan } from './plan.ts';
+import { otherSizes, Plan, sizesMax } from './plan.ts';
+import { type Asking, askPages, askUnshown, type Batch, EndedEarly, type UnshownRow } from './questions.ts';
 import { asItsRow } from './settle.ts';
 import type { Ties } from './ties.ts';
 import {
@@ -17,60 +16,6 @@ import {
   type Shown,
 } from './window.ts';
 import { isKnownPage, type OnePageFacts } from './witnesses.ts';
-
-/** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
-export interface Batch {
-  readonly kind: 'pages';
-  readonly pages: readonly Ask[];
-  readonly stop: (answer: Answer) => boolean;
-  /** Why the list is read once more from its first page; null if it is not. */
-  readonly again: readonly Finding[] | null;
-  /** Whether answers of an earlier run do, whose reading ended early. */
-  readonly mayRecall: boolean;
-  /** Whether it is a part of the pages of a plan, so that the reading can pause behind it. */
-  readonly isPart: boolean;
-}
-
-/**
- * What a part of a proof asks: for pages of the service; for the mirror's rows that no answer leaves room for, where each of `joined` are
- * records of several pages that count as one answer; or how many records the answers have that the mirror does not have, each once.
- */
-export type Question =
-  | Batch
-  | { readonly kind: 'unshown'; readonly joined: readonly Shown[] }
-  | { readonly kind: 'added' };
-
-/** What it is told: answers in the order of their arrival, rows, or a number. */
-export type Reply =
-  | { readonly kind: 'pages'; readonly answers: readonly Answer[] }
-  | { readonly kind: 'unshown'; readonly rows: readonly UnshownRow[] }
-  | { readonly kind: 'added'; readonly count: number };
-
-/** A part of a proof: it yields questions, receives replies, and returns a result. Nothing else comes in. */
-export type Asking<Result> = Generator<Question, Result, Reply>;
-
-/** The mirror's rows that no answer leaves room for. */
-export function* askUnshown(joined: readonly Shown[]): Asking<readonly UnshownRow[]> {
-  const reply = yield { kind: 'unshown', joined };
-  return reply.kind === 'unshown' ? reply.rows : mistaken(reply);
-}
-
-/** How many records the answers so far have that the mirror did not have, each counted once. */
-export function* askAdded(): Asking<number> {
-  const reply = yield { kind: 'added' };
-  return reply.kind === 'added' ? reply.count : mistaken(reply);
-}
-
-function mistaken({ kind }: Reply): never {
-  throw new TypeError(`A question was answered by ${kind}.`);
-}
-
-/** A row that no answer has shown. */
-export interface UnshownRow {
-  readonly id: number;
-  /** NaN if it has none. */
-  readonly key: number;
-}
 
 /** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
 export interface KeysBeyond {
@@ -101,28 +46,6 @@ export interface ListFacts {
   readonly planned?: readonly PageAddress[];
 }
 
-/** How a list is proven, or why it is not. */
-export interface Verdict {
-  /** One page shows it all; windows on keys do; two complete readings agree, or have to; some whole readings show one order. */
-  readonly rule: 'page' | 'key' | 'agreement' | 'order';
-  readonly isProven: boolean;
-  /** Why it is not proven; none if it is. */
-  readonly findings: readonly Finding[];
-  /** Only by key. */
-  readonly windows?: KeyWindows;
-  /** The records that are on several pages of a reading, if there are any. */
-  readonly repeated?: Shown;
-  /** True if all pages were the same. */
-  readonly isPageNoIgnored?: boolean;
-}
-
-/** Windows can't prove the list; plain readings might. */
-export const agreement = (finding: Finding): Verdict => ({
-  rule: 'agreement',
-  isProven: false,
-  findings: [finding],
-});
-
 /** However a list behaves, a run asks for at most so many times its pages, and some more. */
 const readingsMax = 12;
 const requestsMin = 100;
@@ -131,18 +54,6 @@ export const pagesBeyondMax = 20;
 /** The most pages in a row without a record that are read because the service states them. */
 const emptyPagesMax = 20;
 
-/** A reading ends before its proof does: it took too many requests, or something keeps it from going on, with the answers that had come. */
-export class EndedEarly extends Error {
-  readonly finding: Finding;
-  readonly answers: readonly Answer[];
-
-  constructor(finding: Finding, answers: readonly Answer[] = []) {
-    super(finding.code);
-    this.finding = finding;
-    this.answers = answers;
-  }
-}
-
 /** Whether an answer says nothing, and the pages after it need not be asked for. */
 export const isWrong = (answer: Answer): boolean => answer.wrong !== null && answer.wrong.kind !== 'failed';
 
@@ -150,9 +61,13 @@ export const isWrong = (answer: Answer): boolean => answer.wrong !== null && ans
 const partMin = 8;
 const movedMax = 2;
 
+/** How pages are asked for; `isRepair` if they are to close gaps. */
 type AskOptions = Partial<
-  Pick<Ask, 'isSecondLook' | 'sent'> & Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'>
+  Pick<Ask, 'isSecondLook' | 'sent'> &
+    Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
+
+const isOfOtherSize = ({ wrong }: Answer): boolean => wrong?.kind === 'size';
 
 /** Records that share a key, as the pages of one size show them together. */
 export interface Across {
@@ -162,44 +77,34 @@ export interface Across {
   readonly within: PageItems;
 }
 
-/** The answers of a run, and how it asks for more. */
-export class Reading {
+/** What is known of page sizes before a run asks for any. */
+export interface KnownSizes {
+  readonly hasOne: boolean;
+  readonly areOthersIgnored: boolean;
+}
+
+/**
+ * The log of a run: all answers, in the order in which they came, and what they show together. Only two things are written to it: replies
+ * to what is asked for, and notes of what was merged or missed. All else is computed from these.
+ */
+export class AnswerLog {
   readonly list: ListFacts;
-  /** The answers that say something. */
-  readonly heard: Answer[] = [];
-  /** Those that say nothing of their address, but have totals. */
-  readonly misplaced: Answer[] = [];
-  /** Pages that fail for good. */
-  readonly failed: Answer[] = [];
-  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
-  hasOneSize = false;
-  /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
-  ignoresSizes = true;
-  /** Whether the front of a list of the newest was looked at after all other pages, or need not be. */
-  isFrontSeen = false;
-  /** Whether no second answer has shown the end, however often it was looked for. */
-  isWitnessMissed = false;
-  /** Whether it is looked for rows that would go. */
-  isSecondLook = false;
-  /** How many pages were asked for to close gaps; and how many of these before the list was read plainly. */
-  repairs = 0;
-  repairsBefore = 0;
-  /** Whether the list was read by pages that do not overlap, in the place of the plan. */
-  isReadPlainly = false;
-  /** What pages of one size have shown of records that share a key, by their keys. */
-  readonly across = new Map<string, Across[]>();
-  /** How many readings were made by such sizes. */
-  ignoredCount = 0;
-  /** The pages that overlap; the first page shows by how much. */
-  plan: Plan;
-  /** Records that were read across pages, as if they were on one. */
-  readonly joined: Shown[] = [];
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
-  /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
-  unshown: readonly UnshownRow[] | null = null;
+  readonly #sizes: KnownSizes;
+  readonly #said: Answer[] = [];
+  readonly #misplaced: Answer[] = [];
+  readonly #failed: Answer[] = [];
+  readonly #merged: Shown[] = [];
+  readonly #across = new Map<string, readonly Across[]>();
   readonly #used = new Map<string, Answer>();
-  #count = 0;
+  /** The sizes that were asked for and ignored, each by a reading of its own. */
+  readonly #sent = new Set<number>();
+  #plan: Plan;
+  #unshown: readonly UnshownRow[] | null = null;
+  #isWitnessMissed = false;
+  #asked = 0;
+  #repairs = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
   #reached = 0;
@@ -207,10 +112,64 @@ export class Reading {
   #moved = 0;
   readonly #movedBefore = new Map<Answer, number>();
 
-  constructor(list: ListFacts) {
+  constructor(list: ListFacts, sizes: KnownSizes = { hasOne: false, areOthersIgnored: true }) {
     this.list = list;
-    this.plan = new Plan(list.largest, list.overlap);
+    this.#sizes = sizes;
+    this.#plan = new Plan(list.largest, list.overlap);
     this.otherSizes = otherSizes(list.largest, list.run);
+  }
+
+  /** The answers that say something, among them those that are several merged ones. */
+  get answers(): readonly Answer[] {
+    return this.#said;
+  }
+
+  /** Those that say nothing of their address, but have totals. */
+  get misplaced(): readonly Answer[] {
+    return this.#misplaced;
+  }
+
+  /** Pages that fail for good. */
+  get failed(): readonly Answer[] {
+    return this.#failed;
+  }
+
+  /** Records that were read across pages, as if they were on one. */
+  get merged(): readonly Shown[] {
+    return this.#merged;
+  }
+
+  /** The pages that overlap; the first page shows by how much. */
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  /** How many pages were asked for to close gaps. */
+  get repairs(): number {
+    return this.#repairs;
+  }
+
+  /** Whether no second answer has shown the end, however often it was looked for. */
+  get isWitnessMissed(): boolean {
+    return this.#isWitnessMissed;
+  }
+
+  /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
+  get unshown(): readonly UnshownRow[] | null {
+    return this.#unshown;
+  }
+
+  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
+  get hasOneSize(): boolean {
+    return this.#sizes.hasOne || this.#misplaced.some(isOfOtherSize);
+  }
+
+  /** A size that the service ignores, so that its own pages have other addresses; null if it refuses sizes, or that need not be. */
+  get ignoredSize(): number | null {
+    const { largest, run } = this.list;
+    const isRefused = this.#misplaced.some(answer => isOfOtherSize(answer) && answer.sent !== null);
+    if (!this.hasOneSize || !this.#sizes.areOthersIgnored || isRefused) return null;
+    return largest + 1 + ((run + this.#sent.size) % sizesMax);
   }
 
   /** How many records the list has, by the answer that was asked for last. */
@@ -223,9 +182,9 @@ export class Reading {
    * Of these no more than some that follow the last record.
    */
   get extent(): number {
-    const { heard, total, list } = this;
-    const stated = heard.some(isShort) // guard: pages that are short go on to the last one
-      ? Math.max(...heard.map(({ pageCount, size }) => (pageCount ?? 0) * size))
+    const { answers, total, list } = this;
+    const stated = answers.some(isShort) // guard: pages that are short go on to the last one
+      ? Math.max(...answers.map(({ pageCount, size }) => (pageCount ?? 0) * size))
       : 0;
     return Math.max(total, Math.min(stated, this.#reached + emptyPagesMax * list.largest));
   }
@@ -238,7 +197,7 @@ export class Reading {
   /** How many pages can be asked for at once before the list has moved by more than pages have as a margin; infinite if it stands still. */
   get partMax(): number {
     if (!this.isMoving) return Number.POSITIVE_INFINITY;
-    return Math.max(partMin, Math.floor((movedMax * this.heard.length) / this.#moved));
+    return Math.max(partMin, Math.floor((movedMax * this.answers.length) / this.#moved));
   }
 
   /** What is known of a list on one page. */
@@ -251,11 +210,34 @@ export class Reading {
     return { isKnown, hasOneSize, areRowsShown: this.unshown?.length === 0 };
   }
 
+  /** What pages of one size have shown of records that share some keys, before they were merged. */
+  across(keys: string): readonly Across[] {
+    return this.#across.get(keys) ?? [];
+  }
+
+  /** Notes what pages of one size show of records that share some keys, and that they count as one answer if others agree. */
+  merge(keys: string, now: Across, doAgree: boolean): void {
+    this.#across.set(keys, [...this.across(keys), now]);
+    if (!doAgree) return;
+    this.#said.push(now.answer);
+    this.#merged.push(now.answer);
+  }
+
+  /** Notes by which pages the list is read. */
+  follow(plan: Plan): void {
+    this.#plan = plan;
+  }
+
+  /** Notes that no witness of the end was found. */
+  missWitness(): void {
+    this.#isWitnessMissed = true;
+  }
+
   /** Asks which rows are unshown, if a verdict needs that now. */
-  *look(): Asking<void> {
-    const { heard, onePage, isWitnessMissed, list } = this;
-    const isOpen = isWitnessMissed ? list.isSettled === true : heard.some(isKnownPage(onePage));
-    if (this.unshown === null && isOpen) this.unshown = yield* askUnshown(this.joined);
+  *lookUpRows(): Asking<void> {
+    const { answers, onePage, isWitnessMissed, list } = this;
+    const isOpen = isWitnessMissed ? list.isSettled === true : answers.some(isKnownPage(onePage));
+    if (this.#unshown === null && isOpen) this.#unshown = yield* askUnshown(this.merged);
   }
 
   /** Whether a page was answered in this run. */
@@ -274,40 +256,42 @@ export class Reading {
   /** @throws EndedEarly if the run has asked for too many pages, or can't go on. */
   *ask(pages: readonly PageAddress[], options: AskOptions = {}): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
-    const { isSecondLook = false, again = null, sent = null, ...others } = options;
+    const { isSecondLook = false, isRepair = false, again = null, sent = null, ...others } = options;
     const { stop = isWrong, mayRecall = false, isPart = false } = others;
     const { largest } = this.list;
-    const [first] = this.heard;
+    const [first] = this.answers;
     // A list that grows as fast as it is read has totals that grow with it; other totals are too small.
-    const isTotalPassed = this.heard.every(({ total }) => total < this.#reached);
+    const isTotalPassed = this.answers.every(({ total }) => total < this.#reached);
     const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
-    this.#count += pages.length;
-    if (this.#count > requestsMin + readingsMax * Math.ceil(listed / largest))
+    this.#asked += pages.length;
+    if (sent !== null) this.#sent.add(sent);
+    if (this.#asked > requestsMin + readingsMax * Math.ceil(listed / largest))
       throw new EndedEarly({ code: 'changes_too_fast' });
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
       return { index, size, sent, isSecondLook, isBeyond };
     });
     try {
-      const reply = yield { kind: 'pages', pages: asks, again, stop, mayRecall, isPart };
-      const answers = reply.kind === 'pages' ? reply.answers : mistaken(reply);
-      this.#hear(answers);
+      const answers = yield* askPages({ pages: asks, again, stop, mayRecall, isPart });
+      this.#append(answers);
+      if (isRepair) this.#repairs += answers.length;
       return answers;
     } catch (error) {
-      if (error instanceof EndedEarly) this.#hear(error.answers);
+      if (error instanceof EndedEarly) this.#append(error.answers);
       throw error;
     }
   }
 
-  #hear(answers: readonly Answer[]): void {
-    this.unshown = null;
+  #append(answers: readonly Answer[]): void {
+    this.#unshown = null;
     this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);
-      if (answer.wrong?.kind === 'size') this.hasOneSize = true;
-      if (answer.wrong !== null) (answer.wrong.kind === 'failed' ? this.failed : this.misplaced).push(answer);
-      if (answer.wrong !== null) continue;
-      this.heard.push(answer);
+      if (answer.wrong !== null) {
+        (answer.wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
+        continue;
+      }
+      this.#said.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
@@ -331,7 +315,7 @@ const sameAddressMax = 4;
 
 /** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
 export function* askedAgain(
-  run: Reading,
+  log: AnswerLog,
   answers: readonly Answer[],
   share: number,
   options: AskOptions,
@@ -341,32 +325,11 @@ export function* askedAgain(
     const same = answers.filter(other => addressText(other) === addressText(answer));
     const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
     // A page that is not there has no total, but that of the answer before it.
-    const isOfBefore = answer.page.count === 0 && answer.total !== run.total;
+    const isOfBefore = answer.page.count === 0 && answer.total !== log.total;
     const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;
     return last === answer && same.filter(isContradicted).length < sameAddressMax && isMoving;
   };
   const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
   const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
-  return odd.length > most ? [] : yield* run.ask(odd, options);
-}
-
-/** A page that fails is read by so many smaller ones. */
-const partsOfFailed = 6;
-
-/** A page that fails for good is read by ever smaller pages, so that all of its records are shown but those that make it fail. */
-export function* readAroundFailed(run: Reading): Asking<void> {
-  for (const broken of [...run.failed]) {
-    let { index, size } = broken;
-    while (size > 1 && !run.hasOneSize) {
-      const smaller = Math.ceil(size / partsOfFailed);
-      const pages: PageAddress[] = [];
-      for (let at = Math.floor((index * size) / smaller); at * smaller < (index + 1) * size; at++)
-        pages.push({ index: at, size: smaller });
-      const came = yield* run.ask(pages, { stop: answer => answer.wrong?.kind === 'size' });
-      const failed = came.filter(({ wrong }) => wrong?.kind === 'failed');
-      const [one] = failed;
-      if (one === undefined || failed.length > 1) break;
-      ({ index, size } = one);
-    }
-  }
+  return odd.length > most ? [] : yield* log.ask(odd, options);
 }

@@ -1,0 +1,118 @@
+import { openRanges, type Window } from './cover.ts';
+import { type Finding, insteadOf } from './findings.ts';
+import type { AnswerLog, ListFacts } from './log.ts';
+import { type Asking, askUnshown, type UnshownRow } from './questions.ts';
+import { type Evidence, type Fate, fateOf } from './removal.ts';
+import { type Retained, retainedOf } from './retained.ts';
+import { causeInTotals, copiesIn } from './totals.ts';
+import type { Verdict } from './verdict.ts';
+import { type Answer, addressText, allKeys, beginOf, countsOf, keysOf, type PageAddress } from './window.ts';
+
+/** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
+export interface Proof {
+  readonly verdict: Verdict;
+  readonly answers: readonly Answer[];
+  readonly rows: readonly (UnshownRow & { readonly fate: Fate })[];
+  /** Rows at the growing end that stay; null if none do. */
+  readonly retained: Retained | null;
+  /** The pages that ties had a part in planning; null if they had none. */
+  readonly planned: readonly PageAddress[] | null;
+  /** Why the list is not proven, or rows of the mirror could not be decided; none if neither is so. */
+  readonly findings: readonly Finding[];
+}
+
+/** A total that stands at a multiple of this can be a limit. */
+const roundTotal = 1_000;
+
+/** What the answers so far prove, with the fates of the rows that none of them has shown. */
+export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): Asking<Proof> {
+  const { list, answers, failed, total } = log;
+  const cause = found.isProven ? null : causeInTotals(answers);
+  const copies = cause === null ? copiesIn(answers) : null;
+  // Both answers for a removal could be of an old copy, and a reading of two copies is of no one moment.
+  const why = cause ?? (copies && { code: 'copies_differ' as const, totals: copies, count: null });
+  const findings = why === null ? found.findings : insteadOf(found.findings, why);
+  const verdict: Verdict =
+    copies === null ? { ...found, findings } : { rule: found.rule, isProven: false, findings };
+  const unshown = yield* askUnshown([...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])]);
+  const isEmpty = answers.every(({ page }) => page.count === 0);
+  const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
+  const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
+  // A record that went can have a key that is later, by as much as keys can be behind.
+  const leeway = 2 * (verdict.windows?.slack ?? 0);
+  const oldestListed = stands
+    ? Math.min(...answers.map(({ page }) => page.least)) + leeway
+    : Number.NEGATIVE_INFINITY;
+  const evidence: Evidence = {
+    isProven: verdict.isProven,
+    isReadAgain: isReadAgain && failed.length === 0,
+    isSuddenlyEmpty,
+    oldestListed,
+    byKey: rangesOf(list, verdict),
+  };
+  const fates = unshown.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
+  const gone = fates.filter(({ fate }) => fate === 'gone');
+  const retained = retainedOf(log, verdict, gone, fates.length - gone.length);
+  const rows = fates.map(row => (retained?.rows.has(row) ? { ...row, fate: 'undecided' as const } : row));
+  const planned = log.plan.byTies;
+  return { verdict, answers, rows, retained, planned, findings: whyUnproven() };
+
+  function whyUnproven(): readonly Finding[] {
+    if (failed.length > 0) return insteadOf(verdict.findings, failedPages(failed, list.largest));
+    if (!verdict.isProven) return verdict.findings;
+    const count = rows.filter(({ fate }) => fate !== 'gone').length;
+    if (count === 0) return [];
+    if (isSuddenlyEmpty) return [{ code: 'list_emptied', count }];
+    if (unshown.some(({ key }) => key <= oldestListed)) return [{ code: 'newest_only', total, count }];
+    if (retained?.why === 'copy')
+      return [{ code: 'copies_differ', totals: [retained.counted, retained.other], count }];
+    return [{ code: retained?.why === 'filled' ? 'list_refilled' : 'not_confirmed', count }];
+  }
+}
+
+/** So many numbers of failed pages are named. */
+const failedNamedMax = 20;
+
+/** The pages of the list's own size in which something fails for good. */
+function failedPages(failed: readonly Answer[], pageSize: number): Finding {
+  const pages = new Set(failed.map(answer => Math.floor(beginOf(answer) / pageSize) + 1));
+  const named = [...pages].slice(0, failedNamedMax);
+  return { code: 'page_failed', pages: named, count: pages.size, pageSize };
+}
+
+/** The answers that a proof rests on. If readings prove it, one of an earlier run counts if it alone shows as many of some record. */
+export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verdict'>): readonly Answer[] {
+  if (verdict.rule === 'key' || !answers.some(({ isRecalled }) => isRecalled)) return answers;
+  const most = new Map<number, number>();
+  for (const { page, isRecalled } of answers)
+    for (const [record, count] of isRecalled ? [] : countsOf([page]))
+      most.set(record, Math.max(count, most.get(record) ?? 0));
+  const isAlone = ([record, count]: readonly [number, number]) => count > (most.get(record) ?? 0); // guard: records that only an earlier run has shown
+  return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOf([page])].some(isAlone));
+}
+
+/**
+ * The windows of the first look and those of the second one. A witness of the end is a second look; if only such answers show the end, from
+ * several addresses, one of them counts as the first.
+ */
+function looksOf(windows: readonly Window[]): readonly (readonly Window[])[] {
+  const isOfEnd = ({ to }: Window) => to === allKeys.to;
+  const first = windows.filter(({ answer }) => !answer.isSecondLook);
+  const second = windows.filter(({ answer }) => answer.isSecondLook);
+  const [one, ...others] = second.filter(isOfEnd);
+  const isElsewhere = ({ answer }: Window) => addressText(answer) !== addressText((one as Window).answer);
+  if (one === undefined || first.some(isOfEnd) || !others.some(isElsewhere)) return [first, second];
+  return [[...first, one], second.filter(window => window !== one)];
+}
+
+/** The keys of a list by windows that are not covered, and those that a second look has not covered. */
+function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict): Evidence['byKey'] {
+  if (windows === undefined) return null;
+  const { direction, slack, strays } = windows;
+  const openIn = (some: readonly Window[]) => openRanges(some).map(range => keysOf(range, direction));
+  const unconfirmed = looksOf(windows.windows).flatMap(openIn); // guard: a second look
+  // A slack that no run before has seen can be too small, and a stray can be anywhere: then only a list that is proven loses rows.
+  const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
+  const mayGo = isSlackKnown || isProven; // guard: removals by a new slack
+  return { open: mayGo ? openIn(windows.windows) : [allKeys], unconfirmed };
+}

@@ -1,0 +1,142 @@
+import { readAcross } from './across.ts';
+import { countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
+import type { KeyWindows } from './cover.ts';
+import { type AnswerLog, askedAgain, pagesBeyondMax } from './log.ts';
+import type { Asking } from './questions.ts';
+import { repairsOf } from './repairs.ts';
+import { pagesAtEnd } from './totals.ts';
+import { agreement, isWholeButForWitness, type Verdict, verdictOf } from './verdict.ts';
+import { allKeys, endOf, type PageAddress } from './window.ts';
+import { newestClaim, pageOfOlderClaim, pageOfWitness } from './witnesses.ts';
+
+// The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
+// between pages, in this order. Each is looked at again after every answer.
+
+/** How often a witness is looked for. */
+const witnessTriesMax = 12;
+/** At most this many pages are asked for because the page behind each is empty. */
+const pagesBeforeEmptyMax = 3;
+/** How often the end of a list is looked for whose totals are wrong. */
+const endTriesMax = 3;
+/** The least number of pages that close gaps; a longer list can have as many as it has pages. */
+const repairsMin = 12;
+/** After plain readings few gaps should be left: those of such a share of the list's pages. */
+const repairsShare = 1 / 5;
+/** So many parts at most, because all windows are looked at after each. */
+export const partsMax = 500;
+
+/** When gaps are closed. */
+export interface Look {
+  /** Whether it is looked for rows that would go. */
+  readonly isSecondLook: boolean;
+  /** Whether the front of a list of the newest was looked at after all other pages, or need not be. */
+  readonly isFrontSeen: boolean;
+  /** How many pages had closed gaps before the list was read plainly, in the place of the plan; null if it was not. */
+  readonly repairsBefore: number | null;
+}
+
+/** How often it was asked for what has a limit. */
+interface Tries {
+  witnesses: number;
+  further: number;
+  ends: number;
+}
+
+/** What a step has done: it has asked for something, so that all is looked at again, or it has an end. Null if there is nothing to do. */
+type Step = 'asked' | Verdict | null;
+
+/** Everything that was asked for has arrived: asks for what else helps, and says what is proven then. */
+export function* closeGaps(log: AnswerLog, look: Look): Asking<Verdict> {
+  const tries: Tries = { witnesses: 0, further: 0, ends: 0 };
+  for (;;) {
+    if (yield* askOfOneMoment(log, look)) continue;
+    yield* log.lookUpRows();
+    const verdict = verdictOf(log);
+    const { windows } = verdict;
+    if (verdict.isProven || windows === undefined) return verdict;
+    const open = { ...verdict, windows };
+    const step: Step =
+      (yield* askForWitness(log, open, look, tries)) ??
+      (yield* askForRest(log, open, look, tries)) ??
+      (yield* askForEnd(log, open, look, tries)) ??
+      (yield* askForRepairs(log, open, look));
+    if (step !== 'asked' && step !== null) return step;
+  }
+}
+
+type OpenVerdict = Verdict & { readonly windows: KeyWindows };
+
+/** Asks for pages that contradict their totals, and for those before empty ones, which can have their few records. */
+function* askOfOneMoment(log: AnswerLog, { isSecondLook }: Look): Asking<boolean> {
+  if ((yield* askedAgain(log, log.answers, 1, { isSecondLook })).length > 0) return true;
+  const before = pagesBeforeEmpty(countedAnswers(log.answers)).filter(page => !log.isUsed(page));
+  if (before.length === 0 || before.length > pagesBeforeEmptyMax) return false;
+  yield* log.ask(before, { isSecondLook });
+  return true;
+}
+
+/** If nothing else is open, asks for a page that can be the witness of the end. */
+function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
+  if (!isWholeButForWitness(log) || log.hasOneSize) return null;
+  // A look at the front can be the witness.
+  if (verdict.windows.direction === 'down' && !look.isFrontSeen) return verdict;
+  const claim = newestClaim(log.answers);
+  const older = claim && tries.witnesses % 2 === 1 ? pageOfOlderClaim(claim, log.answers) : null;
+  const page = older ?? (claim && pageOfWitness(claim, log.answers, log.list, log.isUsed));
+  if (page != null && tries.witnesses++ < witnessTriesMax) {
+    // Of rows behind the end it is the second answer.
+    yield* log.ask([page], { isSecondLook: true });
+    return 'asked';
+  }
+  if (!log.isWitnessMissed) {
+    log.missWitness();
+    return 'asked';
+  }
+  const end = claim === null ? endShown(log.answers) : endOf(claim);
+  return { ...verdict, findings: [{ code: 'end_not_shown', total: end, end }] };
+}
+
+/** Asks for what the plan has in addition by now. If the last page is full, the list might go on, whatever the totals say. */
+function* askForRest(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
+  const needed = plannedPages(log, look);
+  if (needed === null) return agreement({ code: 'pages_too_small', size: log.list.largest });
+  const missing = needed.filter(page => !log.isUsed(page));
+  if (missing.length > 0 && tries.further++ < pagesBeyondMax) {
+    yield* log.ask(missing);
+    return 'asked';
+  }
+  return log.failed.length > 0 ? verdict : null;
+}
+
+function plannedPages(log: AnswerLog, { repairsBefore }: Look): PageAddress[] | null {
+  const reached = log.answers.filter(isFull).map(endOf);
+  return repairsBefore === null ? log.plan.to(Math.max(log.extent, ...reached)) : [];
+}
+
+/** Asks for pages that can show an end without a total. */
+function* askForEnd(log: AnswerLog, { windows }: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
+  const isEndOpen = windows.windows.every(({ to }) => to !== allKeys.to);
+  const pages = isEndOpen && tries.ends++ < endTriesMax ? pagesAtEnd(log.answers) : [];
+  yield* log.ask(pages, { isSecondLook: look.isSecondLook });
+  return pages.length > 0 ? 'asked' : null;
+}
+
+/** Asks for pages that have gaps inside, some at a time: the places of the others are known better once these have come. */
+function* askForRepairs(log: AnswerLog, verdict: OpenVerdict, look: Look): Asking<Step> {
+  const { list, total, repairs } = log;
+  const { isSecondLook, repairsBefore } = look;
+  const few = Math.ceil((total / list.largest) * repairsShare);
+  // A second look can have as many once more.
+  const most = Math.max(repairsMin, plannedPages(log, look)?.length || few) * (isSecondLook ? 2 : 1);
+  const part = Math.max(log.partMax, log.answers.length / partsMax);
+  const end = Math.min((repairsBefore ?? 0) + most, repairs + part);
+  const { windows } = verdict;
+  const { pages, across } = repairsOf(windows, { total, largest: list.largest }, log.isUsed);
+  const answersBefore = log.answers.length;
+  yield* log.ask(pages.slice(0, Math.max(0, end - repairs)), { isSecondLook, isRepair: true });
+  for (const tie of across) {
+    if (log.repairs >= end || log.hasOneSize) break;
+    yield* readAcross(log, windows, tie, { isSecondLook, isRepair: true });
+  }
+  return log.answers.length === answersBefore || log.hasOneSize ? verdict : 'asked';
+}

@@ -1,0 +1,76 @@
+import type { Finding } from './findings.ts';
+import type { Answer, Ask, Shown } from './window.ts';
+
+// What a proof asks, and what it is told. It is pure but for that.
+
+/** Pages to ask for together, as many at once as you like. The rest of a batch is not asked for once `stop` is true of an answer. */
+export interface Batch {
+  readonly kind: 'pages';
+  readonly pages: readonly Ask[];
+  readonly stop: (answer: Answer) => boolean;
+  /** Why the list is read once more from its first page; null if it is not. */
+  readonly again: readonly Finding[] | null;
+  /** Whether answers of an earlier run do, whose reading ended early. */
+  readonly mayRecall: boolean;
+  /** Whether it is a part of the pages of a plan, so that the reading can pause behind it. */
+  readonly isPart: boolean;
+}
+
+/**
+ * What a part of a proof asks: for pages of the service; for the mirror's rows that no answer leaves room for, where each of `joined` are
+ * records of several pages that count as one answer; or how many records the answers have that the mirror does not have, each once.
+ */
+export type Question =
+  | Batch
+  | { readonly kind: 'unshown'; readonly joined: readonly Shown[] }
+  | { readonly kind: 'added' };
+
+/** What it is told: answers in the order of their arrival, rows, or a number. */
+export type Reply =
+  | { readonly kind: 'pages'; readonly answers: readonly Answer[] }
+  | { readonly kind: 'unshown'; readonly rows: readonly UnshownRow[] }
+  | { readonly kind: 'added'; readonly count: number };
+
+/** A part of a proof: it yields questions, receives replies, and returns a result. Nothing else comes in. */
+export type Asking<Result> = Generator<Question, Result, Reply>;
+
+/** Answers in the order of their arrival; fewer if one of them ends the batch. */
+export function* askPages(batch: Omit<Batch, 'kind'>): Asking<readonly Answer[]> {
+  const reply = yield { kind: 'pages', ...batch };
+  return reply.kind === 'pages' ? reply.answers : mistaken(reply);
+}
+
+/** The mirror's rows that no answer leaves room for. */
+export function* askUnshown(joined: readonly Shown[]): Asking<readonly UnshownRow[]> {
+  const reply = yield { kind: 'unshown', joined };
+  return reply.kind === 'unshown' ? reply.rows : mistaken(reply);
+}
+
+/** How many records the answers so far have that the mirror did not have, each counted once. */
+export function* askAdded(): Asking<number> {
+  const reply = yield { kind: 'added' };
+  return reply.kind === 'added' ? reply.count : mistaken(reply);
+}
+
+function mistaken({ kind }: Reply): never {
+  throw new TypeError(`A question was answered by ${kind}.`);
+}
+
+/** A row that no answer has shown. */
+export interface UnshownRow {
+  readonly id: number;
+  /** NaN if it has none. */
+  readonly key: number;
+}
+
+/** A reading ends before its proof does: it took too many requests, or something keeps it from going on, with the answers that had come. */
+export class EndedEarly extends Error {
+  readonly finding: Finding;
+  readonly answers: readonly Answer[];
+
+  constructor(finding: Finding, answers: readonly Answer[] = []) {
+    super(finding.code);
+    this.finding = finding;
+    this.answers = answers;
+  }
+}
