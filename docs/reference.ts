@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonShape, outputFlags, shapeOf } from '../build/package-files.ts';
 import { type Command, flagsOf } from '../src/commands/command.ts';
@@ -7,11 +7,13 @@ import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import { advice, exitMeanings } from '../src/errors.ts';
+import { aboutFindings } from '../src/findings.ts';
 import { outputs } from '../src/render/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
 
 export const referencePath = join(import.meta.dirname, 'reference.md');
+export const troubleshootingPath = join(import.meta.dirname, 'troubleshooting.md');
 
 const intro = `# Reference
 
@@ -264,4 +266,27 @@ function errorSection(): string {
   return ['## Errors\n', ...lines, ''].join('\n');
 }
 
-if (import.meta.main) writeFileSync(referencePath, await referenceText());
+const [begin, end] = ['<!-- Written by "npm run docs:reference" from src/findings.ts. -->', '<!-- End. -->'];
+
+/** docs/troubleshooting.md with an entry for each code of a finding. */
+export function troubleshootingText(): string {
+  const text = readFileSync(troubleshootingPath, 'utf8');
+  const lines = Object.entries(aboutFindings).map(([code, { facts, means, advice }]) => {
+    const named =
+      facts === ''
+        ? ''
+        : ` (${facts
+            .split(' ')
+            .map(name => `\`${name}\``)
+            .join(', ')})`;
+    const what = advice.replaceAll(' {list}', '').replace(/\n +(docmirror .*)/g, ' `$1`');
+    return `- <a id="${code}"></a>\`${code}\`${named}: ${means} ${what}`;
+  });
+  const [before = '', rest = ''] = text.split(begin);
+  return [before, begin, '\n\n', lines.join('\n'), '\n\n', end, rest.split(end)[1]].join('');
+}
+
+if (import.meta.main) {
+  writeFileSync(referencePath, await referenceText());
+  writeFileSync(troubleshootingPath, troubleshootingText());
+}

@@ -193,6 +193,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'the moment of the oldest answer in use: what is proven is so as of then; null if the list was not written',
         '2026-11-20T22:15:01.004Z',
       ],
+      reasons: [
+        'JSON array of what the run found out about the list: objects with a `code` and its facts, as in troubleshooting.md; null in runs before 0.6, and until the list has ended',
+        '[{"code":"record_rejected","count":2}]',
+      ],
     },
   },
   rejected_records: {
@@ -327,6 +331,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'unproven',
       ],
       verdict: ['all of this in words', 'complete: proven'],
+      reason_codes: [
+        'the codes in `reasons` of that run, separated by a space; null if there are none',
+        'page_failed record_rejected',
+      ],
       is_running: [
         '1 while a run goes on, and after its process has died, until the next run; 0 otherwise',
         '0',

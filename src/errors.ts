@@ -46,8 +46,6 @@ export const advice = {
   output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
   cancelled: 'Run again: what was read is kept.',
   deadline: 'Set DOCMIRROR_DEADLINE to more. What was read is kept, if a page came.',
-  page_failed:
-    'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
   internal: 'Report this with the message and "docmirror --version".',
 };
 

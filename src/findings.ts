@@ -117,44 +117,188 @@ function whyNoCount(finding: Finding & { code: 'total_is_no_count' }): string {
   return `totalRecordCount is ${total} in each answer, and full pages are behind it, up to ${finding.shown} at least: the service seems to ${kept}`;
 }
 
-const again = 'The next run tries again. If this stays,';
-const quiet = `${again} sync when the list is quiet.`;
-const tell = `${again} tell those who run the service.`;
+const quiet = 'If this stays, sync when the list is quiet.';
+const tell = 'If this stays, tell those who run the service.';
+const unique = 'Ask those who run the service to sort by a second, unique field, too.';
+const mass = 'docmirror sync {list} --allow-mass-removal';
 
-/** What to do about a finding, by its code. A command has a line of its own. */
-export const findingAdvice: Readonly<Record<FindingCode, string>> = {
-  page_failed:
-    'Tell those who run the service which page it can not give. All else is in the mirror, and the next run tries again.',
-  end_not_shown: tell,
-  total_is_no_count: tell,
-  totals_differ: quiet,
-  total_exceeds_records: tell,
-  records_beyond_total: tell,
-  page_contradicts_total: tell,
-  pages_short: 'Ask whether the token may see the whole list. If it may, tell those who run the service.',
-  page_size_ignored: tell,
-  page_number_ignored: tell,
-  changes_too_fast: quiet,
-  not_in_order: quiet,
-  order_unstable: 'Ask those who run the service to sort by a second, unique key, too.',
-  records_repeated: 'Ask those who run the service to sort by a second, unique key, too.',
-  pages_too_small: 'Set DOCMIRROR_PAGE_SIZE to more.',
-  ties_too_long: 'Set DOCMIRROR_PAGE_SIZE to more, if the service serves larger pages.',
-  id_twice: tell,
-  copies_differ: `${again} ask those who run the service to let all copies catch up, or for one address that is no copy.`,
-  answers_old: 'Let the cache pass requests with Cache-Control: no-cache on.',
-  newest_only: 'Ask those who run the service for an address that lists all records.',
-  not_confirmed: 'The next full run looks for them again:\n    docmirror sync {list} --full',
-  record_rejected: 'Look at "docmirror rejected", and tell those who run the service.',
-  ended_early: 'The next run goes on with the list.',
-  list_emptied: 'If the list should not be empty, tell those who run the service before the next run.',
-  list_refilled: 'The next full run decides:\n    docmirror sync {list} --full',
-  records_replaced:
-    'Ask those who run the service whether these are the same records. If they are really replaced:\n    docmirror sync {list} --allow-mass-removal',
-  removals_withheld:
-    'See which records. If they are really gone, remove them:\n    docmirror sync {list} --allow-mass-removal --dry-run\n    docmirror sync {list} --allow-mass-removal',
-  field_gone: 'Ask those who run the service whether they have removed the field.',
-  field_new: 'Its values are in _extra.',
-  field_volatile: 'If that is so in each run, name the field in DOCMIRROR_IGNORE_FIELDS.',
-  time_unreadable: 'Tell those who run the service.',
+/** What is said of a code: the names of its facts, what it means, and what to do. A command has a line of its own; `{list}` names a list. */
+interface About {
+  readonly facts: string;
+  readonly means: string;
+  readonly advice: string;
+}
+
+/** All codes, as `docmirror help CODE` and docs/troubleshooting.md explain them. */
+export const aboutFindings: Readonly<Record<FindingCode, About>> = {
+  page_failed: {
+    facts: 'pages count pageSize',
+    means: 'The service can not give a page, after all tries.',
+    advice:
+      'Tell those who run it which page it is. All else is in the mirror, and the next run tries again.',
+  },
+  end_not_shown: {
+    facts: 'total end',
+    means:
+      'No second answer shows where the list ends: the service cuts pages, or its total is wrong or deduced.',
+    advice: tell,
+  },
+  total_is_no_count: {
+    facts: 'kind total shown pages ends',
+    means: 'totalRecordCount is a limit, the total of so many pages, or deduced from a page.',
+    advice: tell,
+  },
+  totals_differ: {
+    facts: 'least most',
+    means: 'totalRecordCount changed within one reading.',
+    advice: quiet,
+  },
+  total_exceeds_records: {
+    facts: 'total most shown',
+    means:
+      'The pages show fewer records than the total: one moved while the list was read, or some are hidden.',
+    advice: 'If this stays, compare with the service:\n    docmirror verify --live',
+  },
+  records_beyond_total: {
+    facts: 'total page records',
+    means: 'A page beyond totalRecordCount has records.',
+    advice: tell,
+  },
+  page_contradicts_total: {
+    facts: 'total page records',
+    means: 'A page has more or fewer records than its total allows.',
+    advice: tell,
+  },
+  pages_short: {
+    facts: 'pageCount total shown',
+    means: 'Pages in the middle are not full: the token may not see all records, or a join is cut.',
+    advice: 'Ask whether the token may see the whole list. If it may, tell those who run the service.',
+  },
+  page_size_ignored: {
+    facts: 'asked served',
+    means: 'The service sends pages of another size, or none of that size.',
+    advice: tell,
+  },
+  page_number_ignored: {
+    facts: 'asked answered',
+    means: 'The service answers with another page.',
+    advice: tell,
+  },
+  changes_too_fast: {
+    facts: '',
+    means: 'Records come or go faster than the list can be read.',
+    advice: 'If this stays, sync when the list is quiet, or allow larger pages and more requests.',
+  },
+  not_in_order: {
+    facts: '',
+    means: 'The records of a page are in no order that docmirror sees, so it compares whole readings.',
+    advice: quiet,
+  },
+  order_unstable: {
+    facts: '',
+    means: 'The order of the list changes, so pages repeat some records and skip others.',
+    advice: unique,
+  },
+  records_repeated: {
+    facts: '',
+    means: 'Identical records are on two pages: one can hide another.',
+    advice: unique,
+  },
+  pages_too_small: {
+    facts: 'size',
+    means: 'Pages are too small to overlap.',
+    advice: 'Set DOCMIRROR_PAGE_SIZE to more.',
+  },
+  ties_too_long: {
+    facts: 'records',
+    means: 'More records share a time than pages overlap by.',
+    advice: 'Set DOCMIRROR_PAGE_SIZE to more, if the service serves larger pages.',
+  },
+  id_twice: {
+    facts: 'id count',
+    means: 'The service lists an id twice. The row keeps its text.',
+    advice: 'Tell those who run the service.',
+  },
+  copies_differ: {
+    facts: 'totals count',
+    means: 'Answers come from copies of the list that differ: one lags.',
+    advice: 'Sync from one of them, or when they agree.',
+  },
+  answers_old: {
+    facts: 'ageMs',
+    means: 'A cache gave answers that are older than the run (Age).',
+    advice: 'Let the cache pass requests with Cache-Control: no-cache on.',
+  },
+  newest_only: {
+    facts: 'total count',
+    means:
+      'The service seems to list only its newest records: its total stays, and old ones go. Their rows stay.',
+    advice: 'Ask those who run the service for an address that lists all.',
+  },
+  not_confirmed: {
+    facts: 'count',
+    means: 'Records that seem gone could not be looked for a second time. Their rows stay.',
+    advice: 'The next full run looks again:\n    docmirror sync {list} --full',
+  },
+  record_rejected: {
+    facts: 'count',
+    means:
+      'Records could not be read, for example because they have no id. A row whose id can be read stays.',
+    advice: 'Look at "docmirror rejected", and tell those who run the service.',
+  },
+  ended_early: {
+    facts: 'records total isPaused goesOn',
+    means: 'The reading ended before it proved the list. What was read is stored.',
+    advice:
+      'The next run goes on. If the list ends at the same page each time, tell those who run the service.',
+  },
+  list_emptied: {
+    facts: 'count',
+    means: 'The list is empty all at once. Nothing was removed.',
+    advice: 'If the next run finds it empty, too, the rows go.',
+  },
+  list_refilled: {
+    facts: 'count',
+    means: 'The list seems to be being filled again, so the newest rows stay.',
+    advice: 'The next full run decides:\n    docmirror sync {list} --full',
+  },
+  records_replaced: {
+    facts: 'count',
+    means: 'Nearly all records kept no field but their id, so nothing was written.',
+    advice: `Ask those who run the service. If the records are really others:\n    ${mass}`,
+  },
+  removals_withheld: {
+    facts: 'count limit why',
+    means: 'More rows would go than DOCMIRROR_MAX_REMOVALS allows, or a rejected record can be one of them.',
+    advice: `See which records. If they are really gone, remove them:\n    ${mass} --dry-run\n    ${mass}`,
+  },
+  field_gone: {
+    facts: 'field count',
+    means: 'A field that had values is missing or null in all records.',
+    advice: 'Ask those who run the service whether they removed it.',
+  },
+  field_new: {
+    facts: 'field count',
+    means: 'The service sends a field that has no column. Its values are in _extra.',
+    advice: 'There is nothing to do.',
+  },
+  field_volatile: {
+    facts: 'field count',
+    means: 'A field differs in most records from what it was.',
+    advice: 'If that is so in each run, name it in DOCMIRROR_IGNORE_FIELDS.',
+  },
+  time_unreadable: {
+    facts: 'count',
+    means: 'The time of some records can not be read.',
+    advice: 'Tell those who run the service.',
+  },
 };
+
+/** What a code means and what to do; null if it is no code of a finding. */
+export function findingHelp(code: string): string | null {
+  if (!isFindingCode(code)) return null;
+  const { means, advice } = aboutFindings[code];
+  return `${means} ${advice.replaceAll(' {list}', '')}`;
+}
+
+const isFindingCode = (code: string): code is FindingCode => Object.hasOwn(aboutFindings, code);

@@ -40,11 +40,11 @@ const allowedRooms = table({
   'store/read': 'audit contract errors store/file store/receipts store/tables',
   'store/verify': 'audit contract errors store/file store/receipts store/tables store/write time-slice',
   'store/copies': 'contract errors store/file store/receipts store/tables store/verify version',
-  render: 'audit contract errors printable store/read store/tables',
+  render: 'audit contract errors findings printable store/read store/tables',
   serve: 'contract errors printable render store/read version',
   sample: 'contract',
   commands:
-    'audit config contract errors printable publish render sample serve service store/copies store/file store/read store/receipts store/verify store/write sync time-slice version',
+    'audit config contract errors findings printable publish render sample serve service store/copies store/file store/read store/receipts store/verify store/write sync time-slice version',
 });
 
 /** Imports that can only be of types. */

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { findingAdvice, sentenceOf, sentencesOf } from '../src/findings.ts';
+import { troubleshootingPath, troubleshootingText } from '../docs/reference.ts';
+import { aboutFindings, findingHelp, sentenceOf, sentencesOf } from '../src/findings.ts';
 import type { Finding, FindingCode } from '../src/proof/findings.ts';
 
 /** One finding of each code, and of each kind of it. */
@@ -80,10 +82,21 @@ test('each finding has a sentence of its own without a full stop, which says its
   );
 });
 
-test('each code has advice', () => {
-  expect(Object.keys(findingAdvice).sort()).toEqual(Object.keys(samples).sort());
-  for (const advice of Object.values(findingAdvice))
-    expect(advice).toMatch(/\.(\n {4}docmirror .*)*$|:(\n {4}docmirror .*)+$/);
+test('each code is explained with its facts, for "docmirror help" and docs/troubleshooting.md', () => {
+  expect(Object.keys(aboutFindings).sort()).toEqual(Object.keys(samples).sort());
+  const page = readFileSync(troubleshootingPath, 'utf8');
+  expect(page).toBe(troubleshootingText());
+  for (const [code, { facts, means, advice }] of Object.entries(aboutFindings)) {
+    expect(means, code).toMatch(/^[A-Zt].*\.$/);
+    expect(advice, code).toMatch(/\.$|:(\n {4}docmirror [^\n]*)+$/);
+    expect(findingHelp(code)).toContain(means);
+    expect(page).toContain(`<a id="${code}"></a>`);
+    const shown = samples[code as FindingCode].flatMap(sample => Object.keys(sample));
+    expect(facts.split(' ').filter(Boolean).sort(), code).toEqual(
+      [...new Set(shown)].filter(name => name !== 'code').sort(),
+    );
+  }
+  expect(findingHelp('toString')).toBeNull();
 });
 
 test('several findings are one text, and none are null', () => {

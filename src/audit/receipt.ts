@@ -1,6 +1,7 @@
 import canonicalize from 'canonicalize';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import {
+  anyObject,
   anyOf,
   exact,
   hex,
@@ -45,6 +46,7 @@ const listReceipt = object({
   removalsWithheld: count(),
   readSince: optional(time('only if an answer came')),
   ignoredFields: optional(list(text(), 'only if there are any')),
+  reasons: optional(list(anyObject('a finding'), 'not before 0.6')),
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
 const keptSum = object({
@@ -73,6 +75,12 @@ const run = object(
     baseUrl: text(),
     docmirrorVersion: text('', '.'),
     books: hex(64, "the SHA-256 over the run's own rows"),
+    rejected: optional(
+      object(
+        { count: count('rows that it wrote'), hash: hex(64, 'over these rows') },
+        'its rejected records; before 0.6 `books` had them',
+      ),
+    ),
     lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
   },
   'a run',

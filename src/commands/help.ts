@@ -1,4 +1,5 @@
 import { adviceOn, exitMeanings } from '../errors.ts';
+import { findingHelp } from '../findings.ts';
 import { wrap } from '../render/table.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
@@ -10,7 +11,7 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   const subject = (words[0] === 'help' ? words.slice(1) : words).filter(word => !word.startsWith('-'));
   const [head] = subject;
   if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
-  const advice = adviceOn(head);
+  const advice = findingHelp(head) ?? adviceOn(head);
   if (advice !== null) return `${advice}\n`;
   const exit = Object.entries(exitMeanings).find(([code]) => code === head);
   if (exit !== undefined) return `Exit code ${exit.join(': ')}.\n`;

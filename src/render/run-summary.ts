@@ -1,5 +1,6 @@
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
+import { aboutFindings } from '../findings.ts';
 import { printable } from '../printable.ts';
 import { type ListEnd, openPointsOf, stateText } from '../store/read/list-state.ts';
 import type { Freshness } from '../store/read/runs/freshness.ts';
@@ -149,8 +150,8 @@ export function notesOn(
   if (completeness === 'unproven' && kept === null)
     notes.push({
       text: `unproven: ${reason}.`,
-      advice: reason?.startsWith('page_failed')
-        ? adviceOn('page_failed')
+      advice: list.reasons?.some(({ code }) => code === 'page_failed')
+        ? aboutFindings.page_failed.advice
         : 'The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:\n    docmirror sync {list} --full',
     });
   if (rejected > 0) {

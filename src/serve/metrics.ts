@@ -110,6 +110,14 @@ const families: readonly Family[] = [
         ),
       ),
   ],
+  [
+    'docmirror_list_finding',
+    '1 for each code of what the last run found out about the list; docs/troubleshooting.md explains them.',
+    ({ lists }) =>
+      lists.flatMap(({ resource, findings }) =>
+        findings.map((code): Sample => [1, { resource, code, accepted: 'false' }]),
+      ),
+  ],
   ...numberFamilies,
 ];
 

@@ -11,29 +11,42 @@ import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ignoredNames } from '../tables/ignored-fields.ts';
+import { reasonsIn } from '../tables/reasons.ts';
 import { keptBy, keptSums } from './kept.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 type Resource = ListSum['resource'];
 type Row = Record<string, ColumnValue>;
-type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'lists'>;
-type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields' | 'readSince'> & {
+type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'rejected' | 'lists'>;
+type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields' | 'readSince' | 'reasons'> & {
   readonly ignored: string | null;
   readonly since: string | null;
+  readonly why: string | null;
 };
 type Work = ReadonlyMap<string, Partial<RunReceipt['lists'][number]>>;
 
 /** The changes of one run in each list, and in the connections. */
 export type RunChanges = ReturnType<RunComposer['changes']>;
 
-/** The rows that a run wrote about itself, and the columns that its receipt does not cover. */
-const ownRows: readonly (readonly [table: string, where: string, left: readonly string[]])[] = [
-  ['sync_runs', 'id = ?', []],
+interface OwnRows {
+  readonly table: string;
+  readonly where: string;
+  /** The columns that its receipt does not cover. */
+  readonly left: readonly string[];
+}
+
+/** The rows that a run wrote about itself. */
+const runRows: readonly OwnRows[] = [
+  { table: 'sync_runs', where: 'id = ?', left: [] },
   // A generated column adds no information.
-  ['sync_run_resources', 'run_id = ? ORDER BY resource', ['error']],
-  // Later runs change last_run_id, and the text can be erased. Its content hash covers it.
-  ['rejected_records', 'run_id = ? ORDER BY id', ['last_run_id', 'record']],
+  { table: 'sync_run_resources', where: 'run_id = ? ORDER BY resource', left: ['error'] },
 ];
+// Later runs change last_run_id, and the text can be erased. Its content hash covers it.
+const rejectedRows: OwnRows = {
+  table: 'rejected_records',
+  where: 'run_id = ? ORDER BY id',
+  left: ['last_run_id', 'record'],
+};
 
 /** SQLite writes the lines of `changes`, because joining an id and a content for each row here would take twice as long. */
 const changesOf = (resource: Resource) =>
@@ -92,40 +105,50 @@ export class RunComposer {
     return { ended: hash.digest(), gone };
   }
 
-  /** The receipt of an ended run; null if there is none. `work` has the hashes of each list, and all of the connections if changed. */
-  compose(runId: number, mirrorId: string, work: Work): RunReceipt | null {
+  /**
+   * The receipt of an ended run; null if there is none. `work` has the hashes of each list, and all of the connections if changed.
+   *
+   * @param isOf05 whether it has the form of docmirror 0.5 and older, in which `books` covers the rejected records.
+   */
+  compose(runId: number, mirrorId: string, work: Work, isOf05 = false): RunReceipt | null {
     const ofRun = `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
       base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`;
     const run = this.#sqlite.prepare<[number], RunRow>(ofRun).get(runId);
     if (run === undefined) return null;
     const ofLists = `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
-      record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since FROM sync_run_resources WHERE run_id = ?`;
+      record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since, reasons AS why FROM sync_run_resources WHERE run_id = ?`;
     const rows = this.#sqlite.prepare<[number], ListRow>(ofLists).all(runId);
     const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
     const connections = work.get('connections');
     const all = [
-      ...stated.map(({ ignored, since, ...row }) => {
-        // Receipts before 0.5 have no such members.
-        const ignoredFields = ignored === null ? undefined : ignoredNames(ignored);
-        const news = { ...(ignoredFields && { ignoredFields }), ...(since !== null && { readSince: since }) };
+      ...stated.map(({ ignored, since, why, ...row }) => {
+        // Receipts of older versions have no such members.
+        const news = {
+          ...(ignored !== null && { ignoredFields: ignoredNames(ignored) }),
+          ...(since !== null && { readSince: since }),
+          ...(why !== null && { reasons: reasonsIn(why) }),
+        };
         return { ...work.get(row.resource), ...row, ...news };
       }),
       ...(connections === undefined ? [] : [connections]),
     ] as RunReceipt['lists'];
-    return { ...run, kind: 'run', mirrorId, runId, books: this.#books(runId), lists: all };
+    const books = this.#hashOf(runId, isOf05 ? [...runRows, rejectedRows] : runRows).digest();
+    const rejected = this.#hashOf(runId, [rejectedRows]);
+    const ofRejected = { rejected: { count: rejected.count, hash: rejected.digest() } };
+    return { ...run, kind: 'run', mirrorId, runId, books, ...(!isOf05 && ofRejected), lists: all };
   }
 
-  /** The receipt's `books`, 64 hexadecimal digits. */
-  #books(runId: number): string {
+  /** The hash over a line for each of these rows of a run. */
+  #hashOf(runId: number, tables: readonly OwnRows[]): LinesHash {
     const hash = new LinesHash();
-    for (const [table, where, left] of ownRows) {
+    for (const { table, where, left } of tables) {
       const rows = this.#sqlite.prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`);
       for (const row of rows.all(runId)) {
         for (const name of left) delete row[name];
         hash.add(`${table}\t${canonicalRow(row)}\n`);
       }
     }
-    return hash.digest();
+    return hash;
   }
 }
 

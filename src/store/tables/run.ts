@@ -47,7 +47,9 @@ const status = oneOf(runStatuses, '`died` if its process is gone, `interrupted` 
 /** The status of a run, or of a list in it. */
 export type RunStatus = ValueOf<typeof status>;
 
-const counts = {
+const finding = anyObject<Finding>();
+
+const applied = {
   inserted: whole(),
   updated: whole(),
   removed: whole(),
@@ -56,6 +58,7 @@ const counts = {
   removalsWithheld: whole('records that are gone and were kept'),
   undecided: whole('records that might be gone'),
   checksum: orNull(hex(32, 'the sum of the contents of its rows')),
+  reasons: list(finding, 'what was found out: each has a `code` of docs/troubleshooting.md, and its facts'),
 };
 
 /** How a list of a run ended. */
@@ -71,18 +74,17 @@ export const listOutcome = {
   pageCount: orNull(whole('as the service stated')),
   totalRecordCount: orNull(whole('as the service stated')),
   recordsSeen: whole('each once'),
-  ...counts,
+  ...applied,
   readSince: orNull(time('the moment of the oldest answer in use, as of which it is proven')),
   walks: whole('readings that were begun'),
   ...traffic,
   error: orNull(error),
-  reason: orNull(text('why it is not proven, or why removals were withheld')),
+  reason: orNull(text('the same in words')),
   ignoredFields: list(text(), 'those of `DOCMIRROR_IGNORE_FIELDS`'),
 };
 
 /** What is reported of a list and not recorded. */
 export const news = {
-  reasons: list(anyObject<Finding>('a code of docs/troubleshooting.md, and its facts')),
   newFields: list(object(unknownField), 'new ones without a column'),
   restlessFields: list(text(), 'those that differ in most records from what they were before'),
 };
@@ -94,12 +96,17 @@ export function columnNamed(member: string): string {
   return member.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }
 
-const recordedList = { ...listOutcome, runId: whole(), recordCount: orNull(whole('after the run')) };
+const recordedList = {
+  ...listOutcome,
+  reasons: orNull(list(finding, 'null in runs before 0.6, and until the list has ended')),
+  runId: whole(),
+  recordCount: orNull(whole('after the run')),
+};
 /** How a list ended in a run that is recorded. */
 export type RecordedList = FieldsOf<typeof recordedList>;
 
 /** The result of writing a list. */
-export type Applied = FieldsOf<typeof counts & typeof news>;
+export type Applied = FieldsOf<typeof applied & typeof news>;
 
 /** The labels of a mirror or a run. */
 export const labels = anyObject<Record<string, string>>();

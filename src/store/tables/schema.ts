@@ -210,6 +210,8 @@ export const syncRunResources = sqliteTable(
     ignoredFields: text('ignored_fields'),
     /** The moment of the oldest answer in use: of a list that is complete, it is so as of then. Null if no answer came. */
     readSince: text('read_since'),
+    /** JSON: what the run found out about the list, each with its code and facts; null in runs before 0.6, and until the list has ended. */
+    reasons: text('reasons'),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),

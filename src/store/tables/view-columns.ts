@@ -77,6 +77,8 @@ export const syncStatus = sqliteView('sync_status', {
   lastRunStatus: text('last_run_status'),
   completeness: text('completeness'),
   verdict: text('verdict'),
+  /** The codes of the findings of its last run, separated by a space; null if there are none. */
+  reasonCodes: text('reason_codes'),
   /** 1 while a run is under way, else 0. */
   isRunning: integer('is_running').notNull(),
 }).existing();

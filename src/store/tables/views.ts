@@ -9,6 +9,7 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
+import { reasonCodes } from './reasons.ts';
 import { arrayOf, changesView, choice, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
 
 /**
@@ -135,6 +136,7 @@ function syncStatusView(): string {
     last.status AS last_run_status,
     last.completeness,
     ${text(verdict)} AS verdict,
+    ${text(reasonCodes('last.reasons'))} AS reason_codes,
     ${integer(`coalesce(${isRunning}, 0)`)} AS is_running
   FROM (${counts}) l
   LEFT JOIN sync_run_resources last

@@ -5,6 +5,7 @@ import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredText } from '../tables/ignored-fields.ts';
+import { reasonsText } from '../tables/reasons.ts';
 import {
   columnNamed,
   type ListOutcome,
@@ -85,17 +86,11 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const {
-      error,
-      ignoredFields,
-      reasons: _reasons,
-      newFields: _new,
-      restlessFields: _restless,
-      ...rest
-    } = outcome;
+    const { error, ignoredFields, reasons, newFields: _new, restlessFields: _restless, ...rest } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
-    this.#writeList({ runId, ...rest, ...state, ignoredFields: ignoredText(ignoredFields), ...failure });
+    const texts = { ignoredFields: ignoredText(ignoredFields), reasons: reasonsText(reasons) };
+    this.#writeList({ runId, ...rest, ...state, ...texts, ...failure });
     return { ...outcome, checksum: state.checksum };
   }
 

@@ -134,7 +134,7 @@ describe('what others changed is found and named', () => {
       `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
          VALUES (1, 1, 'webhooks', 1, 1, 'x', 'x', zeroblob(16))`,
       'rejected_records 1: the text and its content disagree',
-      'run 1: books is "',
+      'run 1: rejected is {"count":0',
     ],
     'what a run has learnt': [
       "UPDATE _list_states SET state = '{}' WHERE resource = 'collections'",

@@ -1,5 +1,6 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { openForReading } from '../../file/open.ts';
+import { reasonsIn } from '../../tables/reasons.ts';
 import { askedLists } from './freshness.ts';
 import { diedRun, labelsIn } from './runs.ts';
 
@@ -46,7 +47,13 @@ export const listNumbers = {
 export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   runs: [],
   labels: {},
-  lists: resourceNames.map(resource => ({ resource, completeness: null, unknownFields: 0, numbers: {} })),
+  lists: resourceNames.map(resource => ({
+    resource,
+    completeness: null,
+    findings: [],
+    unknownFields: 0,
+    numbers: {},
+  })),
 };
 
 /**
@@ -73,6 +80,7 @@ export function readFigures(path: string) {
   const completeness = sqlite.prepare<[string], string | null>(
     `${runsOfList} SELECT ${ofLast('completeness')}`,
   );
+  const findings = sqlite.prepare<[string], string | null>(`${runsOfList} SELECT ${ofLast('reasons')}`);
   const unknownFields = sqlite.prepare<[string], number>(
     'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0',
   );
@@ -84,6 +92,8 @@ export function readFigures(path: string) {
       resource,
       /** How sure its last run was; null if there is none, or it wrote nothing. */
       completeness: completeness.pluck().get(resource) ?? null,
+      /** The codes of what its last run found out; none if nothing is known. */
+      findings: [...new Set(reasonsIn(findings.pluck().get(resource) ?? null)?.map(({ code }) => code))],
       /** Fields that the service sends and that have no column, each once. */
       unknownFields: unknownFields.pluck().get(resource) ?? 0,
       /** Null, or missing before the first run, for what is not known yet. */

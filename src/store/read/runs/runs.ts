@@ -5,6 +5,7 @@ import { MirrorFileError } from '../../../errors.ts';
 import { isHeld } from '../../file/lock-file.ts';
 import { openForReading } from '../../file/open.ts';
 import { ignoredNames } from '../../tables/ignored-fields.ts';
+import { reasonsIn } from '../../tables/reasons.ts';
 import {
   columnNamed,
   completenesses,
@@ -109,6 +110,7 @@ export class RunReader implements Disposable {
       completeness: row.completeness === null ? null : wordOf(completenesses, row.completeness),
       error: row.error === null ? null : JSON.parse(row.error),
       ignoredFields: ignoredNames(row.ignoredFields),
+      reasons: reasonsIn(row.reasons),
     };
   }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `sync_run_resources` ADD `reasons` text;
