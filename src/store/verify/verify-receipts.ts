@@ -119,10 +119,10 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
           : workOf(changes, stateOf('connections'));
       const isOf05 = receipt.rejected === undefined;
       const expected = composer.compose(runId, mirrorIds[0] ?? '', work, isOf05);
-      for (const what of expected === null ? [] : differencesBetween({ ...receipt, lists }, expected)) {
-        const isContent = /: (changes|ended|checksum|recordCount) is/.test(what);
-        add(`run ${runId}: ${what}`, isContent ? 'content' : 'record of runs');
-      }
+      for (const { what, isOfContent } of expected === null
+        ? []
+        : differencesBetween({ ...receipt, lists }, expected))
+        add(`run ${runId}: ${what}`, isOfContent ? 'content' : 'record of runs');
       if (changes !== null) checkStates(`run ${runId}`, receipt.lists);
     } else if (receipt?.kind === 'erase')
       for (const { runId: endedBy, ended } of receipt.ended) {
@@ -151,20 +151,29 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
     if (!state.equals(new Sum())) report(tableOf(resource), null, fault);
 }
 
-/** The fields in which a stored receipt differs from the recomputed one, as `list: field`, with both values. */
-function differencesBetween(stored: RunReceipt, expected: RunReceipt): string[] {
-  const fieldsOf = ({ lists, ...run }: RunReceipt) =>
-    new Map<string, unknown>([
-      ...Object.entries(run),
-      ...lists.flatMap(list =>
-        Object.entries(list).map(([name, value]) => [`${list.resource}: ${name}`, value] as const),
-      ),
-    ]);
-  const [said, found] = [fieldsOf(stored), fieldsOf(expected)];
-  const text = (value: unknown) => JSON.stringify(value) ?? 'nothing';
-  return [...new Set([...found.keys(), ...said.keys()])]
-    .filter(name => text(said.get(name)) !== text(found.get(name)))
-    .map(
-      name => `${name} is ${text(said.get(name))} in the receipt, but ${text(found.get(name))} by the tables`,
+/** The members of a list's receipt that say what its rows and history are. */
+const ofContent: readonly string[] = ['changes', 'ended', 'checksum', 'recordCount'];
+
+/** The members in which a stored receipt differs from the recomputed one, with both values. */
+function differencesBetween(stored: RunReceipt, expected: RunReceipt) {
+  const membersOf = ({ lists, ...run }: RunReceipt) => {
+    const ofLists = lists.flatMap(({ resource, ...list }) =>
+      Object.entries({ resource, ...list }).map(([name, value]) => ({ list: resource, name, value })),
     );
+    const all = [...Object.entries(run).map(([name, value]) => ({ list: null, name, value })), ...ofLists];
+    return new Map(
+      all.map(each => [`${each.list ?? ''} ${each.name}`, { ...each, text: JSON.stringify(each.value) }]),
+    );
+  };
+  const [said, found] = [membersOf(stored), membersOf(expected)];
+  return [...new Map([...found, ...said])]
+    .filter(([key]) => said.get(key)?.text !== found.get(key)?.text)
+    .map(([key, { list, name }]) => {
+      const [inReceipt, byTables] = [said, found].map(members => members.get(key)?.text ?? 'nothing');
+      const member = list === null ? name : `${list}: ${name}`;
+      return {
+        what: `${member} is ${inReceipt} in the receipt, but ${byTables} by the tables`,
+        isOfContent: list !== null && ofContent.includes(name),
+      };
+    });
 }

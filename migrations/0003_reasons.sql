@@ -1,1 +1,0 @@
-ALTER TABLE `sync_run_resources` ADD `reasons` text;
