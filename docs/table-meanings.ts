@@ -197,6 +197,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'JSON array of what the run found out about the list: objects with a `code` and its facts, as in troubleshooting.md; null in runs before 0.6, and until the list has ended',
         '[{"code":"record_rejected","count":2}]',
       ],
+      retry_after_until: [
+        'until then the service wanted no requests, which ended the list; null if it did not',
+        '2026-11-21T01:00:00.000Z',
+      ],
     },
   },
   rejected_records: {

@@ -60,9 +60,18 @@ const isDown =
 const isToBeLeftAlone =
   'Wait until the time that the message names, and run again. To let a run wait for so long, set DOCMIRROR_GIVE_UP_AFTER to more.';
 
-/** The advice for a code; null if there is no such code. `hasAnswered` says whether a page of the list came before the `message`. */
-export function adviceOn(code: string, hasAnswered = true, message = ''): string | null {
-  if (message.includes('; the service wants no requests until ')) return isToBeLeftAlone;
+/** What the advice on an error depends on besides its code: whether a page of the list came, and whether the service named a time. */
+interface Seen {
+  readonly hasAnswered?: boolean;
+  readonly isLeftAlone?: boolean;
+}
+
+/** The advice for a code; null if there is no such code. */
+export function adviceOn(
+  code: string,
+  { hasAnswered = true, isLeftAlone = false }: Seen = {},
+): string | null {
+  if (isLeftAlone) return isToBeLeftAlone;
   if (!hasAnswered && ofOutages.includes(code)) return isDown;
   return Object.hasOwn(advice, code) ? advice[code as ErrorCode] : null;
 }
@@ -172,13 +181,19 @@ export class MirrorAlteredError extends MirrorFileError {
   }
 }
 
-interface ServiceDetails extends ErrorOptions {
+interface ServiceDetails extends Options {
   /** False if another try can't help, whatever the code is. */
   readonly retryable: boolean;
   /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs?: number | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
+  /** If the service wants no requests for longer than the run waits: until when, as an ISO date in UTC. */
+  readonly retryAfterUntil?: string | null;
+  /** What it did, in words that follow the address, such as `answered 503`; the message if it is left out. */
+  readonly what?: string;
+  /** The message as it would be of any list: without the path of this one, and without what was tried; the message if it is left out. */
+  readonly ofAnyList?: string;
   /** How often a page of a wrong form is asked for while the list has not worked; three times if it is left out. */
   readonly triesMax?: number;
 }
@@ -189,6 +204,9 @@ export class ServiceError extends DocmirrorError {
   readonly retryAfterMs: number | null;
   readonly isBare: boolean;
   readonly triesMax: number;
+  readonly retryAfterUntil: string | null;
+  readonly what: string;
+  readonly ofAnyList: string;
   /** True if the service was asked a few times for a page of this size, and a smaller one might come. */
   isOfSize = false;
   /** The whole numbers below 1,000 that a refusal names, the greatest first: one can be the largest page size. */
@@ -200,6 +218,9 @@ export class ServiceError extends DocmirrorError {
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;
     this.triesMax = details.triesMax ?? 3;
+    this.retryAfterUntil = details.retryAfterUntil ?? null;
+    this.what = details.what ?? message;
+    this.ofAnyList = details.ofAnyList ?? message;
   }
 }
 

@@ -3,10 +3,9 @@ import { dirname, resolve } from 'node:path';
 import type { ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
-import { adviceOn, DocmirrorError, exitCodes } from '../errors.ts';
+import { adviceOn, DocmirrorError, exitCodes, ServiceError } from '../errors.ts';
 import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
 import { bytesText, counted } from '../render/numbers.ts';
-import { causeOf } from '../render/run-summary.ts';
 import { copiesOfBefore } from '../store/copies/backup.ts';
 import { assertShareOf, shareTarget } from '../store/copies/share.ts';
 import { tryLocks } from '../store/file/lock-trial.ts';
@@ -45,7 +44,9 @@ export const doctor = command({
       } catch (error) {
         const { message, code, exitCode } = failureOf(error);
         if (code === 'internal') throw error;
-        end = { status: 'failed', found: message, todo: adviceOn(code, false, message), code, exitCode };
+        const isLeftAlone = error instanceof ServiceError && error.retryAfterUntil !== null;
+        const todo = adviceOn(code, { hasAnswered: false, isLeftAlone });
+        end = { status: 'failed', found: message, todo, code, exitCode };
       }
       const { exitCode = exitCodes.done, found = '', ...rest } = end;
       const usual = { check: name, status: 'ok', todo: null, code: null } as const;
@@ -188,8 +189,15 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     const isToken = errors.every(({ exitCode }) => exitCode === exitCodes.unauthorized);
     const whole = isToken ? exitCodes.unauthorized : exitCodes.failed;
     const exitCode = pages.size > 0 ? exitCodes.partial : whole;
-    const causes = new Set(errors.map(({ message }) => (errors.length === 1 ? message : causeOf(message))));
-    throw new DocmirrorError(first.code, [...causes].join('; '), { exitCode });
+    const causeOf = (error: DocmirrorError) =>
+      errors.length > 1 && error instanceof ServiceError ? error.ofAnyList : error.message;
+    const causes = new Set(errors.map(causeOf));
+    const retryAfterUntil = first instanceof ServiceError ? first.retryAfterUntil : null;
+    throw new ServiceError(first.code, [...causes].join('; '), {
+      exitCode,
+      retryable: false,
+      retryAfterUntil,
+    });
   }).finally(() => source.close());
   for (const [list, { page, firstPageNo, pageSize: size }] of pages)
     await check(list.resource, () => {

@@ -99,8 +99,7 @@ export function progressOn(logger: Logger, line: StatusLine) {
 
     /** A request failed, and is sent again. */
     retrying(error: ServiceError, tryNumber: number) {
-      const why = /answered \d{3}/.exec(error.message)?.[0] ?? error.message.replace(/^GET \S+ /, '');
-      state = { ...state, retry: `retrying (try ${tryNumber + 1}): ${why}` };
+      state = { ...state, retry: `retrying (try ${tryNumber + 1}): ${error.what}` };
       if (logger.logsEnds) logger.warn({ ...loggedError(error), tryNumber }, 'trying again');
     },
 

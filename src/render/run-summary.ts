@@ -1,8 +1,9 @@
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
-import { aboutFindings } from '../findings.ts';
+import { aboutFindings, sentencesOf } from '../findings.ts';
 import { printable } from '../printable.ts';
-import { type ListEnd, openPointsOf, stateText } from '../store/read/list-state.ts';
+import type { Finding } from '../proof/findings.ts';
+import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts';
 import type { Freshness } from '../store/read/runs/freshness.ts';
 import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
 import { ago, count, counted, duration } from './numbers.ts';
@@ -22,14 +23,17 @@ export function summaryText(
   const { resources, receipt, rowsDropped, versionsPruned, share } = summary;
   const cells = resources.map(list => {
     const counts = [list.recordsSeen, list.inserted, list.updated, list.removed].map(count);
-    return [list.resource, ...counts, stateText(list)];
+    return [list.resource, ...counts, verdictText(list)];
   });
   const ofLists = resources.flatMap(list => {
     const { resource } = list;
     const reasons = rejections.filter(each => each.resource === resource);
-    return notesOn(list, reasons, summary.runId === null).map(note => ({ ...note, resource }));
+    const message = list.errorOfAnyList ?? list.error?.message ?? '';
+    const ofAnyList = { ...list, error: list.error && { ...list.error, message } };
+    const [own, shared] = [list, ofAnyList].map(each => notesOn(each, reasons, summary.runId === null));
+    return (own ?? []).map((note, at) => ({ ...note, resource, cause: shared?.[at]?.text }));
   });
-  const causes = [...Map.groupBy(ofLists, ({ text }) => causeOf(text))].map(([cause, of]) => {
+  const causes = [...Map.groupBy(ofLists, ({ cause }) => cause)].map(([cause, of]) => {
     const names = of.map(({ resource }) => resource).join(', ');
     return `${names}: ${of.length === 1 ? of[0]?.text : cause}`;
   });
@@ -81,13 +85,6 @@ export function firstLine(
   return printable(said.join(' '));
 }
 
-/** What a note says of several lists: without the path of one, and without the tries that only the first of them got. */
-export function causeOf(text: string): string {
-  return text
-    .replace(/(?<=GET \S+\/v2\/)(?!v2\/)\S+/, '…')
-    .replace('; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over', '');
-}
-
 function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary): string {
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
@@ -128,55 +125,66 @@ function wrapped(text: string, width: number): string {
 /** The most reasons of rejections, and the most fields, that are named. */
 const [reasonsMax, fieldsMax] = [3, 20];
 
+/** A list that was read by a run, or is still read. */
+type ReadList = Omit<RecordedList, 'runId' | 'recordCount'>;
+
 /** What needs a look after a run of a list, and what to do: commands have lines of their own, and `{list}` stands for the list's flag. */
 export function notesOn(
-  list: Omit<RecordedList, 'runId' | 'recordCount'>,
+  list: ReadList,
   rejections: readonly { readonly reason: string; readonly count: number }[],
   isDryRun = false,
 ): { readonly text: string; readonly advice: string | null }[] {
-  const { error, status, completeness, rejected, reason, removalsWithheld } = list;
+  const { error, completeness, rejected, reason, removalsWithheld } = list;
   const notes: ReturnType<typeof notesOn> = [];
   const kept = keptText(list, isDryRun);
-  if (error !== null || !['completed', 'partial'].includes(status))
+  const seen = { hasAnswered: list.firstPageNo !== null, isLeftAlone: list.retryAfterUntil !== null };
+  if (error !== null)
     notes.push({
-      text:
-        error === null
-          ? 'Its process died.'
-          : [`${error.message} [${error.code}]`, kept].filter(Boolean).join(' '),
-      advice:
-        adviceOn(error?.code ?? '', list.firstPageNo !== null, error?.message) ??
-        'The mirror keeps what it had, and the next run tries again.',
+      text: [`${error.message} [${error.code}]`, kept].filter(Boolean).join(' '),
+      advice: adviceOn(error.code, seen) ?? triesAgain,
     });
+  else if (faultsOf(list)[0]?.state === 'died') notes.push({ text: 'Its process died.', advice: triesAgain });
+  const reasons = list.reasons ?? [];
+  const ofRecords = reasons.filter(({ code }) => code === 'record_rejected' || code === 'removals_withheld');
+  const open = reasons.filter(each => !ofRecords.includes(each));
   if (completeness === 'unproven' && kept === null)
-    notes.push({
-      text: `unproven: ${reason}.`,
-      advice: list.reasons?.some(({ code }) => code === 'page_failed')
-        ? aboutFindings.page_failed.advice
-        : 'The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:\n    docmirror sync {list} --full',
-    });
+    notes.push({ text: `unproven: ${sentencesOf(open) ?? reason}.`, advice: adviceOnProof(open) });
   if (rejected > 0) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);
-    const reasons = ['could not be read', named.join('; ')].filter(Boolean).join(': ');
+    const why = ['could not be read', named.join('; ')].filter(Boolean).join(': ');
     notes.push({
-      text: `${counted(rejected, 'record')} ${reasons}. "docmirror rejected" shows more.`,
-      advice: 'Look at "docmirror rejected", and tell those who run the service.',
+      text: `${counted(rejected, 'record')} ${why}. "docmirror rejected" shows more.`,
+      advice: aboutFindings.record_rejected.advice,
     });
   }
   if (removalsWithheld > 0) {
-    const cause =
-      rejected > 0
-        ? 'records were rejected that have no readable id'
-        : 'it is more than DOCMIRROR_MAX_REMOVALS allows';
-    const text = `the removal of ${counted(removalsWithheld, 'record')} was withheld, because ${cause}.`;
-    const command = 'docmirror sync {list} --allow-mass-removal';
-    const advice = `See which records. If they are really gone, remove them:\n    ${command} --dry-run\n    ${command}`;
-    notes.push({ text, advice: rejected > 0 || completeness === 'unproven' ? null : advice });
+    const held = reasons.find(each => each.code === 'removals_withheld');
+    // Runs before 0.6 do not say which of both it was.
+    const isOfRejected = held === undefined ? rejected > 0 : held.why === 'rejected';
+    const cause = isOfRejected
+      ? 'records were rejected that have no readable id'
+      : 'it is more than DOCMIRROR_MAX_REMOVALS allows';
+    const { advice } = aboutFindings.removals_withheld;
+    notes.push({
+      text: `the removal of ${counted(removalsWithheld, 'record')} was withheld, because ${cause}.`,
+      advice: isOfRejected || completeness === 'unproven' ? null : advice,
+    });
   }
   return notes;
 }
 
+const triesAgain = 'The mirror keeps what it had, and the next run tries again.';
+
+/** What to do if a list is not proven: the advice on the finding that says most. */
+function adviceOnProof(findings: readonly Finding[]): string {
+  const vague: readonly string[] = ['not_in_order', 'changes_too_fast', 'ended_early'];
+  const said = findings.find(({ code }) => !vague.includes(code)) ?? findings.at(-1);
+  if (said !== undefined) return aboutFindings[said.code].advice;
+  return 'The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:\n    docmirror sync {list} --full';
+}
+
 /** How much is in the mirror of a reading that ended early, or would be after a run; null if it did not, or if nothing of it is. */
-export function keptText(list: Omit<RecordedList, 'runId' | 'recordCount'>, isDryRun = false): string | null {
+export function keptText(list: ReadList, isDryRun = false): string | null {
   const { status, completeness, recordsSeen, totalRecordCount, reason } = list;
   if (completeness === null || ['completed', 'partial'].includes(status)) return null;
   const total = totalRecordCount === null ? '' : ` of ${count(totalRecordCount)}`;
@@ -186,7 +194,7 @@ export function keptText(list: Omit<RecordedList, 'runId' | 'recordCount'>, isDr
 }
 
 /** How long a whole reading takes, if a deadline ended this one; null if nothing is known of that. */
-function paceText(list: Parameters<typeof keptText>[0]): string | null {
+function paceText(list: ReadList): string | null {
   const { error, startedAt, completedAt, requests, pageCount } = list;
   const tookMs = Date.parse(completedAt ?? '') - Date.parse(startedAt);
   if (error?.code !== 'deadline' || pageCount === null || !(tookMs > 0)) return null;
@@ -216,7 +224,7 @@ interface RunEnd {
 /** Why a run is not complete, in few words: a cause of all its lists alone, others after their lists; empty if nothing is known. */
 export function whyOf({ error, resources }: RunEnd): string {
   const causes = resources.flatMap(list => {
-    const cause = list.error?.code ?? openPointsOf(list)[0]?.words;
+    const cause = list.error?.code ?? faultsOf(list)[0]?.words;
     return cause === undefined ? [] : [{ resource: list.resource, cause }];
   });
   const texts = [...Map.groupBy(causes, ({ cause }) => cause)].map(([cause, of]) => {

@@ -1,6 +1,6 @@
 import { object, text, type ValueOf } from '../contract/shapes.ts';
 import { printable } from '../printable.ts';
-import { ageMs, isFresh, isInFuture, openPointsOf, stateText } from '../store/read/list-state.ts';
+import { ageMs, faultStates, faultsOf, isFresh, isInFuture, verdictText } from '../store/read/list-state.ts';
 import type { ListStatus } from '../store/read/runs/runs.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
 import { ago, count, duration, instant } from './numbers.ts';
@@ -58,18 +58,18 @@ export function statusCells(
 ): string[] {
   const { resource, recordCount, lastRun, lastCompletedAt, lastFullAt } = list;
   const runId = String(lastRun?.runId ?? 'none');
-  return [resource, count(recordCount), stateText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];
+  return [resource, count(recordCount), verdictText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];
 }
 
-/** The states that `status --strict` reports as faults, the worst first; `died` is a run whose process is gone. */
-const faults = ['unreadable', 'died', 'failed', 'unproven', 'withheld', 'rejected', 'too old'];
+/** The states that `status --strict` reports as faults, the worst first: those of a list, but for `cancelled`. */
+const strictStates = ['unreadable', ...faultStates.filter(state => state !== 'cancelled'), 'too old'];
 
 /** All states of a mirror, the worst first. */
-const states = [...faults, 'cancelled', 'never synced', 'running', 'ok'];
+const states = [...strictStates, 'cancelled', 'never synced', 'running', 'ok'];
 
 /** True for a state that `status --strict` reports as a fault. */
 export function isFault({ state }: MirrorStatus): boolean {
-  return faults.includes(state);
+  return strictStates.includes(state);
 }
 
 /** A mirror with its worst state. A list that is being read is judged by its last run that ended. */
@@ -80,7 +80,7 @@ export function mirrorStatusOf(
   nowMs: number,
   maxAgeMs: number | null,
 ): MirrorStatus {
-  const found = lists.flatMap(list => faultsOf(list, nowMs, maxAgeMs));
+  const found = lists.flatMap(list => statesOf(list, nowMs, maxAgeMs));
   if (newest === null) found.push(['never synced', '']);
   else {
     const { runId, status, error } = newest;
@@ -101,7 +101,7 @@ export function mirrorStatusOf(
     run: newest,
     resources: lists.map(({ lastEnded: _ended, ...list }) => ({
       ...list,
-      verdict: stateText(list.lastRun),
+      verdict: verdictText(list.lastRun),
       ageMs: ageMs(list.readSince, nowMs),
       endedInFuture: isInFuture(list.lastCompletedAt, nowMs),
     })),
@@ -113,18 +113,17 @@ export function mirrorStatusOf(
 }
 
 /** Each fault of a list: the state of the mirror, and the reason. */
-function faultsOf(
+function statesOf(
   { resource, lastEnded: last, readSince: at }: ListStatus,
   nowMs: number,
   maxAgeMs: number | null,
 ): [state: string, why: string][] {
-  const found: [string, string | number | null][] = [];
-  if (last?.status === 'interrupted') found.push(['died', `run ${last.runId}`]);
-  else if (last?.status === 'failed' || last?.error?.code === 'deadline')
-    found.push(['failed', last.error?.code ?? null]);
-  else if (last?.status === 'cancelled') found.push(['cancelled', `run ${last.runId}`]);
-  else if (last !== null) for (const point of openPointsOf(last)) found.push([point.state, point.count]);
-  if (maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs)) found.push(['too old', ago(at, nowMs)]);
+  const isOld = maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
+  const found = (last === null ? [] : faultsOf(last)).map(({ state, detail }): [string, unknown] => {
+    const isOfRun = state === 'died' || state === 'cancelled';
+    return [state, isOfRun ? `run ${last?.runId}` : detail];
+  });
+  if (isOld) found.push(['too old', ago(at, nowMs)]);
   return found.map(([state, why]) => [state, why === null ? resource : `${resource}: ${why}`]);
 }
 

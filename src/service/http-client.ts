@@ -145,13 +145,17 @@ export class HttpClient {
     return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], {
       retryAfterMs: waitOf(headers, Date.now()),
       isBare: status === 204,
+      what: `answered ${status}`,
     });
   }
 
   #error(url: URL, [code, words, retryable = true]: Failure, more = {}): ServiceError {
     const { proxy, secrets } = this.#options;
-    const message = `GET ${url}${proxy ? ` through the proxy ${proxy.shown}` : ''} ${words}`;
-    return new ServiceError(code, printable(secrets.redact(message)), { ...more, retryable });
+    const shown = (address: URL | string) =>
+      printable(secrets.redact(`GET ${address}${proxy ? ` through the proxy ${proxy.shown}` : ''} ${words}`));
+    const ofAnyList = shown(new URL('…', url).href.replace(encodeURI('…'), '…'));
+    const what = printable(secrets.redact(words));
+    return new ServiceError(code, shown(url), { what, ...more, retryable, ofAnyList });
   }
 }
 

@@ -67,10 +67,15 @@ export function verdictOn(
 }
 
 /** The end of a list whose service wants to be left alone for longer than the run is patient. */
-export function leftAloneError({ message }: ServiceError, waitMs: number, nowMs: number): ServiceError {
-  const until = new Date(nowMs + waitMs).toISOString();
-  const words = `${message}; the service wants no requests until ${until}, which is later than DOCMIRROR_GIVE_UP_AFTER allows`;
-  return new ServiceError('overloaded', words, { retryable: false });
+export function leftAloneError(error: ServiceError, waitMs: number, nowMs: number): ServiceError {
+  const retryAfterUntil = new Date(nowMs + waitMs).toISOString();
+  const why = `; the service wants no requests until ${retryAfterUntil}, which is later than DOCMIRROR_GIVE_UP_AFTER allows`;
+  const ofAnyList = error.ofAnyList + why;
+  return new ServiceError('overloaded', error.message + why, {
+    retryable: false,
+    retryAfterUntil,
+    ofAnyList,
+  });
 }
 
 /** The families of fields that say how many requests are left, and when there are new ones. */

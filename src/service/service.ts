@@ -210,9 +210,9 @@ class Outage {
     if (this.#sinceMs !== null) return;
     this.#sinceMs = begunAtMs;
     this.#stopTimer = this.#clock.after(this.leftMs(begunAtMs), () => {
-      const { code, message } = this.error ?? error;
+      const { code, message, ofAnyList } = this.error ?? error;
       const words = `${message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
-      this.giveUp(new ServiceError(code, words, { retryable: false }));
+      this.giveUp(new ServiceError(code, words, { retryable: false, ofAnyList }));
     });
   }
 

@@ -77,7 +77,11 @@ export interface SyncedList {
   readonly pause: { readonly hasGrown: boolean } | null;
 }
 
-type Ending = Applied & Pick<ListOutcome, 'status' | 'completeness' | 'error' | 'reason' | 'readSince'>;
+type Ending = Applied &
+  Pick<
+    ListOutcome,
+    'status' | 'completeness' | 'error' | 'retryAfterUntil' | 'errorOfAnyList' | 'reason' | 'readSince'
+  >;
 
 interface ListRun extends ListTask {
   readonly context: ListContext;
@@ -313,7 +317,7 @@ function ended(mode: ListProgress['mode'], isProven: boolean, applied: Applied):
     ...applied,
     status: applied.reasons.length === 0 ? 'completed' : 'partial',
     completeness: isProven ? completeness : 'unproven',
-    error: null,
+    ...noError,
     reason: sentencesOf(applied.reasons),
   };
 }
@@ -330,10 +334,19 @@ function failed(error: unknown): Ending {
   };
 }
 
-function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error'> {
-  if (error instanceof Pause) return { status: 'partial', error: null };
-  return { status: error instanceof CancelledError ? 'cancelled' : 'failed', error: runErrorOf(error) };
+function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error' | 'retryAfterUntil' | 'errorOfAnyList'> {
+  if (error instanceof Pause) return { status: 'partial', ...noError };
+  const { retryAfterUntil, ofAnyList } = error instanceof ServiceError ? error : noDetails;
+  return {
+    status: error instanceof CancelledError ? 'cancelled' : 'failed',
+    error: runErrorOf(error),
+    retryAfterUntil,
+    errorOfAnyList: ofAnyList,
+  };
 }
+
+const noError = { error: null, retryAfterUntil: null, errorOfAnyList: null };
+const noDetails = { retryAfterUntil: null, ofAnyList: null };
 
 /** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */
 export function runErrorOf(error: unknown): RunError {

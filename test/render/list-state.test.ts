@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ageMs, isFresh, type ListEnd, stateText } from '../../src/store/read/list-state.ts';
+import { ageMs, isFresh, type ListEnd, verdictText } from '../../src/store/read/list-state.ts';
 import { syncScene } from '../support/in-process.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => scene[Symbol.asyncDispose]());
 
 test('status, the summary, the report and the view say the same of a list, whatever came together', () => {
-  expect(stateText(null)).toBe('never synced');
+  expect(verdictText(null)).toBe('never synced');
   for (const status of ['completed', 'partial', 'failed', 'cancelled'])
     for (const completeness of ['proven', 'incremental', 'unproven', null])
       for (const rejected of [0, 2])
@@ -28,9 +28,9 @@ test('status, the summary, the report and the view say the same of a list, whate
             error: code === null ? null : { code },
           };
           // The view adds why, which the others say below, and what is kept.
-          const why = { unproven: ': why', cancelled: ': cancelled' }[stateText(last)] ?? '';
+          const why = { unproven: ': why', cancelled: ': cancelled' }[verdictText(last)] ?? '';
           const kept = code !== null && completeness !== null ? ' (kept 3 of 3 records)' : '';
-          const inView = `${stateText(last)}${why}${kept}`;
+          const inView = `${verdictText(last)}${why}${kept}`;
           expect([last, verdictInView(last)]).toEqual([last, inView]);
         }
 });
@@ -50,7 +50,7 @@ test.each([
     removalsWithheld: 0,
     error: null,
   };
-  expect(stateText({ ...plain, ...end })).toBe(words);
+  expect(verdictText({ ...plain, ...end })).toBe(words);
 });
 
 test('the age of a list is unknown if it was read in the future, but for clocks that differ by a minute', () => {

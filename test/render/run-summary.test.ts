@@ -34,6 +34,8 @@ const plain: ListOutcome = {
   error: null,
   reason: null,
   reasons: [],
+  retryAfterUntil: null,
+  errorOfAnyList: null,
   ignoredFields: [],
   checksum: null,
 };
@@ -174,12 +176,13 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
   test.each([null, 1])(
     'says to wait if the service names a time, whether or not a page came: %s',
     firstPageNo => {
-      const { message } = leftAloneError(
+      const { message, retryAfterUntil } = leftAloneError(
         new ServiceError('overloaded', 'GET … answered 429: too many requests', { retryable: true }),
         7_200_000,
         0,
       );
-      const asked = { ...failed, firstPageNo, error: { code: 'overloaded', message } } as const;
+      const error = { code: 'overloaded', message } as const;
+      const asked = { ...failed, firstPageNo, error, retryAfterUntil } as const;
       const text = summaryText(summaryOf([asked]));
       expect(text).toContain('until 1970-01-01T02:00:00.000Z');
       expect(text).toMatch(/What to do:\n- Wait until the time that the message names, and run again\./);
@@ -188,8 +191,10 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
 
   test('shows that the base address ends in /v2, also if the cause is that of all lists', () => {
     const missing = (resource: 'collections' | 'webhooks') => {
-      const message = `GET https://api.example.com/v2/v2/${resource} answered 404: there is no page at this address`;
-      return { ...failed, resource, firstPageNo: null, error: { code: 'not_found', message } } as const;
+      const said = (what: string) =>
+        `GET https://api.example.com/v2/v2/${what} answered 404: there is no page at this address`;
+      const error = { code: 'not_found', message: said(resource) } as const;
+      return { ...failed, resource, firstPageNo: null, error, errorOfAnyList: said('…') } as const;
     };
     const text = summaryText(summaryOf([missing('collections'), missing('webhooks')]));
     expect(text).toContain('GET https://api.example.com/v2/v2/… answered 404');
@@ -218,8 +223,10 @@ Run 7 completed in 1.2 s. 3 new, 2 changed, 1 removed. All lists proven.
       ...error,
       message: `${error.message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`,
     };
-    const same = { ...failed, resource: 'collections', error: tried } as const;
-    const text = summaryText(summaryOf([same, failed, { ...unproven, resource: 'document-exports' }]));
+    const errorOfAnyList = message.replace('webhooks', '…');
+    const same = { ...failed, resource: 'collections', error: tried, errorOfAnyList } as const;
+    const other = { ...failed, errorOfAnyList };
+    const text = summaryText(summaryOf([same, other, { ...unproven, resource: 'document-exports' }]));
     expect(text).toContain(
       'collections, webhooks: GET https://exports.example.com/v2/… failed: connection refused [network]\n',
     );

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { labelledFigures, metricsText } from '../../src/serve/metrics.ts';
@@ -100,4 +102,22 @@ test('the runs of 0.5.0 have no reasons, and their receipts hold after the first
   expect(older.flat().every(reasons => reasons === null)).toBe(true);
   expect(older.length).toBeGreaterThan(0);
   expect(await scene.run('verify')).toMatchObject({ code: 0 });
+});
+
+test('a wait that the service asks for is kept as a time, and an error of all lists is told once with what to do', async () => {
+  await using scene = await setScene({
+    faults: () => ({ kind: 'status', status: 429, headers: { 'retry-after': '7200' } }),
+  });
+  const { stdout } = await scene.run('sync', '--give-up-after', '0');
+  const shared = `document-exports, collections, webhooks: GET ${scene.service.url}/v2/… answered 429: too many requests; the service`;
+  expect(stdout).toContain(shared);
+  expect(stdout).toContain('What to do:\n- Wait until the time that the message names');
+  const { resources } = JSON.parse((await scene.run('status', '--json')).stdout);
+  for (const { lastRun } of resources) {
+    expect(Date.parse(lastRun.retryAfterUntil) - Date.now()).toBeGreaterThan(7_000_000);
+    expect(lastRun.reasons).toEqual([]);
+  }
+  await scene.run('report', '--out', 'report.html');
+  const report = readFileSync(join(scene.folder, 'report.html'), 'utf8');
+  expect(report).toContain('Wait until the time that the message names');
 });

@@ -1,5 +1,5 @@
 import { browsableOf } from '../../store/read/browsable.ts';
-import { isFresh, stateText } from '../../store/read/list-state.ts';
+import { isFresh, verdictText } from '../../store/read/list-state.ts';
 import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
@@ -84,7 +84,7 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
     const todo = advice?.replaceAll('{list}', `--resource ${resource}`) ?? '';
     const tone = lastEnded.status === 'failed' ? 'bad' : 'warn';
     const said = `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`;
-    return concern(tone, `${title}: ${stateText(lastEnded)}`, said);
+    return concern(tone, `${title}: ${verdictText(lastEnded)}`, said);
   });
   if (isFresh(readSince, nowMs, maxAgeMs)) return concerns;
   const old = `Last completed ${ago(readSince, nowMs)}. See why:\n    docmirror runs --limit 5`;

@@ -7,25 +7,46 @@ export interface ListEnd {
   readonly error: { readonly code: string } | null;
 }
 
-/** Why a list that was written is not complete, worst first; rejected records can be why removals were withheld. `count` is of records. */
-export function openPointsOf({ completeness, rejected, removalsWithheld }: ListEnd) {
-  const points = [
-    { state: 'unproven', words: 'unproven', count: completeness === 'unproven' ? null : 0 },
-    { state: 'rejected', words: 'records rejected', count: rejected },
-    { state: 'withheld', words: 'removals withheld', count: removalsWithheld },
-  ] as const;
-  return points.filter(({ count }) => count !== 0);
+/** What keeps a list from being complete, the worst first; `died` is a run whose process is gone. */
+export const faultStates = ['died', 'failed', 'unproven', 'withheld', 'rejected', 'cancelled'] as const;
+
+/** One of them: in words, with what there is to say of it: an error's code, or how many records. */
+export interface ListFault {
+  readonly state: (typeof faultStates)[number];
+  readonly words: string;
+  readonly detail: string | number | null;
 }
 
-/** The state in a few words, with numbers. The view `sync_status` gives the same in SQL, and adds the reason or the error's message. */
-export function stateText(last: ListEnd | null): string {
+/**
+ * The verdict on a list: why it is not complete; nothing if it is, or if it is still being read. Summary, status, report and lists of runs go
+ * by it, and the view `sync_status` says the same in SQL. Rejected records can be why removals were withheld, so they come first.
+ */
+export function faultsOf({ status, completeness, rejected, removalsWithheld, error }: ListEnd): ListFault[] {
+  const cause = error === null || error.code === status ? null : error.code;
+  if (status === 'interrupted' || status === 'died') return [{ state: 'died', words: status, detail: null }];
+  if (status === 'failed' || status === 'cancelled') {
+    const state = error?.code === 'deadline' ? 'failed' : status;
+    return [{ state, words: status, detail: cause }];
+  }
+  if (status === 'completed') return [];
+  const isUnproven = completeness === 'unproven';
+  return [
+    ...(isUnproven ? [{ state: 'unproven' as const, words: 'unproven', detail: null }] : []),
+    ...(rejected > 0 ? [{ state: 'rejected' as const, words: 'records rejected', detail: rejected }] : []),
+    ...(removalsWithheld > 0
+      ? [{ state: 'withheld' as const, words: 'removals withheld', detail: removalsWithheld }]
+      : []),
+  ];
+}
+
+/** The verdict in a few words, with numbers. The view adds the reason or the error's message. */
+export function verdictText(last: ListEnd | null): string {
   if (last === null) return 'never synced';
-  const { status, completeness, error } = last;
-  if (status === 'completed') return `complete: ${completeness}`;
-  if (completeness === 'unproven' && error === null) return completeness;
-  const points = error !== null ? [] : openPointsOf(last).map(({ words, count }) => `${words}: ${count}`);
-  if (points.length > 0) return points.join(', ');
-  return error === null || error.code === status ? status : `${status}: ${error.code}`;
+  const [first, ...others] = faultsOf(last);
+  if (first === undefined)
+    return last.status === 'completed' ? `complete: ${last.completeness}` : last.status;
+  const shown = first.state === 'unproven' ? [first] : [first, ...others];
+  return shown.map(({ words, detail }) => (detail === null ? words : `${words}: ${detail}`)).join(', ');
 }
 
 /** Clocks of two machines can differ by this much, in milliseconds. A run that ended further in the future is not believed. */

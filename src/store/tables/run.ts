@@ -79,12 +79,14 @@ export const listOutcome = {
   walks: whole('readings that were begun'),
   ...traffic,
   error: orNull(error),
+  retryAfterUntil: orNull(time('until then the service wants no requests, which ended the list')),
   reason: orNull(text('the same in words')),
   ignoredFields: list(text(), 'those of `DOCMIRROR_IGNORE_FIELDS`'),
 };
 
 /** What is reported of a list and not recorded. */
 export const news = {
+  errorOfAnyList: orNull(text("the error's message without what only this list has in it")),
   newFields: list(object(unknownField), 'new ones without a column'),
   restlessFields: list(text(), 'those that differ in most records from what they were before'),
 };
@@ -106,7 +108,7 @@ const recordedList = {
 export type RecordedList = FieldsOf<typeof recordedList>;
 
 /** The result of writing a list. */
-export type Applied = FieldsOf<typeof applied & typeof news>;
+export type Applied = Omit<FieldsOf<typeof applied & typeof news>, 'errorOfAnyList'>;
 
 /** The labels of a mirror or a run. */
 export const labels = anyObject<Record<string, string>>();

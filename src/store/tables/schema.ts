@@ -212,6 +212,8 @@ export const syncRunResources = sqliteTable(
     readSince: text('read_since'),
     /** JSON: what the run found out about the list, each with its code and facts; null in runs before 0.6, and until the list has ended. */
     reasons: text('reasons'),
+    /** The time until which the service wanted no requests, if that ended the list; null if it did not. */
+    retryAfterUntil: text('retry_after_until'),
   },
   table => [
     primaryKey({ columns: [table.runId, table.resource] }),

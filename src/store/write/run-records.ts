@@ -86,7 +86,15 @@ export class RunRecords {
     outcome: ListOutcome,
     rows = lastState(this.#sqlite, outcome.resource),
   ): ListOutcome {
-    const { error, ignoredFields, reasons, newFields: _new, restlessFields: _restless, ...rest } = outcome;
+    const {
+      error,
+      ignoredFields,
+      reasons,
+      newFields: _new,
+      restlessFields: _restless,
+      errorOfAnyList: _any,
+      ...rest
+    } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
     const texts = { ignoredFields: ignoredText(ignoredFields), reasons: reasonsText(reasons) };
