@@ -13,7 +13,7 @@ import { mirrorToWrite } from '../store/file/open.ts';
 import { writing } from '../store/file/unfinished.ts';
 import { replaceable } from '../store/file/whole-file.ts';
 import { checkMirror } from '../store/write/check-mirror.ts';
-import { type FirstPage, getFirstPage, pagesStated } from '../sync/pages.ts';
+import { type FirstPage, getFirstPage, pagesStated } from '../sync/first-page.ts';
 import { assertPagesMax } from '../sync/read.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
@@ -173,7 +173,7 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
         const first = await getFirstPage(
           source,
           list,
-          { wanted: pageSize, served: null, nowMs: Date.now() },
+          { wanted: pageSize ?? 'auto', served: null, nowMs: Date.now() },
           signal,
         );
         assertPagesMax({ list, pagesMax }, pagesStated(first));

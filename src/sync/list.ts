@@ -14,7 +14,7 @@ import { type ListState, nothingLearnt, readState, tiesOf } from '../store/write
 import type { ListContext } from '../store/write/mirror.ts';
 import type { Result } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
-import { getFirstPage, pagesStated, stillServed } from './pages.ts';
+import { getFirstPage, pagesStated, stillServed } from './first-page.ts';
 import { assertPagesMax, drive, type ListProgress, type ListTask, Pause } from './read.ts';
 
 /** Reads a list until it is proven, and writes it in one transaction. `onFault` gets a fault of docmirror, which ends the list, too. */
@@ -223,7 +223,7 @@ async function readFully(run: ListRun, state: ListState): Promise<Read | Refused
   progress.stage = stage;
   const nowMs = run.clock().getTime();
   const served = stillServed(state.servedSize, context.sum.count, nowMs);
-  const first = await getFirstPage(source, list, { wanted: run.pageSize, served, nowMs }, signal);
+  const first = await getFirstPage(source, list, { wanted: run.pageSize ?? 'auto', served, nowMs }, signal);
   const { firstPageNo, pageSize, page } = first;
   progress.mode = 'full';
   progress.paging = first;
