@@ -2,7 +2,7 @@ import { isContradicted, isShort } from './claims.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan, sizesMax } from './plan.ts';
 import { type Asking, askPages, askUnshown, type Batch, EndedEarly, type UnshownRow } from './questions.ts';
-import { asItsRow } from './settle.ts';
+import { asItsRow } from './record-no.ts';
 import type { Ties } from './ties.ts';
 import {
   type Answer,

@@ -7,22 +7,12 @@
 //     09:02   a  b" b'       one of them was edited
 //                            a, b" and b' are in the list, and b is an older version of a row
 
-/** The version of a record that has one row, if it is shown as that row is. Other versions have numbers from 1. */
-export const asItsRow = 0;
-/** The version of a record that can't be read. */
-export const unreadable = -1;
+import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './record-no.ts';
 
-/** What settling needs of an answer: for each place the number of its record, and that of its version. */
-export interface ShownRecords {
-  /** The number of a record; the same for all records of one identity, wherever and however they are shown. */
-  readonly records: Float64Array;
-  readonly versions: Int32Array;
-}
-
-/** A row of the mirror, and the number of its version. */
+/** A row of the mirror, and its version. */
 export interface KnownRow {
   readonly row: number;
-  readonly version: number;
+  readonly version: VersionNo;
 }
 
 /** What becomes of the records of one identity. */
@@ -31,45 +21,45 @@ export interface Settled {
   /** Rows that get another version. */
   readonly edited: readonly KnownRow[];
   /** The version of each record that has no row. */
-  readonly added: readonly number[];
+  readonly added: readonly VersionNo[];
   /** Rows that no answer leaves room for. */
   readonly left: readonly KnownRow[];
   /** All versions that answers have shown, each once. */
-  readonly shown: ReadonlySet<number>;
+  readonly shown: ReadonlySet<VersionNo>;
 }
 
 /** What was seen of the records of one identity so far. */
 interface Seen {
   /** The versions on the newest of the answers that show the most. */
-  fullest: readonly number[];
-  readonly shown: Set<number>;
+  fullest: readonly VersionNo[];
+  readonly shown: Set<VersionNo>;
 }
 
 /** Settles the records of these numbers by answers, the oldest first; `isOneEach` if an identity has one record at most, as an id has. */
 export function settle(
   answers: Iterable<ShownRecords>,
-  records: ReadonlySet<number>,
-  rowsOf: (record: number) => readonly KnownRow[],
+  records: ReadonlySet<RecordNo>,
+  rowsOf: (record: RecordNo) => readonly KnownRow[],
   isOneEach: boolean,
-): Map<number, Settled> {
-  const seen = new Map<number, Seen>();
+): Map<RecordNo, Settled> {
+  const seen = new Map<RecordNo, Seen>();
   for (const answer of records.size === 0 ? [] : answers)
     for (const [record, versions] of versionsIn(answer, records)) {
-      const { fullest, shown } = seen.get(record) ?? { fullest: [], shown: new Set<number>() };
+      const { fullest, shown } = seen.get(record) ?? { fullest: [], shown: new Set<VersionNo>() };
       for (const version of versions) shown.add(version);
       const isFullest = versions.length >= fullest.length; // guard: the newest of the fullest answers
       seen.set(record, { fullest: isFullest ? versions : fullest, shown });
     }
-  const settled = new Map<number, Settled>();
+  const settled = new Map<RecordNo, Settled>();
   for (const [record, { fullest, shown }] of seen)
     settled.set(record, { ...giveRows(fullest, rowsOf(record), isOneEach), shown });
   return settled;
 }
 
-function versionsIn(answer: ShownRecords, records: ReadonlySet<number>): Map<number, number[]> {
-  const found = new Map<number, number[]>();
+function versionsIn(answer: ShownRecords, records: ReadonlySet<RecordNo>): Map<RecordNo, VersionNo[]> {
+  const found = new Map<RecordNo, VersionNo[]>();
   for (const [at, record] of answer.records.entries()) {
-    const version = answer.versions[at] as number;
+    const version = answer.versions[at] as VersionNo;
     if (version === unreadable || !records.has(record)) continue;
     const versions = found.get(record);
     if (versions === undefined) found.set(record, [version]);
@@ -79,8 +69,8 @@ function versionsIn(answer: ShownRecords, records: ReadonlySet<number>): Map<num
 }
 
 /** Gives versions to rows: first to those that have them, then to others. What is left becomes new rows. */
-function giveRows(versions: readonly number[], rows: readonly KnownRow[], isOneEach: boolean) {
-  const due = new Map<number, number>();
+function giveRows(versions: readonly VersionNo[], rows: readonly KnownRow[], isOneEach: boolean) {
+  const due = new Map<VersionNo, number>();
   for (const version of versions) due.set(version, (due.get(version) ?? 0) + 1);
   const kept: KnownRow[] = [];
   const free: KnownRow[] = [];
@@ -90,8 +80,10 @@ function giveRows(versions: readonly number[], rows: readonly KnownRow[], isOneE
     if (isShown) due.set(known.version, count - 1);
     (isShown ? kept : free).push(known);
   }
-  const others = [...due].flatMap(([version, count]) => new Array<number>(count).fill(version));
+  const others = [...due].flatMap(([version, count]) => new Array<VersionNo>(count).fill(version));
   if (isOneEach) others.splice(kept.length > 0 ? 0 : 1); // guard: an id is one row
-  const edited = free.slice(0, others.length).map(({ row }, at) => ({ row, version: others[at] as number }));
+  const edited = free
+    .slice(0, others.length)
+    .map(({ row }, at) => ({ row, version: others[at] as VersionNo }));
   return { kept, edited, added: others.slice(edited.length), left: free.slice(edited.length) };
 }

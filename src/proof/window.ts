@@ -12,7 +12,14 @@
 // was not listed all the time. docs/proof.md has the rule, and what slack and strays do to a window (*Almost in order*).
 
 import type { Finding } from './findings.ts';
-import type { ShownRecords } from './settle.ts';
+import {
+  type RecordNo,
+  type RecordNos,
+  type ShownRecords,
+  showing,
+  type VersionNo,
+  type VersionNos,
+} from './record-no.ts';
 
 /** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
 export interface PageAddress {
@@ -31,9 +38,8 @@ export class PageItems implements ShownRecords {
   readonly digest: string;
   /** The id, or the instant in milliseconds; NaN if an item has none that can be read. */
   readonly keys: Float64Array;
-  /** The number of each item's record: the same wherever it is shown, whatever its text is. Records of one identity have one number. */
-  readonly records: Float64Array;
-  readonly versions: Int32Array;
+  readonly records: RecordNos;
+  readonly versions: VersionNos;
   readonly least: number;
   readonly greatest: number;
   readonly keyless: number;
@@ -179,9 +185,11 @@ export function itemsOf(pages: readonly PageItems[]): PageItem[] {
 /** Some items of several pages as one page. */
 export function joinPages(items: readonly PageItem[], identity: Identity): PageItems {
   const keys = Float64Array.from(items, ({ page, at }) => page.keys[at] as number);
-  const records = Float64Array.from(items, ({ page, at }) => page.records[at] as number);
-  const versions = Int32Array.from(items, ({ page, at }) => page.versions[at] as number);
-  return new PageItems('', keys, { records, versions }, identity);
+  const shown = items.map(({ page: { records, versions }, at }) => ({
+    record: records[at] as RecordNo,
+    version: versions[at] as VersionNo,
+  }));
+  return new PageItems('', keys, showing(shown), identity);
 }
 
 /** Whether two readings show the same records, each as often. Their texts can differ: an edit moves no record. */

@@ -66,7 +66,9 @@ function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: 
   const full = counted.filter(answer => !answer.isRecalled && isFull(answer));
   const isQuiet = ({ asked, total }: Answer) => asked > claim.arrived && total <= claim.total;
   if (direction === 'down' && !full.some(isQuiet)) return false; // guard: a later total is no greater
-  const places = new Map([...claim.page.records].map((record, at) => [record, beginOf(claim) + at]));
+  const places = new Map<number, number>(
+    [...claim.page.records].map((record, at) => [record, beginOf(claim) + at]),
+  );
   const isAsFar = (other: Answer) =>
     other.page.records.some((record, at) => {
       const place = places.get(record);

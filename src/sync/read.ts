@@ -267,7 +267,7 @@ export async function drive<Result>(
 
 /** What the mirror knows of the records that have come. */
 function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
-  if (question.kind === 'added') return { kind: 'added', count: stage.settlement.added };
+  if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.added };
   stage.join(question.joined);
   return { kind: 'unshown', rows: missingRows(stage) };
 }

@@ -1043,7 +1043,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a first copy, against records that are written in two ways',
     file: 'src/store/write/records.ts',
-    line: 'this.#staged.has(record) ? record : null',
+    line: 'this.staged.has(record) ? record : null',
     instead: 'null',
     test: 'test/sync/same-meaning.test.ts',
     name: 'are one record on a first copy, in the form that came first',

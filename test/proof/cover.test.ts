@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { windowsOf } from '../../src/proof/cover.ts';
+import { ofId, showing } from '../../src/proof/record-no.ts';
 import { type Answer, PageItems } from '../../src/proof/window.ts';
 
 /** A page that shows these ids, in a list of 40 records. */
@@ -17,7 +18,7 @@ const pageOf = (index: number, ids: readonly number[]): Answer => {
       isRecalled: false,
     },
     ...{ asked: index, arrived: index, at: 0, wrong: null, oldestNewKeys: [] },
-    page: new PageItems(`${ids}`, keys, { records: keys, versions: new Int32Array(ids.length) }, 'id'),
+    page: new PageItems(`${ids}`, keys, showing(ids.map(id => ({ record: ofId(id) }))), 'id'),
   };
 };
 const chainCount = (...pages: readonly Answer[]) => windowsOf(pages, null, 'id')?.chains.length;

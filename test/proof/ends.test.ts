@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkTotal, countedAnswers } from '../../src/proof/claims.ts';
+import { ofId, showing } from '../../src/proof/record-no.ts';
 import { causeInTotals, copiesIn, miscount } from '../../src/proof/totals.ts';
 import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 import { endingAnswers } from '../../src/proof/witnesses.ts';
@@ -23,7 +24,7 @@ const answersOf = (shown: readonly Shown[], length = 205): Answer[] =>
     const begin = index * size;
     const left = count ?? Math.max(0, Math.min(size, length - begin));
     const keys = Float64Array.from({ length: left }, (_, place) => begin + place + shift);
-    const numbers = { records: keys, versions: new Int32Array(left) };
+    const numbers = showing(Array.from(keys, id => ({ record: ofId(id) })));
     return {
       ...{ index, size, total, isRecalled, sent: null, isSecondLook: false, isBeyond: false },
       ...{ asked: at, arrived: at, at: 0, wrong: null, oldestNewKeys: [], pageCount: null },

@@ -3,6 +3,7 @@ import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf } from '../../src/proof/plan.ts';
 import { prove } from '../../src/proof/prove.ts';
 import type { Asking, UnshownRow } from '../../src/proof/questions.ts';
+import { ofId, ofRow, ofText, showing } from '../../src/proof/record-no.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 
 /** A record of a made-up list. Its content is its text and, if the list has no ids, tells it from others. */
@@ -63,10 +64,12 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
         page: new PageItems(
           `${[...keys]} ${items.map(({ content }) => content)}`,
           keys,
-          {
-            records: Float64Array.from(items, ({ key, content }) => (identity === 'id' ? key : content)),
-            versions: Int32Array.from(items, ({ content }) => content),
-          },
+          showing(
+            items.map(({ key, content }) => ({
+              record: identity === 'id' ? ofId(key) : ofRow(content),
+              version: ofText(content),
+            })),
+          ),
           identity,
         ),
         wrong: isOther

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
+import { ofRow, showing } from '../../src/proof/record-no.ts';
 import { Ties } from '../../src/proof/ties.ts';
 import { beginOf, type Direction, PageItems, reachOf } from '../../src/proof/window.ts';
 import { Random } from '../../src/sample/random.ts';
@@ -77,11 +78,10 @@ test('a tie is found by each of its places, from both ends', () => {
 test('an edge of a tie on a page shows by how many places it has moved', () => {
   const ties = tiesIn([3, 1, 4, 2, 3], 3);
   const shiftOn = (direction: Direction, begin: number, keys: readonly number[], total: number) => {
-    const records = Float64Array.from(keys, (_, at) => at);
     const page = new PageItems(
       '',
       Float64Array.from(keys),
-      { records, versions: new Int32Array(keys.length) },
+      showing(keys.map((_, at) => ({ record: ofRow(at + 1) }))),
       'content',
     );
     return ties.shiftOn({ index: 1, size: begin, total, page }, direction);

@@ -1,8 +1,9 @@
 import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
 import type { Finding } from '../../proof/findings.ts';
+import { asItsRow, isOfRow, type RecordNo, unreadable, type VersionNo } from '../../proof/record-no.ts';
 import { passesGate } from '../../proof/removal.ts';
-import { asItsRow, type KnownRow, unreadable } from '../../proof/settle.ts';
+import type { KnownRow } from '../../proof/settle.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
@@ -12,6 +13,7 @@ import { newFields, restlessFields } from './field-news.ts';
 import { stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import { type Plan, planOf, type Result } from './plan.ts';
+import { isThere, sumsOf } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
 
@@ -32,14 +34,15 @@ export async function apply(
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { file, list, runId, records, sqlite, sum, haveOthersWritten } = stage.context;
+  const { context, records } = stage;
+  const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
   const { proof } = result;
   const plan = planOf(stage, result);
-  const { settlement, gone, withheld, undecided, findings } = plan;
+  const { reconciliation, gone, withheld, undecided, findings } = plan;
   if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
   // An incremental sync rests on the newest records that were known.
-  const isThere = (row: number) => stage.records.isThere(row, settlement);
-  if (proof === null && stage.before.growth?.newestRows.every(isThere) !== true)
+  const isListed = (row: number) => isThere(row, reconciliation, records);
+  if (proof === null && stage.before.growth?.newestRows.every(isListed) !== true)
     return refused('the newest known record is gone');
   const restless = restlessFields(stage);
 
@@ -61,9 +64,9 @@ export async function apply(
     const journaled = state.journal?.answers.length ?? 0;
     const outcome = conclude(findings.length === 0, {
       inserted: rows.count - sum.count + gone.length,
-      updated: settlement.edited,
+      updated: reconciliation.edited,
       removed: gone.length,
-      unchanged: sum.count - settlement.edited - gone.length - withheld,
+      unchanged: sum.count - reconciliation.edited - gone.length - withheld,
       rejected: stage.rejected.count,
       removalsWithheld: withheld,
       undecided,
@@ -73,7 +76,7 @@ export async function apply(
       newFields: newFields(stage, proof !== null),
     });
     signal.throwIfAborted();
-    return { kind: 'written', outcome: records.endList(runId, outcome, rows), journaled };
+    return { kind: 'written', outcome: context.records.endList(runId, outcome, rows), journaled };
   });
 }
 
@@ -108,13 +111,13 @@ export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): v
 }
 
 /** Writes down the fates that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
-function writeFates({ context, sql, records }: Stage, { settlement, gone, base }: Plan) {
+function writeFates({ context, sql, records }: Stage, { reconciliation, gone, base }: Plan) {
   const { sqlite, list, sum } = context;
   const isOfIds = list.identity.by === 'id';
-  let last = records.lastVersion;
+  let last = records.texts.count;
   const fate = sqlite.prepare<object>(sql.fate);
-  const placed = new Map<number, readonly KnownRow[]>();
-  for (const [record, { kept, edited, added }] of settlement.settled) {
+  const placed = new Map<RecordNo, readonly KnownRow[]>();
+  for (const [record, { kept, edited, added }] of reconciliation.settled) {
     const all = [...kept, ...edited];
     for (const { row } of kept) fate.run({ row, record, version: null, fate: 'kept' });
     for (const { row, version } of edited)
@@ -134,12 +137,12 @@ function writeFates({ context, sql, records }: Stage, { settlement, gone, base }
   return ({ records: all, versions }: PageItems): (number | null)[] => {
     const taken = new Set<number>();
     return Array.from(all, (record, at) => {
-      const version = versions[at] as number;
+      const version = versions[at] as VersionNo;
       const rows = placed.get(record);
       const free = rows?.find(known => known.version === version && !taken.has(known.row));
       if (free !== undefined) taken.add(free.row);
       if (rows !== undefined || version === unreadable) return free?.row ?? null;
-      return version === asItsRow || isOfIds || record > 0 ? record : base + version;
+      return version === asItsRow || isOfIds || isOfRow(record) ? record : base + version;
     });
   };
 }
@@ -148,7 +151,7 @@ function writeFates({ context, sql, records }: Stage, { settlement, gone, base }
 async function writeRows(
   { context, sql, records }: Stage,
   { proof }: Result,
-  { settlement, stays, base }: Plan,
+  { reconciliation, stays, base }: Plan,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
   const { runId: run, sqlite, sum } = context;
@@ -156,13 +159,13 @@ async function writeRows(
   for (const content of sqlite.prepare<[], Buffer>(sql.contentsOfEnded).pluck().iterate())
     rows.subtract(content);
   // Of a growing list only the end was read: all other rows stay.
-  const { listed, written } = records.sumsOf(settlement);
+  const { listed, written } = sumsOf(reconciliation, records);
   const read = proof === null ? rows.plus(written) : listed;
   sqlite.prepare(sql.endVersions).run({ run });
   sqlite.exec(sql.remove);
   sqlite.prepare(sql.update).run({ run });
   // Without rows there is nothing to look up, and indexes are made faster afterwards.
-  const isNew = sum.count === 0 && records.lastVersion > 1000;
+  const isNew = sum.count === 0 && records.texts.count > 1000;
   const indexes = isNew ? sqlite.prepare<[], { name: string; sql: string }>(sql.indexes).all() : [];
   for (const { name } of indexes) sqlite.exec(`DROP INDEX "${name}"`);
   for (const insert of [sql.insertPlain, sql.insertAdded, ...sql.insertItems])

@@ -1,6 +1,7 @@
 import { furtherFields, type RecordValues } from '../../contract/content.ts';
 import { arrayFields, type ListDefinition, scalarFields } from '../../contract/lists.ts';
 import type { UnknownField } from '../../contract/page.ts';
+import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import type { Stage } from './stage.ts';
 
 /** Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new. Only a full sync counts all. */
@@ -43,24 +44,24 @@ const [sampleMax, sampleMin] = [100, 5];
 
 /** The fields that differ in most records between two answers, or the mirror and the list: each run would make new versions of all. */
 export function restlessFields(stage: Stage): string[] {
-  const { context, settlement, records, sql } = stage;
+  const { context, reconciliation, records, sql } = stage;
   const { list, sum, sqlite } = context;
-  const settled = [...settlement.settled].filter(
+  const settled = [...reconciliation.settled].filter(
     ([, { shown, edited }]) => shown.size > 1 || edited.length > 0,
   );
-  const plain = settlement.edited - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
+  const plain = reconciliation.edited - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
   const changed = settled.length + plain;
   // Those can differ that were shown twice, or that the mirror has.
-  const comparable = sum.count > 0 ? Math.min(sum.count, settlement.seen) : stage.repeatedCount;
+  const comparable = sum.count > 0 ? Math.min(sum.count, reconciliation.seen) : stage.repeatedCount;
   if (changed < sampleMin || changed <= comparable / 2) return [];
   const pairs: (readonly [RecordValues, RecordValues])[] = [];
   for (const [record, { shown }] of settled.slice(0, sampleMax)) {
-    const [row] = records.rowsOf(record);
+    const [row] = records.identities.rowsOf(record);
     const [one, other = row?.version] = shown;
     if (one !== undefined && other !== undefined)
       pairs.push([records.valuesOf(record, one), records.valuesOf(record, other)]);
   }
-  const ofRows = sqlite.prepare<[number], { record: number; n: number }>(sql.stagedOfRows);
+  const ofRows = sqlite.prepare<[number], { record: RecordNo; n: VersionNo }>(sql.stagedOfRows);
   for (const { record, n } of plain > 0 ? ofRows.all(sampleMax) : [])
     pairs.push([records.valuesOf(record, n), context.table.read(record).record]);
   const counts = new Map<string, number>();

@@ -5,7 +5,7 @@ import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
 import type { Answer } from '../../proof/window.ts';
 import type { ReadList } from './memory.ts';
-import type { Settlement } from './records.ts';
+import { type Reconciliation, unshownRows } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 
 /** The result of reading a list. */
@@ -18,7 +18,7 @@ export interface Result extends ReadList {
 
 /** What a run does to a list. It is found by reading alone, and `apply` writes it. */
 export interface Plan {
-  readonly settlement: Settlement;
+  readonly reconciliation: Reconciliation;
   /** A new row is this and the number of its version: the greatest id of all rows so far; 0 in a list with ids. */
   readonly base: number;
   /** Rows that go, and unshown rows that stay. */
@@ -39,18 +39,18 @@ export function planOf(
   stage: Stage,
   { proof, answers, undecided, removals, findings, journal }: Result,
 ): Plan {
-  const { context, rejected, records, settlement } = stage;
+  const { context, rejected, records, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
-  const missing = proof === null ? [] : records.unshown(settlement);
+  const missing = proof === null ? [] : unshownRows(reconciliation, records);
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && journal === null && rejected.count === 0;
-  const short = isCounted ? miscount(answers, sum.count + settlement.added - missing.length) : null;
+  const short = isCounted ? miscount(answers, sum.count + reconciliation.added - missing.length) : null;
   const withheldBy = whyWithheld();
   const going = new Set(short === null && withheldBy === null ? gone : []);
   const kept = gone.length - going.size;
   return {
-    settlement,
+    reconciliation,
     base:
       list.identity.by === 'id' ? 0 : (sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number),
     gone: [...going],
@@ -77,9 +77,9 @@ export function planOf(
 }
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
-export function missingRows({ rejected, context, records, settlement }: Stage): UnshownRow[] {
+export function missingRows({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
   const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>
     identities.size > 0 && identities.has(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
-  return records.unshown(settlement).filter(({ id }) => !isProtected(id));
+  return unshownRows(reconciliation, records).filter(({ id }) => !isProtected(id));
 }

@@ -2,6 +2,7 @@ import { type Page, parseItems, type UnknownField } from '../../contract/page.ts
 import { readRecords } from '../../contract/record.ts';
 import { contentBytes, hash16Hex } from '../../contract/sum.ts';
 import { straysMax } from '../../proof/order.ts';
+import { roomFor } from '../../proof/record-no.ts';
 import {
   type Answer,
   type Ask,
@@ -16,8 +17,16 @@ import type { JournaledAnswer } from './journal.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListState, ParsedPage } from './memory.ts';
 import type { ListContext } from './mirror.ts';
-import { Records, type Settlement } from './records.ts';
+import { type Reconciliation, reconcile } from './reconcile.ts';
+import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
+
+/** A remembered page that came again, the rows that its records are, and their contents. */
+interface RecalledPage {
+  readonly page: ParsedPage;
+  readonly rows: readonly number[];
+  readonly contents: Buffer;
+}
 
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
@@ -32,13 +41,13 @@ export class Stage {
   readonly before: ListState;
   readonly #answers: Shown[] = [];
   #joined: readonly Shown[] = [];
-  #settlement: Settlement | null = null;
+  #reconciliation: Reconciliation | null = null;
   /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
   readonly #older = new Map<string, JournaledAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
   hasRecalled = false;
   /** Remembered pages that came again; none is accepted yet. */
-  readonly #recalled = new Map<string, { readonly page: ParsedPage; readonly contents: Buffer }>();
+  readonly #recalled = new Map<string, RecalledPage>();
   readonly #known;
 
   constructor(context: ListContext, before: ListState) {
@@ -56,7 +65,7 @@ export class Stage {
 
   /** How many records the run has seen, each once. */
   get seenCount(): number {
-    return this.settlement.seen + this.rejected.count;
+    return this.reconciliation.seen + this.rejected.count;
   }
 
   /** How often answers have shown a record that another one shows, too. */
@@ -64,10 +73,13 @@ export class Stage {
     return this.#answers.reduce((sum, { page }) => sum + page.count, 0) - this.seenCount;
   }
 
-  get settlement(): Settlement {
+  get reconciliation(): Reconciliation {
     const byMoment = () => [...this.#answers, ...this.#joined].sort((a, b) => a.asked - b.asked);
-    this.#settlement ??= this.records.settle(byMoment().map(({ page }) => page));
-    return this.#settlement;
+    this.#reconciliation ??= reconcile(
+      byMoment().map(({ page }) => page),
+      this.records,
+    );
+    return this.#reconciliation;
   }
 
   /** Takes the page of an answer that was accepted, with the tick at which it was asked for, and returns what the proof needs of it. */
@@ -79,7 +91,7 @@ export class Stage {
       this.pages.get(page.digest) ?? this.#enterRecalled(page.digest) ?? this.#parse(page, address, newKeys);
     this.pages.set(page.digest, parsed);
     this.#answers.push({ asked, page: parsed.items });
-    this.#settlement = null;
+    this.#reconciliation = null;
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
     return { page: parsed.items, oldestNewKeys: oldest.slice(0, straysMax + 1) };
@@ -100,7 +112,7 @@ export class Stage {
     this.pages.set(digest, parsed);
     const { items: page } = parsed;
     this.#answers.push({ asked, page });
-    this.#settlement = null;
+    this.#reconciliation = null;
     this.hasRecalled = true;
     return {
       ...ask,
@@ -119,8 +131,8 @@ export class Stage {
   /** Takes records of several pages that count as one answer, in the place of those before. */
   join(joined: readonly Shown[]): void {
     this.#joined = joined;
-    for (const { page } of joined) this.records.open(page);
-    this.#settlement = null;
+    for (const { page } of joined) for (const record of page.records) this.records.open.add(record);
+    this.#reconciliation = null;
   }
 
   #parse(page: Page, address: PageAddress, newKeys: number[]): ParsedPage {
@@ -128,7 +140,7 @@ export class Stage {
     const all = page.items ?? parseItems(page.bytes);
     const { records, rejections, contents } = readRecords(list, all, ignored);
     const keys = new Float64Array(all.length);
-    const numbers = { records: new Float64Array(all.length), versions: new Int32Array(all.length) };
+    const numbers = roomFor(all.length);
     for (const { position, key } of records) keys[position] = key;
     for (const { position, key, content } of this.rejected.add(rejections, beginOf(address))) {
       keys[position] = key;
@@ -158,21 +170,20 @@ export class Stage {
     const isSame = hash16Hex(contents) === known.contents; // guard: contents of known pages
     if (!isSame) return false;
     const keys = Float64Array.from(JSON.parse(json) as (number | null)[], key => key ?? Number.NaN);
-    const records = Float64Array.from(JSON.parse(ids));
-    const numbers = { records, versions: new Int32Array(records.length) };
-    const items = new PageItems(digest, keys, numbers, this.context.list.identity.by);
+    const rows: readonly number[] = JSON.parse(ids);
+    const items = new PageItems(digest, keys, roomFor(rows.length), this.context.list.identity.by);
     const page = { items, contents: known.contents, names: Int32Array.from(known.names) };
-    this.#recalled.set(digest, { page, contents });
+    this.#recalled.set(digest, { page, rows, contents });
     return true;
   }
 
   #enterRecalled(digest: string): ParsedPage | undefined {
     const recalled = this.#recalled.get(digest);
     if (recalled === undefined) return undefined;
-    const { page, contents } = recalled;
+    const { page, rows, contents } = recalled;
     this.#recalled.delete(digest);
     this.names.enter(page.names, this.#timesOf(page.items.keys));
-    this.records.showAll(page.items, contents);
+    this.records.numberRows(rows, page.items.keys, contents, page.items);
     return page;
   }
 

@@ -1,5 +1,6 @@
 import type { Proof } from '../../../src/proof/conclude.ts';
 import type { LearntOrder } from '../../../src/proof/order.ts';
+import { ofText, type RecordNo } from '../../../src/proof/record-no.ts';
 import type { KnownRow } from '../../../src/proof/settle.ts';
 import type { Answer, Identity, Shown } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
@@ -29,12 +30,13 @@ export function settleMirror(
   identity: Identity,
 ) {
   const recordOf = new Map<number, WorldRecord>();
-  const rowsOf = new Map<number, KnownRow[]>();
+  const rowsOf = new Map<RecordNo, KnownRow[]>();
   for (const [content, { record, count }] of mirror.rows) {
     recordOf.set(content, record);
     const number = recordNumber(record, identity);
     const rows = rowsOf.get(number) ?? [];
-    for (let copy = 0; copy < count; copy++) rows.push({ row: content * 100 + copy, version: content });
+    for (let copy = 0; copy < count; copy++)
+      rows.push({ row: content * 100 + copy, version: ofText(content) });
     rowsOf.set(number, rows);
   }
   for (const records of served.values()) for (const record of records) recordOf.set(record.content, record);

@@ -1,3 +1,4 @@
+import { ofId, ofRow, ofText, type RecordNo, showing } from '../../../src/proof/record-no.ts';
 import type { Identity, PageItems } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 
@@ -20,8 +21,8 @@ export interface WorldRecord {
 const ofNextExport = 100_000;
 
 /** The number of a record, as docmirror would give it: an edit does not change it. */
-export function recordNumber({ key, content, identity, exports = 0 }: WorldRecord, by: Identity): number {
-  return by === 'id' ? key : (identity ?? content) + exports * ofNextExport;
+export function recordNumber({ key, content, identity, exports = 0 }: WorldRecord, by: Identity): RecordNo {
+  return by === 'id' ? ofId(key) : ofRow((identity ?? content) + exports * ofNextExport);
 }
 
 /** The number of pages that are kept. */
@@ -46,11 +47,11 @@ export class Pages {
     if (known !== undefined) return known;
     if (this.#made.size > madeMax) this.#made.clear();
     const keys = Float64Array.from(records, ({ key }) => key);
-    const numbers = {
-      records: Float64Array.from(records, record => recordNumber(record, this.#identity)),
-      versions: Int32Array.from(records, ({ content }) => content),
-    };
-    const made = new this.#core.PageItems(digest, keys, numbers, this.#identity);
+    const shown = records.map(record => ({
+      record: recordNumber(record, this.#identity),
+      version: ofText(record.content),
+    }));
+    const made = new this.#core.PageItems(digest, keys, showing(shown), this.#identity);
     this.#made.set(digest, made);
     return made;
   }

@@ -1,15 +1,23 @@
 // Plays every small list whose records are edited, edited back, removed, doubled and written in another way by a second node, between any
 // answers, against `settle`. The oracle counts records.
+import {
+  ofRow,
+  ofText,
+  type RecordNo,
+  type ShownRecords,
+  showing,
+  type VersionNo,
+} from '../../../src/proof/record-no.ts';
 import type { KnownRow, Settled } from '../../../src/proof/settle.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import type { Count } from './every-world.ts';
 
 interface Listed {
-  readonly identity: number;
-  readonly version: number;
+  readonly identity: RecordNo;
+  readonly version: VersionNo;
   /** The version before, for an edit that is taken back. */
-  readonly before: number | null;
+  readonly before: VersionNo | null;
 }
 
 /** How far worlds of `settle` alone go. */
@@ -26,9 +34,7 @@ export interface SettleBound {
   readonly hasIds?: boolean;
 }
 
-interface SettleAnswer {
-  readonly records: Float64Array;
-  readonly versions: Int32Array;
+interface SettleAnswer extends ShownRecords {
   readonly list: readonly Listed[];
   readonly from: number;
   readonly to: number;
@@ -67,10 +73,14 @@ function playOne(
   choices: Choices,
   story: string[],
 ): string[] {
-  let list: Listed[] = first.map(([identity, version]) => ({ identity, version, before: null }));
+  let list: Listed[] = first.map(([identity, version]) => ({
+    identity: ofRow(identity),
+    version: ofText(version),
+    before: null,
+  }));
   let left = bound.changesMax;
   let next = 100;
-  const identities = [...new Set(first.map(([identity]) => identity))];
+  const identities = [...new Set(list.map(({ identity }) => identity))];
   const rows = mirrorOf(list, identities, bound.hasMirror ? choices.next(4) : 0);
   const moments = [list];
   const answers: SettleAnswer[] = [];
@@ -93,8 +103,12 @@ function playOne(
     const shown = list.slice(from, to);
     story.push(`${said(list)}: ${from} to ${to} by node ${node}`);
     answers.push({
-      records: Float64Array.from(shown, ({ identity }) => identity),
-      versions: Int32Array.from(shown, ({ version }) => version + node * ofNode),
+      ...showing(
+        shown.map(({ identity, version }) => ({
+          record: identity,
+          version: ofText(version + node * ofNode),
+        })),
+      ),
       list,
       from,
       to,
@@ -112,7 +126,7 @@ function playOne(
 }
 
 function judge(
-  identity: number,
+  identity: RecordNo,
   settled: Settled | undefined,
   rows: readonly KnownRow[],
   moments: readonly Listed[][],
@@ -155,7 +169,7 @@ function judge(
   const versionOf = new Map(rows.map(({ row, version }) => [row, version]));
   if (kept.some(({ row, version }) => versionOf.get(row) !== version))
     found.push('kept, but another version');
-  const after = edited.filter(({ row }) => versions.includes(versionOf.get(row) as number));
+  const after = edited.filter(({ row }) => versions.includes(versionOf.get(row) as VersionNo));
   const due = (version: number) => versions.filter(each => each === version).length;
   if (
     after.some(
@@ -170,18 +184,18 @@ function judge(
 /** No rows; those that are listed; the same with an older text; or one row more of each identity, as 0.4.0 could leave it. */
 function mirrorOf(
   list: readonly Listed[],
-  identities: readonly number[],
+  identities: readonly RecordNo[],
   kind: number,
-): Map<number, KnownRow[]> {
-  const rows = new Map<number, KnownRow[]>();
+): Map<RecordNo, KnownRow[]> {
+  const rows = new Map<RecordNo, KnownRow[]>();
   if (kind === 0) return rows;
   for (const identity of identities) {
     const own = list.filter(each => each.identity === identity);
     const known = own.map(({ version }, at) => ({
       row: identity * 10 + at,
-      version: kind === 2 ? version + 500 : version,
+      version: kind === 2 ? ofText(version + 500) : version,
     }));
-    if (kind === 3) known.push({ row: identity * 10 + 9, version: 600 });
+    if (kind === 3) known.push({ row: identity * 10 + 9, version: ofText(600) });
     rows.set(identity, known);
   }
   return rows;
@@ -191,11 +205,11 @@ function changesOf(list: readonly Listed[], next: number): Listed[][] {
   return list.flatMap((record, at) => {
     const { identity, version, before } = record;
     const made = [
-      list.toSpliced(at, 1, { identity, version: next + at, before: version }),
+      list.toSpliced(at, 1, { identity, version: ofText(next + at), before: version }),
       list.toSpliced(at, 1),
       // A twin, the same in every field or not.
       list.toSpliced(at, 0, { ...record, before: null }),
-      list.toSpliced(at, 0, { identity, version: next + at, before: null }),
+      list.toSpliced(at, 0, { identity, version: ofText(next + at), before: null }),
     ];
     if (before !== null) made.push(list.toSpliced(at, 1, { identity, version: before, before: version }));
     const other = list[at + 1];

@@ -1,0 +1,93 @@
+import type Database from 'better-sqlite3';
+import { identityOf, type MirrorRecord } from '../../contract/record.ts';
+import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
+import * as no from '../../proof/record-no.ts';
+import type { KnownRow } from '../../proof/settle.ts';
+import type { KnownForms } from './known-forms.ts';
+import type { ListContext } from './mirror.ts';
+import { HashNumbers } from './numbers.ts';
+
+/** Which record a row is, which record a text is, and which rows a record has. */
+export class Identities {
+  readonly #context: ListContext;
+  readonly #forms: KnownForms;
+  readonly #texts: HashNumbers;
+  readonly #new = new HashNumbers();
+  readonly #rejected = new HashNumbers();
+  /** Rows that share an identity, each with its record and version; and the rows of these records. */
+  readonly #twins = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
+  readonly #rowsOfTwins = new Map<no.RecordNo, readonly KnownRow[]>();
+  /** Rows of this key and greater ones, and those without a key, were searched for twins. */
+  #searchedFrom: number | null = null;
+  readonly #twinRows: Database.Statement<object, string> | null;
+  readonly #hash = Buffer.alloc(contentBytes);
+  readonly isOfIds: boolean;
+
+  /** @param texts numbers the contents of all versions of the run. */
+  constructor(context: ListContext, twins: string | null, forms: KnownForms, texts: HashNumbers) {
+    [this.#context, this.#forms, this.#texts] = [context, forms, texts];
+    this.isOfIds = context.list.identity.by === 'id';
+    const isNone = twins === null || context.sum.count === 0;
+    this.#twinRows = isNone ? null : context.sqlite.prepare<object, string>(twins).pluck();
+  }
+
+  /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */
+  findTwins(keys: Iterable<number>): readonly no.RecordNo[] {
+    if (this.#twinRows === null) return [];
+    const to = this.#searchedFrom ?? Number.POSITIVE_INFINITY;
+    let from = to;
+    for (const key of keys) if (key < from) from = key;
+    if (from === this.#searchedFrom) return [];
+    this.#searchedFrom = from;
+    return this.#twinRows.all({ from, to }).map(json => {
+      const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
+      const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
+      rows.sort((a, b) => a.row - b.row);
+      const record = no.ofRow((rows[0] as KnownRow).row);
+      for (const { row, version } of rows) this.#twins.set(row, { record, version });
+      this.#rowsOfTwins.set(record, rows);
+      return record;
+    });
+  }
+
+  /** A row that no record finds has a version that no record has. */
+  #versionOf(row: number, content: string): no.VersionNo {
+    const isUnlike = this.#context.table.isUnlike(row);
+    return no.ofText(this.#texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
+  }
+
+  /** The record of a row that shares its identity, and its version; undefined for all other rows. */
+  twinAt(row: number): { readonly record: no.RecordNo; readonly version: no.VersionNo } | undefined {
+    return this.#twins.get(row);
+  }
+
+  /** The rows of a record if it has several. */
+  twinsOf(record: no.RecordNo): readonly KnownRow[] | undefined {
+    return this.#rowsOfTwins.get(record);
+  }
+
+  /** The rows of a record, each with its version. */
+  rowsOf(record: no.RecordNo): readonly KnownRow[] {
+    const hasRow = () => (this.isOfIds ? this.#forms.hasRow(record) : no.isOfRow(record));
+    return this.#rowsOfTwins.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
+  }
+
+  /** The record of a row that shares its identity with no other one. */
+  ofRow(row: number): no.RecordNo {
+    return this.isOfIds ? no.ofId(row) : no.ofRow(row);
+  }
+
+  /** The record of a text whose identity has this first row, or undefined. */
+  ofText(each: MirrorRecord, row: number | undefined): no.RecordNo {
+    if (each.id !== null) return no.ofId(each.id);
+    if (row !== undefined) return no.ofRow(row);
+    writeHash16(identityOf(this.#context.list, each), this.#hash, 0);
+    return no.ofNew(this.#new.numberOf(this.#hash));
+  }
+
+  /** A record that can't be read: it is the same if it comes again, and none of the mirror. */
+  ofRejected(key: number, content: Uint8Array): no.RecordNo {
+    const hasId = this.isOfIds && !Number.isNaN(key);
+    return hasId ? no.ofId(key) : no.ofRejected(this.#rejected.numberOf(content));
+  }
+}
