@@ -7,7 +7,7 @@ import { repairsOf } from './repairs.ts';
 import { pagesAtEnd } from './totals.ts';
 import { agreement, isWholeButForWitness, type Verdict, verdictOf } from './verdict.ts';
 import { allKeys, endOf, type PageAddress } from './window.ts';
-import { newestClaim, pageOfOlderClaim, pageOfWitness } from './witnesses.ts';
+import { newestClaim, pageOfWitness } from './witnesses.ts';
 
 // The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
 // between pages, in this order. Each is looked at again after every answer.
@@ -81,8 +81,7 @@ function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries:
   // A look at the front can be the witness.
   if (verdict.windows.direction === 'down' && !look.isFrontSeen) return verdict;
   const claim = newestClaim(log.answers);
-  const older = claim && tries.witnesses % 2 === 1 ? pageOfOlderClaim(claim, log.answers) : null;
-  const page = older ?? (claim && pageOfWitness(claim, log.answers, log.list, log.isUsed));
+  const page = claim && pageOfWitness(claim, log.answers, log.list, log.isUsed);
   if (page != null && tries.witnesses++ < witnessTriesMax) {
     // Of rows behind the end it is the second answer.
     yield* log.ask([page], { isSecondLook: true });

@@ -141,13 +141,26 @@ export function pageOfWitness(
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
   const counted = countedAnswers(heard);
   const isShort = isCounted([claim], counted) || counted.some(isTried);
-  return (isShort ? short : full) ?? full ?? short ?? null;
+  return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, heard, largest, isUsed);
 }
 
-/** The page of an older end that is claimed: if each page that is asked for the first time is of another moment than its total. */
-export function pageOfOlderClaim(claim: Answer, heard: readonly Answer[]): PageAddress | null {
-  const older = heard.filter(other => isClaim(other) && addressText(other) !== addressText(claim));
-  return older.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
+/** A full page that shows a record of an end, also if it was asked for before; or, if the list has moved, the page that ends it by now. */
+function pageOnceMore(
+  claim: Answer,
+  heard: readonly Answer[],
+  largest: number,
+  isUsed: IsUsed,
+): PageAddress | null {
+  const { total } = heard.reduce((last, answer) => (answer.asked > last.asked ? answer : last));
+  const lastOf = (size: number) => ({ index: Math.floor(total / size), size });
+  const sizes = sizesBetween(2, largest);
+  const full = sizes.map(size => ({ index: lastOf(size).index - 1, size })).filter(({ index }) => index >= 0);
+  const isNextTo = (end: PageAddress) => full.some(page => reachOf(page) > beginOf(end));
+  const isOpen = claim.total !== total || !isNextTo(claim);
+  const pages = isOpen
+    ? sizes.map(lastOf).filter(page => beginOf(page) < total && isNextTo(page))
+    : full.filter(page => reachOf(page) > beginOf(claim));
+  return pages.find(page => !isUsed(page)) ?? pages[0] ?? null;
 }
 
 /** What is known of a list on one page. */

@@ -1749,6 +1749,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'loses none of its rows if a new one arrives meanwhile',
   },
   {
+    guards: 'an end and its witness, once more',
+    file: 'src/proof/witnesses.ts',
+    line: '?? pageOnceMore(claim, heard, largest, isUsed);',
+    instead: '?? null;',
+    test: 'test/proof/one-change.test.ts',
+    name: 'is proven, wherever and whenever it is',
+  },
+  {
     guards: 'rows that are gone from everywhere',
     file: 'src/proof/retained.ts',
     line: 'newer === 0 || atEnd.length >= atEndShare * gone.length;',

@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import type { Ask } from '../../src/proof/window.ts';
+import { counted, type Entry, proven, type Service } from './play-proof.ts';
+
+// One record comes or goes while a list of a few pages is read: between any two answers, or between the statements that make one. An
+// honest service has an ordinary night then.
+
+const largest = 10;
+const pagesMax = 5;
+const moments = ['between two answers', 'between count and rows', 'between rows and count'] as const;
+
+/** One change: before or in the answer of that number, at that place; null if a record comes. */
+interface Change {
+  readonly answer: number;
+  readonly moment: (typeof moments)[number];
+  readonly place: number | null;
+}
+
+interface Scene {
+  readonly count: number;
+  readonly isDown: boolean;
+  /** Whether the mirror has all records. */
+  readonly isKnown: boolean;
+  /** Whether the total of a page that is not full is the place where it ends. */
+  readonly isDeduced: boolean;
+}
+
+/** What went wrong; null if nothing did, undefined if the run ended before the change. */
+function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): string | null | undefined {
+  const listOf = (length: number) => (isDown ? counted(length).toReversed() : counted(length));
+  const all = listOf(count);
+  const shown = new Set<number>();
+  let [total, isNow, hasChanged] = [0, false, false];
+  const rowsOf = ({ index, size }: Ask): readonly Entry[] =>
+    service.list.slice(index * size, (index + 1) * size);
+  const changeNow = () => {
+    hasChanged = true;
+    service.list = change.place === null ? listOf(count + 1) : service.list.toSpliced(change.place, 1);
+  };
+  const service: Service = {
+    list: all,
+    identity: 'id',
+    isNew: ({ key }) => !isKnown || all.every(entry => entry.key !== key),
+    onAsk(ask, number) {
+      isNow = number === change.answer;
+      if (isNow && change.moment === moments[0]) changeNow();
+      total = service.list.length;
+      if (isNow && change.moment === moments[1]) changeNow();
+      for (const { key } of rowsOf(ask)) shown.add(key);
+    },
+    totalOf(ask) {
+      const rows = rowsOf(ask).length;
+      if (isNow && change.moment === moments[2]) changeNow();
+      if (isNow && change.moment === moments[2]) total = service.list.length;
+      return isDeduced && rows > 0 && rows < ask.size ? ask.index * ask.size + rows : total;
+    },
+  };
+  const { result, asked } = proven(service, {
+    largest,
+    learnt: isKnown ? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 } : null,
+    isSettled: isKnown,
+    totalBefore: isKnown ? count : null,
+    unshown: () =>
+      (isKnown ? all : []).filter(({ key }) => !shown.has(key)).map(({ key }) => ({ id: key, key })),
+  });
+  if (!hasChanged) return undefined;
+  const live = new Set(service.list.map(({ key }) => key));
+  const isWrong =
+    result.rows.some(({ key, fate }) => fate === 'gone' && live.has(key)) ||
+    (result.unproven === null && all.some(({ key }) => live.has(key) && !shown.has(key)));
+  if (result.unproven === null && !isWrong) return null;
+  const pages = asked.map(({ index, size }) => `${index + 1}/${size}`).join(' ');
+  return `${count} ${change.moment}, answer ${change.answer}, place ${change.place}: ${isWrong ? 'wrong' : result.unproven}: ${pages}`;
+}
+
+/** The places of a list; of a long one each third, with others for each length. */
+function placesIn(count: number): number[] {
+  const step = count > 3 * largest ? 3 : 1;
+  return Array.from({ length: count }, (_, at) => at).filter(at => at % step === count % step);
+}
+
+const scenes = [false, true].flatMap(isDown =>
+  [false, true].flatMap(isKnown => [false, true].map(isDeduced => ({ isDown, isKnown, isDeduced }))),
+);
+
+describe.each(scenes)('falling: $isDown, known: $isKnown, deduced totals: $isDeduced', scene => {
+  test.each(Array.from({ length: pagesMax }, (_, at) => at + 1))(
+    'one change in a list on %d pages is proven, wherever and whenever it is',
+    pages => {
+      const faults: string[] = [];
+      let played = 0;
+      // A list of one record can be empty afterwards, which the next run decides.
+      for (let count = Math.max(2, (pages - 1) * largest + 1); count <= pages * largest; count++)
+        for (const moment of moments)
+          for (const place of [null, ...placesIn(count)])
+            for (let answer = 1; ; answer++) {
+              const fault = faultOf({ ...scene, count }, { answer, moment, place });
+              if (fault === undefined) break;
+              played++;
+              if (fault !== null) faults.push(fault);
+            }
+      expect({ count: faults.length, some: faults.slice(0, 3) }).toEqual({ count: 0, some: [] });
+      expect(played).toBeGreaterThan(300);
+    },
+  );
+});
