@@ -52,7 +52,7 @@ const typesOnly = ['publish → store/read', 'findings → proof', 'store/tables
 
 /** Packages that only some rooms can use. */
 const packageRooms = table({
-  'better-sqlite3': 'store/copies store/file store/read store/receipts store/tables store/verify store/write',
+  'better-sqlite3': 'store/file store/read store/tables store/write',
   'drizzle-orm': 'store/file store/tables',
   undici: 'service',
   'p-retry': 'publish service',

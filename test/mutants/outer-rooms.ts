@@ -922,8 +922,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'rows in ClickHouse, against a run of the same number',
     file: 'src/store/read/history/position.ts',
-    line: '=== startedAtMs;',
-    instead: '>= 0;',
+    line: '!== startedAtMs)',
+    instead: '< 0)',
     test: 'test/store/read/history/feed.test.ts',
     name: 'runs can be added to what was published of the same run',
   },
@@ -1494,7 +1494,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a list that no run asked for, against being called too old',
     file: 'src/store/read/runs/freshness.ts',
-    line: 'const found = resourceNames.filter(resource => asked.get(resource) !== undefined);',
+    line: 'const found = resourceNames.filter(resource => firstRow(sqlite, asked, resource) !== undefined);',
     instead: 'const found = resourceNames;',
     test: 'test/store/read/runs/asked-lists.test.ts',
     name: 'a list that no run asked for is not missing: status, health and metrics leave it out',

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { lists } from '../../contract/lists.ts';
 import { anyObject, object, optional, orNull, text, type ValueOf, whole } from '../../contract/shapes.ts';
 import { attempt, codeOf } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { version } from '../../version.ts';
 import { readBeside } from '../file/beside.ts';
 import { openMirrorForReading, openOfAnyShape } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
 
 /** The path of the manifest that lies beside a backup. */
@@ -46,7 +46,7 @@ export async function manifestOf(
 ) {
   using file = openMirrorForReading(path);
   const { sqlite } = file;
-  const count = (table: string) => Number(sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get());
+  const count = (table: string) => firstValue<number>(sqlite, `SELECT count(*) FROM ${table}`) ?? 0;
   return {
     ...statedIn(sqlite),
     labels,
@@ -68,12 +68,10 @@ export async function sha256Of(path: string, signal: AbortSignal): Promise<strin
 }
 
 /** What a mirror, or a copy or share of one, states of itself: its id, and the service of the newest run that wrote a list. */
-function statedIn(sqlite: Database.Database) {
-  const newest = sqlite.prepare<[], string>(
-    `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
-     WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`,
-  );
-  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: newest.pluck().get() ?? null };
+function statedIn(sqlite: Sqlite) {
+  const newest = `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
+    WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
+  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: firstValue<string>(sqlite, newest) };
 }
 
 /** The same of a file or, if it is too old to be read, of its manifest; all is null if it can't be read. */

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
 import {
@@ -22,6 +21,7 @@ import {
 } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
+import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
 import { sharedHistory } from './manifest.ts';
@@ -107,7 +107,7 @@ export function assertShareOf(database: string, path: string): void {
 }
 
 /** Does some work on a file over a connection of its own: a connection can copy text of pages that it has read into new ones. */
-function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
+function inFile<T>(path: string, work: (sqlite: Sqlite) => T): T {
   using file = connect(path, {}, sqlite => {
     // If this fails, the file is removed, so no journal is written beside it. What is removed is overwritten.
     for (const setting of ['journal_mode = MEMORY', 'synchronous = OFF', 'secure_delete = ON'])
@@ -117,33 +117,30 @@ function inFile<T>(path: string, work: (sqlite: Database.Database) => T): T {
 }
 
 /** Drops docmirror's internal tables, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */
-function dropUnwanted(sqlite: Database.Database): void {
-  const unwanted = sqlite.prepare<[], { type: string; name: string }>(
-    `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-     WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name LIKE '\\_%' ESCAPE '\\'`,
-  );
-  for (const { type, name } of unwanted.all()) sqlite.exec(`DROP ${type} ${quoted(name)}`);
+function dropUnwanted(sqlite: Sqlite): void {
+  const unwanted = `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+    WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name LIKE '\\_%' ESCAPE '\\'`;
+  for (const { type, name } of allRows<{ type: string; name: string }>(sqlite, unwanted))
+    sqlite.exec(`DROP ${type} ${quoted(name)}`);
 }
 
 /** Makes all tables ordinary ones: SQLite before 3.37 opens no file with a STRICT table, and STRICT only refuses new values. */
-function dropStrict(sqlite: Database.Database): void {
-  const strict = sqlite.prepare<[], { name: string; sql: string }>(
-    `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-     WHERE s.type = 'table' AND t.strict`,
-  );
-  const tables = strict.all();
+function dropStrict(sqlite: Sqlite): void {
+  const strict = `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
+    WHERE s.type = 'table' AND t.strict`;
+  const tables = allRows<{ name: string; sql: string }>(sqlite, strict);
   sqlite.unsafeMode();
   sqlite.pragma('writable_schema = ON');
   const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
-  for (const { name, sql } of tables) rewrite.run(sql.replace(/[^)]*$/, withoutStrict), name);
+  // The options of a table are behind the last bracket of its statement.
+  const others = (options: string) => options.split(',').filter(option => !/^\s*STRICT\s*$/i.test(option));
+  for (const { name, sql } of tables)
+    rewrite.run(
+      sql.replace(/[^)]*$/, options => others(options).join(',')),
+      name,
+    );
   sqlite.pragma('writable_schema = RESET');
   sqlite.unsafeMode(false);
-}
-
-/** The options of a table, which are behind the last bracket of its statement, without STRICT. */
-function withoutStrict(options: string): string {
-  const others = options.split(',').filter(option => !/^\s*STRICT\s*$/i.test(option));
-  return others.join(',');
 }
 
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
@@ -153,13 +150,13 @@ const webhooks = listOf('webhooks');
 
 /** Removes rejected texts, endpoints but for scheme and host, a webhook's further fields, which can be secret, and what the user names. */
 function withhold(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>,
 ): void {
-  const further = sqlite.prepare<[string], string>('SELECT field FROM unknown_fields WHERE resource = ?');
+  const further = 'SELECT field FROM unknown_fields WHERE resource = ?';
   const all = lists.flatMap(list => {
     const known = list.fields.map(({ name }) => name);
-    const fields = new Set([...known, ...further.pluck().all(list.resource)]);
+    const fields = new Set([...known, ...allValues<string>(sqlite, further, list.resource)]);
     return [...fields].map(field => ({ list, field, names: [field, `${list.resource}.${field}`] }));
   });
   const unknown = without.find(name => !all.some(({ names }) => names.includes(name)));
@@ -232,7 +229,7 @@ function cutWebhook(json: string): string {
 }
 
 /** @throws DocmirrorError with the code `share_failed`, if a statement fails or leaves something half done. */
-function runStatements(sqlite: Database.Database, { path, text }: NonNullable<ShareOptions['sql']>): void {
+function runStatements(sqlite: Sqlite, { path, text }: NonNullable<ShareOptions['sql']>): void {
   // Without this, a column that a view names could not be dropped.
   sqlite.pragma('legacy_alter_table = ON');
   try {
@@ -245,10 +242,10 @@ function runStatements(sqlite: Database.Database, { path, text }: NonNullable<Sh
 }
 
 /** Drops views that can't be read, for example of tables or columns that a share lacks, and views of these. Returns their names. */
-function dropUnreadableViews(sqlite: Database.Database): string[] {
-  const views = sqlite.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'view'").pluck();
+function dropUnreadableViews(sqlite: Sqlite): string[] {
+  const views = allValues<string>(sqlite, "SELECT name FROM sqlite_schema WHERE type = 'view'");
   const read = (name: string) => attempt(() => sqlite.prepare(`SELECT * FROM ${quoted(name)}`));
-  const unreadable = views.all().filter(name => read(name) === null);
+  const unreadable = views.filter(name => read(name) === null);
   for (const name of unreadable) sqlite.exec(`DROP VIEW ${quoted(name)}`);
   return unreadable.length === 0 ? [] : [...unreadable, ...dropUnreadableViews(sqlite)];
 }
@@ -274,7 +271,7 @@ const selectState = `SELECT json_array(
 export function isCurrent(database: string, path: string): boolean {
   const stateOf = (file: string) => {
     using opened = openForReading(file);
-    return opened.sqlite.prepare(selectState).pluck().get();
+    return firstValue(opened.sqlite, selectState);
   };
   const isSame = attempt(() => stateOf(database) === stateOf(path));
   return isSame === true && sharedHistory(database, path)?.isWhole === true;

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { attempt, codeOf, DocmirrorError } from '../../errors.ts';
+import { firstValue, type Sqlite } from '../tables/ask.ts';
 import { assertNoMount } from './lock-trial.ts';
 import { applicationIds, connect, kindOfOpen, kindWithin, refusal } from './open.ts';
 import { makePrivateFile, shareOwner } from './rights.ts';
@@ -67,7 +68,7 @@ export class MirrorLock implements Disposable {
 
   /** How the mirror's file looked when a run left it, see `markOf`; null if this is not known. */
   mark(): string | null {
-    return this.#sqlite.prepare<[], string>('SELECT mark FROM mirror_mark').pluck().get() ?? null;
+    return firstValue(this.#sqlite, 'SELECT mark FROM mirror_mark');
   }
 
   /** Notes how a run leaves the mirror's file; null means that the next run must check the file. */
@@ -101,7 +102,7 @@ export function markOf(file: string): string {
 }
 
 /** Finds out whether other programs have committed to a database since the last question. */
-export function otherWriters(sqlite: Database.Database): () => boolean {
+export function otherWriters(sqlite: Sqlite): () => boolean {
   const versionNow = () => sqlite.pragma('data_version', { simple: true });
   let version = versionNow();
   return () => {

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
+import { firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { completeMirror } from '../tables/views.ts';
 import {
   applicationIds,
@@ -63,7 +63,7 @@ export function openInMemory(): MirrorFile {
  * Brings a mirror to the shape that this docmirror writes, and returns the path of the copy of an older one; null if there was none. 0.5
  * did it in two transactions: if it was killed between them, `user_version` is still the old one, and this call ends it.
  */
-function bringUpToDate(sqlite: Database.Database, path: string): string | null {
+function bringUpToDate(sqlite: Sqlite, path: string): string | null {
   assertNotLater(sqlite, path);
   const shape = shapeOf(sqlite);
   if (shape === 'none') {
@@ -93,7 +93,7 @@ function bringUpToDate(sqlite: Database.Database, path: string): string | null {
 }
 
 /** The migrations that a mirror has not seen yet, noted as Drizzle does, and then views, triggers, and for an older mirror its receipt. */
-function complete(sqlite: Database.Database): void {
+function complete(sqlite: Sqlite): void {
   sqlite.exec(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
   );
@@ -104,17 +104,16 @@ function complete(sqlite: Database.Database): void {
     note.run(hash, folderMillis);
   }
   completeMirror(sqlite);
-  if (sqlite.prepare('SELECT 1 FROM sync_runs').get() !== undefined) noteUpgrade(sqlite);
+  if (firstRow(sqlite, 'SELECT 1 FROM sync_runs') !== undefined) noteUpgrade(sqlite);
   sqlite.pragma(`user_version = ${currentShape}`);
 }
 
 /** When the newest migration of a mirror was generated, in milliseconds since 1970; null if it has seen none. */
-function newestMigration(sqlite: Database.Database): number | null {
-  const newest = 'SELECT max(created_at) FROM __drizzle_migrations';
-  return sqlite.prepare<[], number | null>(newest).pluck().get() ?? null;
+function newestMigration(sqlite: Sqlite): number | null {
+  return firstValue(sqlite, 'SELECT max(created_at) FROM __drizzle_migrations');
 }
 
-function noteUpgrade(sqlite: Database.Database): void {
+function noteUpgrade(sqlite: Sqlite): void {
   const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
   // An older version remembered other things of the lists. The next sync is a full one.
   sqlite.exec('DELETE FROM _list_states');

@@ -12,6 +12,7 @@ import {
   UsageError,
 } from '../../errors.ts';
 import { packageFolder, version } from '../../version.ts';
+import { firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { behindLink } from './links.ts';
 import { explaining } from './sqlite-errors.ts';
 
@@ -120,7 +121,7 @@ export function kindWithin(timeoutMs: number, path: string): FileKind {
 }
 
 /** As `kindOf`, for a file that was just opened. The connection can't write afterwards. */
-export function kindOfOpen(sqlite: Database.Database): FileKind {
+export function kindOfOpen(sqlite: Sqlite): FileKind {
   try {
     sqlite.pragma('query_only = ON');
     const id = Number(sqlite.pragma('application_id', { simple: true }));
@@ -130,8 +131,7 @@ export function kindOfOpen(sqlite: Database.Database): FileKind {
     if (id === applicationIds.mirror && version > 0)
       return tooOld.entries().find(([, shape]) => version <= shape)?.[0] ?? 'mirror';
     if (version > 0 || (id !== 0 && id !== applicationIds.mirror)) return 'another database';
-    if (sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() === undefined)
-      return 'empty';
+    if (firstRow(sqlite, "SELECT 1 FROM sqlite_schema WHERE type = 'table'") === undefined) return 'empty';
     // A run that was killed while it made the mirror has written no version yet.
     return id === 0 ? 'another database' : 'mirror';
   } catch (error) {
@@ -144,7 +144,7 @@ export function kindOfOpen(sqlite: Database.Database): FileKind {
 export interface MirrorFile extends Disposable {
   /** The path of the file itself, with symbolic links resolved. */
   readonly path: string;
-  readonly sqlite: Database.Database;
+  readonly sqlite: Sqlite;
   /** The copy of an older mirror that was brought up to date just now; null or left out if it was not. */
   readonly copyOfBefore?: string | null;
   close(): void;
@@ -188,7 +188,7 @@ export function openOfAnyShape(
   );
 }
 
-function assertCurrent(sqlite: Database.Database, path: string, kind: FileKind): void {
+function assertCurrent(sqlite: Sqlite, path: string, kind: FileKind): void {
   assertNotLater(sqlite, path);
   if (shapeOf(sqlite) === 'current') return;
   if (kind === 'share')
@@ -204,7 +204,7 @@ function assertCurrent(sqlite: Database.Database, path: string, kind: FileKind):
 export function connect(
   path: string,
   options: Database.Options,
-  prepare: (sqlite: Database.Database) => void,
+  prepare: (sqlite: Sqlite) => void,
 ): MirrorFile {
   const sqlite = new Database(path, options);
   const close = () => void sqlite.close();
@@ -227,22 +227,22 @@ export const migrations = readMigrationFiles({ migrationsFolder: join(packageFol
 export const currentShape = 5 + migrations.length;
 
 /** How the shape of a mirror's tables compares with the current one; `none` if the mirror was never finished. */
-export function shapeOf(sqlite: Database.Database): 'none' | 'older' | 'current' | 'later' {
+export function shapeOf(sqlite: Sqlite): 'none' | 'older' | 'current' | 'later' {
   const shape = Number(sqlite.pragma('user_version', { simple: true }));
   if (shape >= currentShape) return shape === currentShape ? 'current' : 'later';
   return shape === 0 ? 'none' : 'older';
 }
 
 /** @throws OtherShapeError if a later docmirror wrote the mirror. */
-export function assertNotLater(sqlite: Database.Database, path: string): void {
+export function assertNotLater(sqlite: Sqlite, path: string): void {
   if (shapeOf(sqlite) === 'later')
     throw new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
 }
 
 /** The version of docmirror that upgraded a mirror last, or else of its first run. */
-export function versionOf(sqlite: Database.Database): string {
+export function versionOf(sqlite: Sqlite): string {
   const known = `SELECT coalesce((SELECT receipt ->> 'docmirrorVersion' FROM sync_receipts
       WHERE run_id IS NULL AND instr(receipt, '"kind":"upgrade"') > 0 AND json_valid(receipt) ORDER BY leaf_index DESC LIMIT 1),
     (SELECT docmirror_version FROM sync_runs ORDER BY id LIMIT 1), 'an older version')`;
-  return sqlite.prepare<[], string>(known).pluck().get() as string;
+  return firstValue<string>(sqlite, known) ?? '';
 }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import type Database from 'better-sqlite3';
 import { codeOf, DocmirrorError, type ErrorCode, MirrorFileError } from '../../errors.ts';
+import type { Sqlite } from '../tables/ask.ts';
 import { canBeNoLocks, tryLocks } from './lock-trial.ts';
 
 const restoreIt =
@@ -67,7 +67,7 @@ export function explaining<T>(path: string, work: () => T): T {
 }
 
 /** Checks a file's trees and indexes, in about 1.5 s a million rows. Throws a MirrorFileError if it is damaged. */
-export function assertWhole(path: string, sqlite: Database.Database): void {
+export function assertWhole(path: string, sqlite: Sqlite): void {
   const damage = String(sqlite.pragma('integrity_check(1)', { simple: true }) ?? 'ok');
   if (damage !== 'ok')
     throw new MirrorFileError(`${path} is damaged (${damage.replaceAll(/\s+/g, ' ')}). ${restoreIt}`);

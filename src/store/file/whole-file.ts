@@ -1,6 +1,6 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
-import type Database from 'better-sqlite3';
 import { codeOf, RefusedFileError } from '../../errors.ts';
+import type { Sqlite } from '../tables/ask.ts';
 import { behindLink, isOpenFile } from './links.ts';
 import { isTooOld, kindOf } from './open.ts';
 import { privateFileMode } from './rights.ts';
@@ -38,7 +38,7 @@ export class AtomicFile extends Unfinished {
 /** A copy of a database that appears under its name only when it is complete. */
 export class DatabaseCopy extends Unfinished {
   /** Copies one state of an open database, without free pages, and without bytes of other pages. The copy needs no log. */
-  fill(source: Database.Database): void {
+  fill(source: Sqlite): void {
     // A reader of a mirror can't write, and SQLite takes this statement for a write. What is written waits for the disk at the end.
     for (const setting of ['query_only = OFF', 'synchronous = OFF', 'secure_delete = ON'])
       source.pragma(setting);

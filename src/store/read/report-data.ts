@@ -1,5 +1,5 @@
-import type Database from 'better-sqlite3';
 import { keptResources } from '../../contract/lists.ts';
+import { allRows, allValues, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { noFilter } from './browsable.ts';
 import { changesThatFit } from './history/changes.ts';
@@ -42,10 +42,8 @@ const runsMax = 10;
 export function readReport(path: string, period: ReportPeriod) {
   using runs = new RunReader(path);
   return readMirror(path, sqlite => {
-    const exportsWhere = (condition: string, values: object = {}) => {
-      const count = `SELECT count(*) FROM document_exports WHERE ${condition}`;
-      return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
-    };
+    const exportsWhere = (condition: string, values: object = {}) =>
+      firstValue<number>(sqlite, `SELECT count(*) FROM document_exports WHERE ${condition}`, values) ?? 0;
     const countIn = (span: Span) =>
       exportsWhere('exported_at_ms >= @fromMs AND exported_at_ms < @toMs', span);
     const statuses = runs.status();
@@ -91,11 +89,11 @@ export function readReport(path: string, period: ReportPeriod) {
 }
 
 /** Why records of a list's last run could not be read: the most frequent reasons. */
-function rejectionsOf(sqlite: Database.Database, { resource, lastEnded }: ListStatus) {
+function rejectionsOf(sqlite: Sqlite, { resource, lastEnded }: ListStatus) {
+  if (lastEnded === null || lastEnded.rejected === 0) return [];
   const counts = `SELECT reason, count(*) AS count FROM rejected_records
     WHERE last_run_id = ? AND resource = ? GROUP BY reason ORDER BY count DESC LIMIT 5`;
-  const reasons = sqlite.prepare<[number, string], { reason: string; count: number }>(counts);
-  return lastEnded === null || lastEnded.rejected === 0 ? [] : reasons.all(lastEnded.runId, resource);
+  return allRows<{ reason: string; count: number }>(sqlite, counts, lastEnded.runId, resource);
 }
 
 const connectionName = (id: string) =>
@@ -103,14 +101,13 @@ const connectionName = (id: string) =>
 
 const entriesMax = 10;
 
-function readRanking(sqlite: Database.Database, by: string, label: string, span: Span, compared: Span) {
+function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, compared: Span) {
   const ranked = `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
     FROM document_exports INDEXED BY document_exports_exported_at_ms
     WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
     GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`;
-  const all = sqlite
-    .prepare<object, { label: string; now: number; before: number }>(ranked)
-    .all({ ...span, beforeMs: compared.fromMs, cutMs: compared.toMs });
+  const bound = { ...span, beforeMs: compared.fromMs, cutMs: compared.toMs };
+  const all = allRows<{ label: string; now: number; before: number }>(sqlite, ranked, bound);
   const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
   /** How many entries have any export. */
   const count = { now: countOf('now'), before: countOf('before') };
@@ -121,12 +118,12 @@ function readRanking(sqlite: Database.Database, by: string, label: string, span:
 }
 
 /** The kinds of document whose first export is in the period; none if there is no export before it. */
-function readNewKinds(sqlite: Database.Database, { fromMs, toMs }: Span): string[] {
+function readNewKinds(sqlite: Sqlite, { fromMs, toMs }: Span): string[] {
   const frequent = `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
     WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`;
-  const kinds = sqlite.prepare<[number, number], string>(frequent).pluck();
-  const found = kinds.all(fromMs, toMs);
-  const earlier = new Set(found.length === 0 ? [] : kinds.all(Number.MIN_SAFE_INTEGER, fromMs));
+  const kinds = (from: number, to: number) => allValues<string>(sqlite, frequent, from, to);
+  const found = kinds(fromMs, toMs);
+  const earlier = new Set(found.length === 0 ? [] : kinds(Number.MIN_SAFE_INTEGER, fromMs));
   return earlier.size === 0 ? [] : found.filter(kind => !earlier.has(kind));
 }
 
@@ -143,7 +140,7 @@ const exportsMin = 5;
 const newsMs = 90 * dayMs;
 
 /** The connections whose exports have stopped. */
-function readQuiet(sqlite: Database.Database, { span, spanBefore }: ReportPeriod, knownMs: number) {
+function readQuiet(sqlite: Sqlite, { span, spanBefore }: ReportPeriod, knownMs: number) {
   const fromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
   const quiet = (['source', 'destination'] as const).flatMap(role => {
     const column = `${role}_connection_id`;
@@ -157,9 +154,8 @@ function readQuiet(sqlite: Database.Database, { span, spanBefore }: ReportPeriod
         AND exported_at_ms > l.lastMs - ${usualMs} AND exported_at_ms <= l.lastMs
       GROUP BY l.id, l.lastMs HAVING count(*) >= ${exportsMin}
         AND silenceMs >= ${usualGaps} * (l.lastMs - min(exported_at_ms)) / (count(*) - 1)`;
-    return sqlite
-      .prepare<object, { name: string; lastMs: number; silenceMs: number; role: string }>(silent)
-      .all({ fromMs, toMs: span.toMs, knownMs });
+    type Quiet = { name: string; lastMs: number; silenceMs: number; role: string };
+    return allRows<Quiet>(sqlite, silent, { fromMs, toMs: span.toMs, knownMs });
   });
   return quiet.sort((one, other) => other.lastMs - one.lastMs);
 }
@@ -170,17 +166,19 @@ const changesMax = 6;
  * The records that the runs of a period found new, changed and removed. The first run that wrote a list does not count, because all
  * of it was new. New exports are left out: they are counted by the time of the export.
  */
-function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span) {
-  const ended = 'SELECT min(id), max(id) FROM sync_runs WHERE completed_at >= ? AND completed_at < ?';
-  const runs = sqlite.prepare<string[], [first: number | null, last: number | null]>(ended).raw();
-  const [first, last] = runs.get(new Date(fromMs).toISOString(), new Date(toMs).toISOString()) ?? [];
+function readPeriodChanges(sqlite: Sqlite, { fromMs, toMs }: Span) {
+  const ended =
+    'SELECT min(id) AS first, max(id) AS last FROM sync_runs WHERE completed_at >= ? AND completed_at < ?';
+  const times = [fromMs, toMs].map(ms => new Date(ms).toISOString());
+  const { first, last } =
+    firstRow<{ first: number | null; last: number | null }>(sqlite, ended, ...times) ?? {};
   if (first == null || last == null) return [];
   return keptResources.flatMap(resource => {
     // Connections belong to no list. They were found by the first run that wrote any.
     const isList = resource !== 'connections';
     const wrote = `SELECT min(run_id) FROM sync_run_resources
       WHERE ${wroteListSql} AND (@resource = 'connections' OR resource = @resource)`;
-    const begun = sqlite.prepare<object, number | null>(wrote).pluck().get({ resource }) ?? last;
+    const begun = firstValue<number>(sqlite, wrote, { resource }) ?? last;
     const from = Math.max(first, begun + 1);
     return (['insert', 'update', 'removal'] as const).flatMap(operation => {
       if (resource === 'document-exports' && operation === 'insert') return [];
@@ -188,7 +186,7 @@ function readPeriodChanges(sqlite: Database.Database, { fromMs, toMs }: Span) {
         ? `SELECT total(${countColumns[operation]}) FROM sync_run_resources WHERE resource = @resource AND run_id BETWEEN @from AND @last`
         : 'SELECT count(*) FROM changes WHERE resource = @resource AND operation = @operation AND run_id BETWEEN @from AND @last';
       const bound = { resource, from, last, ...(!isList && { operation }) };
-      const count = sqlite.prepare<object, number>(counted).pluck().get(bound) ?? 0;
+      const count = firstValue<number>(sqlite, counted, bound) ?? 0;
       if (count === 0) return [];
       const filter = { ...noFilter, resource, operation, run: null };
       const request = { filter, sinceRunId: from - 1, untilRunId: last, isDescending: true };

@@ -1,9 +1,8 @@
-import type Database from 'better-sqlite3';
 import { openForReading } from '../file/open.ts';
+import type { Sqlite } from '../tables/ask.ts';
 import { registerFold } from './records/filter.ts';
 
-/** An open mirror. */
-export type Sqlite = Database.Database;
+export type { Sqlite };
 
 /** Reads a mirror from one state of the file, even if a run writes meanwhile. */
 export function readMirror<T>(path: string, read: (sqlite: Sqlite) => T): T {

@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import {
   type Connection,
   connectionContent,
@@ -13,6 +12,7 @@ import { contentBytes, Sum } from '../../contract/sum.ts';
 import { instantMs } from '../../contract/time.ts';
 import { MirrorAlteredError, tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
+import { allRows, type Sqlite } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import { lastState, RunComposer, sumAfter } from './statements.ts';
@@ -21,17 +21,17 @@ type Resource = (typeof keptResources)[number];
 
 interface OpenFile {
   readonly path: string;
-  readonly sqlite: Database.Database;
+  readonly sqlite: Sqlite;
 }
 
 /** Compares the columns of every row of a list, or of the connections, with its content, some hundred rows at a time. */
-export function* checkRows(sqlite: Database.Database, resource: Resource) {
+export function* checkRows(sqlite: Sqlite, resource: Resource) {
   const list = lists.find(each => each.resource === resource);
   if (list === undefined) {
-    const connections = sqlite.prepare<[], Connection & { readonly content: string }>(
-      'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id',
-    );
-    yield check(connections.all(), row => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
+    const all =
+      'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id';
+    const connections = allRows<Connection & { readonly content: string }>(sqlite, all);
+    yield check(connections, row => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
     return;
   }
   const { timeAt } = shapeOf(list);
@@ -66,7 +66,7 @@ function check<Row extends { readonly id: number; readonly content: string }>(
 
 /** The sum of the contents that the columns of a list give. `tell` gets the id of each row that is not as docmirror wrote it. */
 export async function sumOfRows(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   resource: Resource,
   slice: TimeSlice,
   tell: (id: number) => void,

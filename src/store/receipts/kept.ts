@@ -1,9 +1,9 @@
-import type Database from 'better-sqlite3';
 import { LinesHash } from '../../audit/hashes.ts';
 import { type ListSum, type Receipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, tableOf } from '../../contract/lists.ts';
 import { hash16, Sum } from '../../contract/sum.ts';
 import type { TimeSlice } from '../../time-slice.ts';
+import { allRows, type Sqlite } from '../tables/ask.ts';
 
 type Resource = ListSum['resource'];
 type Pruning = Extract<Receipt, { readonly kind: 'prune' }>;
@@ -22,7 +22,7 @@ const text = "id || ' ' || first || ' ' || changed || ' ' || lower(hex(content))
  * The sums of versions that upgrades and rebuilds state, because changes hashes do not hold before a rebuild: of each version its content,
  * its runs and its end by then. A row that is updated later has the same in the history, so they hold until a pruning deletes versions.
  */
-export function keptSums(sqlite: Database.Database, through: number) {
+export function keptSums(sqlite: Sqlite, through: number) {
   return keptResources.map(resource => {
     const stated = `SELECT ${text} || iif(ended <= @through, ' ' || ended || ' ' || ended_by, '') FROM (${versionsOf(resource)})`;
     const versions = sqlite.prepare<[{ through: number }], string>(stated);
@@ -33,7 +33,7 @@ export function keptSums(sqlite: Database.Database, through: number) {
 }
 
 /** The hashes of versions that a pruning leaves of the runs up to `through`. A row that is moved into the history later keeps its line. */
-export async function keptHashes(sqlite: Database.Database, through: number, slice: TimeSlice) {
+export async function keptHashes(sqlite: Sqlite, through: number, slice: TimeSlice) {
   const kept: { resource: Resource; count: number; hash: string }[] = [];
   for (const resource of keptResources) {
     const left = `SELECT ${text} || char(10) FROM (${versionsOf(resource)})
@@ -53,11 +53,11 @@ export async function keptHashes(sqlite: Database.Database, through: number, sli
  * Finds what the mirror lacks of what the newest pruning, upgrade or rebuild says was kept of earlier runs. The sums of an upgrade and
  * of a rebuild hold until a later pruning, the hashes of a pruning until a later pruning or rebuild.
  */
-export async function lossesOfKept(sqlite: Database.Database, slice: TimeSlice) {
+export async function lossesOfKept(sqlite: Sqlite, slice: TimeSlice) {
   const others = `SELECT leaf_index AS leafIndex, receipt AS text, (SELECT coalesce(max(run_id), 0) FROM sync_receipts AS run
       WHERE run.leaf_index < other.leaf_index) AS lastRunId
     FROM sync_receipts AS other WHERE run_id IS NULL ORDER BY leaf_index DESC`;
-  const receipts = sqlite.prepare<[], { leafIndex: number; text: string; lastRunId: number }>(others).all();
+  const receipts = allRows<{ leafIndex: number; text: string; lastRunId: number }>(sqlite, others);
   const losses: { leafIndex: number; resource: Resource; kind: Receipt['kind']; throughRunId: number }[] = [];
   let isNewest = true;
   for (const { leafIndex, text: said, lastRunId } of receipts) {

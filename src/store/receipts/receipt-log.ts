@@ -1,23 +1,23 @@
-import type Database from 'better-sqlite3';
 import { type Checkpoint, originOf } from '../../audit/checkpoint.ts';
 import { leafHash, MerkleTree } from '../../audit/hashes.ts';
 import { type Receipt, receiptText } from '../../audit/receipt.ts';
 import { MirrorFileError } from '../../errors.ts';
+import { allRows, allValues, firstRow, type Sqlite } from '../tables/ask.ts';
 import { mirrorIds } from '../tables/views.ts';
 
 /** The receipts of a mirror, in the order in which they were written: the leaves of its Merkle tree. */
 export class ReceiptLog {
   readonly #sqlite;
 
-  constructor(sqlite: Database.Database) {
+  constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
   }
 
   /** The mirror's own id; in a share, that of the newest receipt. Throws a MirrorFileError if the file has lost it. */
   mirrorId(): string {
-    const isMirror = this.#sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = '_mirror'").get();
+    const isMirror = firstRow(this.#sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_mirror'");
     const newest = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index DESC LIMIT 1";
-    const ids = isMirror ? mirrorIds(this.#sqlite) : this.#sqlite.prepare<[], string>(newest).pluck().all();
+    const ids = isMirror ? mirrorIds(this.#sqlite) : allValues<string>(this.#sqlite, newest);
     if (ids.length === 1) return ids[0] as string;
     throw new MirrorFileError(
       'The mirror has lost its id, which its receipts name. "docmirror verify" shows what else is wrong.',
@@ -48,7 +48,7 @@ export class ReceiptLog {
   sharedWith(other: ReceiptLog) {
     const leaves = 'SELECT run_id AS runId, leaf_hash AS leafHash FROM sync_receipts ORDER BY leaf_index';
     const leavesOf = (log: ReceiptLog) =>
-      log.#sqlite.prepare<[], { runId: number | null; leafHash: string }>(leaves).all();
+      allRows<{ runId: number | null; leafHash: string }>(log.#sqlite, leaves);
     const [own, others] = [leavesOf(this), leavesOf(other)];
     const parting = own.findIndex(({ leafHash }, at) => leafHash !== others[at]?.leafHash);
     const shared = parting < 0 ? own : own.slice(0, parting);

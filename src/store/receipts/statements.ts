@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/hashes.ts';
 import {
   type ListReceipt,
@@ -9,6 +8,7 @@ import {
 } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
+import { allRows, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ignoredNames } from '../tables/ignored-fields.ts';
 import { reasonsIn } from '../tables/reasons.ts';
@@ -67,7 +67,7 @@ export class RunComposer {
   readonly #changes;
   readonly #ended;
 
-  constructor(sqlite: Database.Database) {
+  constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
     this.#changes = keptResources.map(resource => {
       return { resource, lines: sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck() };
@@ -113,11 +113,11 @@ export class RunComposer {
   compose(runId: number, mirrorId: string, work: Work, isOf05 = false): RunReceipt | null {
     const ofRun = `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
       base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`;
-    const run = this.#sqlite.prepare<[number], RunRow>(ofRun).get(runId);
+    const run = firstRow<RunRow>(this.#sqlite, ofRun, runId);
     if (run === undefined) return null;
     const ofLists = `SELECT resource, status, completeness, inserted, updated, removed, rejected, removals_withheld AS removalsWithheld,
       record_count AS recordCount, checksum, ignored_fields AS ignored, read_since AS since, reasons AS why FROM sync_run_resources WHERE run_id = ?`;
-    const rows = this.#sqlite.prepare<[number], ListRow>(ofLists).all(runId);
+    const rows = allRows<ListRow>(this.#sqlite, ofLists, runId);
     const stated = lists.flatMap(({ resource }) => rows.filter(row => row.resource === resource));
     const connections = work.get('connections');
     const all = [
@@ -142,8 +142,7 @@ export class RunComposer {
   #hashOf(runId: number, tables: readonly OwnRows[]): LinesHash {
     const hash = new LinesHash();
     for (const { table, where, left } of tables) {
-      const rows = this.#sqlite.prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`);
-      for (const row of rows.all(runId)) {
+      for (const row of allRows<Row>(this.#sqlite, `SELECT * FROM ${table} WHERE ${where}`, runId)) {
         for (const name of left) delete row[name];
         hash.add(`${table}\t${canonicalRow(row)}\n`);
       }
@@ -153,7 +152,7 @@ export class RunComposer {
 }
 
 /** Writes the receipt of a run, in the transaction that ends it. */
-export function writeRunReceipt(sqlite: Database.Database, runId: number): void {
+export function writeRunReceipt(sqlite: Sqlite, runId: number): void {
   const [log, composer] = [new ReceiptLog(sqlite), new RunComposer(sqlite)];
   const changes = composer.changes(runId);
   const connections = sumAfter(lastState(sqlite, 'connections'), changes, 'connections');
@@ -179,7 +178,7 @@ export function workOf(changes: RunChanges, connections: Sum): Work {
 }
 
 /** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
-export function lastState(sqlite: Database.Database, resource: Resource): Sum {
+export function lastState(sqlite: Sqlite, resource: Resource): Sum {
   const having = 'SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC';
   const texts = sqlite.prepare<[string], string>(having).pluck();
   for (const text of texts.iterate(`"resource":"${resource}"`)) {
@@ -192,7 +191,7 @@ export function lastState(sqlite: Database.Database, resource: Resource): Sum {
 }
 
 /** The sum of the content hashes beside the rows of a list, or of the connections, without those that `exceptRunId` wrote; 0 for all. */
-export function sumOfContents(sqlite: Database.Database, resource: Resource, exceptRunId = 0): Sum {
+export function sumOfContents(sqlite: Sqlite, resource: Resource, exceptRunId = 0): Sum {
   const sum = new Sum();
   const others = `SELECT _content FROM ${tableOf(resource)} WHERE _changed_run_id <> ?`;
   const contents = sqlite.prepare<[number], Buffer | null>(others).pluck();
@@ -210,13 +209,13 @@ export const ofKind = (kind: Receipt['kind']) =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
 /** Up to which time and run ended versions were deleted, null and 0 if none ever were; and how the receipt says what was left. */
-export function readPruned(sqlite: Database.Database) {
+export function readPruned(sqlite: Sqlite) {
   // The clock of the pruning might have been ahead. Runs that ended after its receipt do not count, whatever their times are.
   const pruning = `SELECT receipt ->> 'before' AS before, receipt AS text, receipt ->> 'throughRunId' AS throughRunId,
       (SELECT min(run_id) - 1 FROM sync_receipts AS run WHERE run.leaf_index > prune.leaf_index) AS lastRunId
     FROM (SELECT * FROM ${ofKind('prune')} ORDER BY leaf_index DESC LIMIT 1) AS prune`;
   type Pruned = { before: string; text: string; throughRunId: number | null; lastRunId: number | null };
-  const newest = sqlite.prepare<[], Pruned>(pruning).get();
+  const newest = firstRow<Pruned>(sqlite, pruning);
   if (newest === undefined) return { before: null, throughRunId: 0, keptBy: null };
   const { before, text, lastRunId } = newest;
   const through = newest.throughRunId ?? new EndedRuns(sqlite).lastOfAllBy(before);
@@ -229,14 +228,14 @@ export function readPruned(sqlite: Database.Database) {
 }
 
 /** The last run before the newest rebuild or upgrade; 0 if there is none. The state before a rebuild can't be read any more. */
-export function lastRunBefore(sqlite: Database.Database, kind: 'rebuild' | 'upgrade'): number {
+export function lastRunBefore(sqlite: Sqlite, kind: 'rebuild' | 'upgrade'): number {
   const last = `SELECT max(run_id) FROM sync_receipts WHERE leaf_index < (SELECT max(leaf_index) FROM ${ofKind(kind)})`;
-  return sqlite.prepare<[], number | null>(last).pluck().get() ?? 0;
+  return firstValue<number>(sqlite, last) ?? 0;
 }
 
 /** What the receipt of an upgrade or a rebuild states of the present lists, without the rows that `exceptRunId` wrote; 0 for all. */
-export function acceptedNow(sqlite: Database.Database, exceptRunId = 0) {
-  const last = sqlite.prepare<[], number | null>('SELECT max(run_id) FROM sync_receipts').pluck().get() ?? 0;
+export function acceptedNow(sqlite: Sqlite, exceptRunId = 0) {
+  const last = firstValue<number>(sqlite, 'SELECT max(run_id) FROM sync_receipts') ?? 0;
   const stated = keptResources.map(each => stateOf(each, sumOfContents(sqlite, each, exceptRunId)));
   return { lists: stated, kept: keptSums(sqlite, last) };
 }

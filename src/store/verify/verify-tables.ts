@@ -1,9 +1,9 @@
-import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
+import type { Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
@@ -35,7 +35,7 @@ export function severityOf(table: string | null): Severity {
 
 /** The data that all checks of one mirror share. */
 export interface Audit {
-  readonly sqlite: Database.Database;
+  readonly sqlite: Sqlite;
   readonly report: Report;
   readonly slice: TimeSlice;
   /** One, unless somebody changed the table. */

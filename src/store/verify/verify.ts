@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
@@ -8,6 +7,7 @@ import { openInMemory } from '../file/open-to-write.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { sumOfRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/statements.ts';
+import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
 import { compareObjects } from '../write/objects.ts';
@@ -64,7 +64,7 @@ const nothing: Found = {
   otherObjects: [],
 };
 
-async function audit(sqlite: Database.Database, report: Report, { signal, checkpoints = [] }: VerifyOptions) {
+async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] }: VerifyOptions) {
   const slice = new TimeSlice(signal);
   // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
   sqlite.exec('BEGIN');
@@ -91,8 +91,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
   const receiptCount = verifyLog(all, checkpoints);
   await verifyRuns(all, sums);
 
-  const number = (query: string) =>
-    sqlite.prepare<[], number | null>(`SELECT ${query}`).pluck().get() ?? null;
+  const number = (query: string) => firstValue<number>(sqlite, `SELECT ${query}`);
   const count = (rows: string) => number(`count(*) FROM ${rows}`) ?? 0;
   return {
     otherObjects,
@@ -116,7 +115,7 @@ async function audit(sqlite: Database.Database, report: Report, { signal, checkp
 }
 
 /** Reports objects that are gone, changed, or change what runs write; returns the objects of others that are no difference. */
-function verifyObjects(sqlite: Database.Database, report: Report) {
+function verifyObjects(sqlite: Sqlite, report: Report) {
   const objects = compareObjects(sqlite);
   for (const { type, name, table, state } of objects) {
     const faults = {
@@ -133,10 +132,9 @@ function verifyObjects(sqlite: Database.Database, report: Report) {
 }
 
 /** The migrations that a file lists. If the table is missing, the audit ends here. */
-function migrationsOf(sqlite: Database.Database): string {
+function migrationsOf(sqlite: Sqlite): string {
   const all = 'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2';
-  const listed = sqlite.prepare(all);
-  return JSON.stringify(listed.raw().all());
+  return JSON.stringify(allRows(sqlite, all));
 }
 
 /** The words of an error that means damage to the file; null if it means something else. */

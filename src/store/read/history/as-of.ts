@@ -1,8 +1,8 @@
-import type Database from 'better-sqlite3';
 import { type Connection, type RecordValues, wireConnection, wireWriter } from '../../../contract/content.ts';
 import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../../contract/lists.ts';
 import { recordOfJson } from '../../../contract/record.ts';
 import { MirrorFileError, tryToRead } from '../../../errors.ts';
+import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { arrayOf } from '../../tables/view-sql.ts';
 import { gapAfter } from './position.ts';
 
@@ -38,7 +38,7 @@ interface Wanted {
 
 /** Some versions of the records of a list or of the connections, one at a time. */
 export function* versionsOf(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   resource: string,
   { rows, versions, by = '1' }: Wanted,
   bound: object,
@@ -75,7 +75,7 @@ export class MirrorState {
   #connections: ReadonlyMap<number, Connection> | undefined;
 
   /** @param runId null for the present state. */
-  constructor(sqlite: Database.Database, runId: number | null) {
+  constructor(sqlite: Sqlite, runId: number | null) {
     this.#sqlite = sqlite;
     this.#runId = runId;
   }
@@ -124,7 +124,7 @@ export function notARecord(versionId: number | null): MirrorFileError {
 }
 
 /** Why the state after a run can't be read, in words; null if it can. */
-export function whyNotAsOf(sqlite: Database.Database, runId: number): string | null {
+export function whyNotAsOf(sqlite: Sqlite, runId: number): string | null {
   const gap = gapAfter(sqlite, runId);
   switch (gap?.kind) {
     case undefined:
@@ -139,7 +139,7 @@ export function whyNotAsOf(sqlite: Database.Database, runId: number): string | n
 }
 
 /** How many records can't be shown in their state after a run, because their text was erased since. */
-export function erasedSince(sqlite: Database.Database, runId: number, resource: string): number {
+export function erasedSince(sqlite: Sqlite, runId: number, resource: string): number {
   const count = `SELECT count(*) FROM record_history h WHERE ${stoodAfter} AND h.record IS NULL`;
-  return sqlite.prepare<unknown[], number>(count).pluck().get({ run: runId, resource }) ?? 0;
+  return firstValue<number>(sqlite, count, { run: runId, resource }) ?? 0;
 }

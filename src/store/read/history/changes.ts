@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import { keptResources, tableOf } from '../../../contract/lists.ts';
 import { instantMs } from '../../../contract/time.ts';
+import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
 import { browsableOf, type ChangeFilter } from '../browsable.ts';
@@ -67,7 +68,7 @@ const runColumns = [
 ];
 
 /** The changes that a request selects, one at a time: by run, list, record and operation. Even if they are many, they take no memory. */
-export function* changesThatFit(sqlite: Database.Database, request: ChangeRequest): Generator<Change> {
+export function* changesThatFit(sqlite: Sqlite, request: ChangeRequest): Generator<Change> {
   const { filter = null, sinceRunId, isDescending = false, after = null } = request;
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const last = Math.min(request.untilRunId ?? newest, filter?.run ?? newest, newest);
@@ -77,8 +78,10 @@ export function* changesThatFit(sqlite: Database.Database, request: ChangeReques
   const runs = runColumns.map(
     ([table, column]) => `SELECT ${pick}(${column}) AS id FROM ${table} WHERE ${column} ${sign} @run`,
   );
-  const next = sqlite.prepare<object, number | null>(`SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`);
-  const nextRun = (run: number) => next.pluck().get({ run }) ?? null;
+  const next = sqlite
+    .prepare<object, number>(`SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`)
+    .pluck();
+  const nextRun = (run: number) => next.get({ run }) ?? null;
   const changesOf = runReader(sqlite, filter, isDescending);
   let runId = after?.runId ?? nextRun(isDescending ? last + 1 : first - 1);
   for (; runId !== null && runId >= first && runId <= last; runId = nextRun(runId))
@@ -93,7 +96,7 @@ const selectChanges = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.re
     c.operation AS operation, c.record AS record, c.before AS before FROM changes c WHERE c.run_id = ?`;
 
 /** Reads the changes of one run from the view `changes`, in order; only from the record of a change on, if one is given. */
-function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDescending: boolean) {
+function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: boolean) {
   const resources: readonly string[] = isDescending ? keptResources.toReversed() : keptResources;
   // Of one record, the operations are in this order: update, removal, insert.
   const [sign, first, direction, operations] = isDescending
@@ -113,7 +116,7 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
   const isLong = (run: number, columns: typeof runColumns) => {
     const rows = columns.map(([table, column]) => `SELECT 1 FROM ${table} WHERE ${column} = @run`);
     const count = `SELECT count(*) FROM (${rows.join(' UNION ALL ')} LIMIT ${sortedMax})`;
-    return sqlite.prepare<object, number>(count).pluck().get({ run }) === sortedMax;
+    return firstValue<number>(sqlite, count, { run }) === sortedMax;
   };
 
   /** The records whose changes match, from the tables, because the view would make the text of each record first. */
@@ -141,8 +144,8 @@ function runReader(sqlite: Database.Database, filter: ChangeFilter | null, isDes
   const isInTime = (wanted: ChangeFilter, run: number, resource: string) => {
     const span = spanOf(wanted);
     if (span === null) return true;
-    const time = sqlite.prepare<object, string | null>(`SELECT ${timeOfRun('@run', '@resource')}`).pluck();
-    const atMs = instantMs(time.get({ run, resource }) ?? '');
+    const time = firstValue<string>(sqlite, `SELECT ${timeOfRun('@run', '@resource')}`, { run, resource });
+    const atMs = instantMs(time ?? '');
     return atMs !== null && atMs >= span.fromMs && atMs < span.endMs;
   };
 

@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3';
+import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
 import { type ChangeRequest, changesThatFit } from './changes.ts';
@@ -8,7 +8,7 @@ import { CursorLost, lossOf, newestGap, type Position, positionAt } from './posi
 export type FeedRange = ReturnType<ReturnType<typeof feedFrom>['through']>;
 
 /** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
-export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
+export function feed(sqlite: Sqlite, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const open = (position: Position) => feedFrom(sqlite, filter, newest, position);
   /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
@@ -29,12 +29,7 @@ export function feed(sqlite: Database.Database, filter?: ChangeFilter) {
   };
 }
 
-function feedFrom(
-  sqlite: Database.Database,
-  filter: ChangeFilter | undefined,
-  newest: number,
-  position: Position,
-) {
+function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: number, position: Position) {
   const { runId: deliveredRunId, since, after: amid = null, begunAfter } = position;
   const begun = begunAfter === undefined ? {} : { begunAfter };
   // docmirror 0.4 did not note which run the reader is in: that one is read again from its beginning.
@@ -81,7 +76,6 @@ function feedFrom(
 }
 
 /** The last run before another one; 0 if there is none. */
-function runBefore(sqlite: Database.Database, runId: number): number {
-  const before = 'SELECT max(id) FROM sync_runs WHERE id < ?';
-  return sqlite.prepare<[number], number | null>(before).pluck().get(runId) ?? 0;
+function runBefore(sqlite: Sqlite, runId: number): number {
+  return firstValue<number>(sqlite, 'SELECT max(id) FROM sync_runs WHERE id < ?', runId) ?? 0;
 }

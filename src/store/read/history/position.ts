@@ -1,9 +1,9 @@
-import type Database from 'better-sqlite3';
 import { keptResources } from '../../../contract/lists.ts';
 import * as shape from '../../../contract/shapes.ts';
 import { DocmirrorError, tryToRead } from '../../../errors.ts';
 import { ReceiptLog } from '../../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts';
+import { firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { type ChangeKey, operations } from './changes.ts';
 
@@ -42,7 +42,7 @@ export type Position = shape.ValueOf<typeof position>;
 const written = shape.object({ ...position.properties, leafIndex: shape.orNull(count) });
 
 /** A position as the text of a file, or of a cursor in an address. */
-export function positionText(sqlite: Database.Database, position: Position): string {
+export function positionText(sqlite: Sqlite, position: Position): string {
   const { mirrorId, runId, leafHash, ...rest } = position;
   const { leafIndex } = leafOf(sqlite, runId);
   return `${JSON.stringify({ mirrorId, runId, leafHash, leafIndex, ...rest })}\n`;
@@ -84,7 +84,7 @@ const hashLength = 16;
 
 /** The position of a reader that has everything up to a run and, of a later one, everything up to a change. */
 export function positionAt(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   runId: number,
   more: Pick<Position, 'since' | 'begunAfter'>,
   after: ChangeKey | null = null,
@@ -107,7 +107,7 @@ function keyOf({ runId, resource, recordId, operation }: ChangeKey): ChangeKey {
 }
 
 /** Why the changes after the position of a reader that has some can't be read in this mirror; null if all of them can. */
-export function lossOf(sqlite: Database.Database, position: Position): Loss | null {
+export function lossOf(sqlite: Sqlite, position: Position): Loss | null {
   const { mirrorId, runId, after = null, begunAfter = null } = position;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
@@ -133,19 +133,18 @@ export interface PublishedRun {
 }
 
 /** Why later runs can't be added to what was published; null if they can. A publication itself finds what a pruning took away. */
-export function lossOfRun(sqlite: Database.Database, published: PublishedRun): Loss | null {
+export function lossOfRun(sqlite: Sqlite, published: PublishedRun): Loss | null {
   const { mirrorId, runId, startedAtMs } = published;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
-  const started = sqlite.prepare<[number], string>('SELECT started_at FROM sync_runs WHERE id = ?').pluck();
-  const isOwnRun = new EndedRuns(sqlite).has(runId) && Date.parse(started.get(runId) ?? '') === startedAtMs;
-  if (!isOwnRun) return restored(0);
+  const started = firstValue<string>(sqlite, 'SELECT started_at FROM sync_runs WHERE id = ?', runId) ?? '';
+  if (!new EndedRuns(sqlite).has(runId) || Date.parse(started) !== startedAtMs) return restored(0);
   const gap = gapAfter(sqlite, runId);
   return gap?.kind === 'rebuilt' ? { ...gap, sharedRunId: runId } : null;
 }
 
 /** The loss of a reader that has another mirror; null if it is this one. */
-function lossOfMirror(sqlite: Database.Database, mirrorId: string): Loss | null {
+function lossOfMirror(sqlite: Sqlite, mirrorId: string): Loss | null {
   if (mirrorId === new ReceiptLog(sqlite).mirrorId()) return null;
   return { kind: 'other mirror', why: 'is of another mirror', sharedRunId: 0 };
 }
@@ -156,17 +155,14 @@ function restored(sharedRunId: number): Loss {
 }
 
 /** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
-function isOwn(
-  sqlite: Database.Database,
-  { runId, leafHash }: { runId: number; leafHash?: string | null },
-): boolean {
+function isOwn(sqlite: Sqlite, { runId, leafHash }: { runId: number; leafHash?: string | null }): boolean {
   if (runId === 0) return true;
   if (!new EndedRuns(sqlite).has(runId)) return false;
   return leafHash === undefined || leafOf(sqlite, runId).leafHash === leafHash;
 }
 
 /** The newest run of which a position knows, and that is this mirror's. A run without a receipt is vouched for by the one before it. */
-function sharedRun(sqlite: Database.Database, position: Position): number {
+function sharedRun(sqlite: Sqlite, position: Position): number {
   const { runId, leafHash, earlier = [] } = position;
   const known = earlier.find(([id, start]) => leafOf(sqlite, id).leafHash?.startsWith(start))?.[0] ?? 0;
   const isKnown = leafHash !== null || known === (earlier[0]?.[0] ?? 0);
@@ -174,7 +170,7 @@ function sharedRun(sqlite: Database.Database, position: Position): number {
 }
 
 /** What is missing of the history after a run, so that neither its changes nor the state after that run can be read; null if nothing is. */
-export function gapAfter(sqlite: Database.Database, runId: number) {
+export function gapAfter(sqlite: Sqlite, runId: number) {
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const { before, throughRunId } = readPruned(sqlite);
   // The one that reaches further is named, because the other can be less than what is asked for next.
@@ -186,34 +182,28 @@ export function gapAfter(sqlite: Database.Database, runId: number) {
     const why = 'is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)';
     return { kind: 'pruned', why, throughRunId, before } as const;
   }
-  const lacksHistory = sqlite.prepare(
-    `SELECT 1 FROM sync_run_resources WHERE run_id > ? AND updated + removed > 0
-       AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`,
-  );
-  if (lacksHistory.get(runId) === undefined) return null;
+  const lacksHistory = `SELECT 1 FROM sync_run_resources WHERE run_id > ? AND updated + removed > 0
+    AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`;
+  if (firstRow(sqlite, lacksHistory, runId) === undefined) return null;
   const why = 'needs the history, which this share does not have: it was made with --without-history';
   return { kind: 'no history', why, throughRunId: runId } as const;
 }
 
 /** The hash of the newest receipt of a pruning or rebuild: both take something away of what earlier runs changed. Null if there is none. */
-export function newestGap(sqlite: Database.Database): string | null {
+export function newestGap(sqlite: Sqlite): string | null {
   const newest = (kind: 'prune' | 'rebuild') => `SELECT leaf_index, leaf_hash FROM ${ofKind(kind)}`;
   const both = `SELECT leaf_hash FROM (${newest('prune')} UNION ALL ${newest('rebuild')}) ORDER BY leaf_index DESC LIMIT 1`;
-  const found = sqlite.prepare<[], string>(both).pluck();
-  return found.get() ?? null;
+  return firstValue(sqlite, both);
 }
 
-function leafOf(
-  sqlite: Database.Database,
-  runId: number,
-): { leafHash: string | null; leafIndex: number | null } {
+function leafOf(sqlite: Sqlite, runId: number): { leafHash: string | null; leafIndex: number | null } {
   const ofRun = 'SELECT leaf_hash AS leafHash, leaf_index AS leafIndex FROM sync_receipts WHERE run_id = ?';
   const none = { leafHash: null, leafIndex: null };
   return sqlite.prepare<[number], { leafHash: string; leafIndex: number }>(ofRun).get(runId) ?? none;
 }
 
 /** Whether a receipt that is not of a run is in the log. */
-function hasReceipt(sqlite: Database.Database, leafHash: string): boolean {
+function hasReceipt(sqlite: Sqlite, leafHash: string): boolean {
   const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
-  return sqlite.prepare(found).get(leafHash) !== undefined;
+  return firstRow(sqlite, found, leafHash) !== undefined;
 }

@@ -1,7 +1,7 @@
-import type Database from 'better-sqlite3';
 import { Sum } from '../../../contract/sum.ts';
 import { MirrorFileError } from '../../../errors.ts';
 import { openMirrorForReading } from '../../file/open.ts';
+import { allRows, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { versionsOf } from './as-of.ts';
 import type { Change } from './changes.ts';
 import { lossOfRun, type PublishedRun } from './position.ts';
@@ -20,16 +20,13 @@ export function openPublishSource(path: string) {
   sqlite.exec('BEGIN');
   // Each receipt names the mirror, and the first one is written when its first run ends.
   const first = "SELECT receipt ->> 'mirrorId' FROM sync_receipts ORDER BY leaf_index LIMIT 1";
-  const mirrorId = sqlite.prepare<[], string>(first).pluck().get();
-  if (mirrorId === undefined)
+  const mirrorId = firstValue<string>(sqlite, first);
+  if (mirrorId === null)
     throw new MirrorFileError(`No run of ${path} has ended yet. Make one with "docmirror sync".`);
   // Changes of a run that is not over can't be read yet, nor can those of later runs.
   const ended = `SELECT id AS runId, started_at AS startedAt FROM sync_runs
     WHERE id < coalesce((SELECT min(id) FROM sync_runs WHERE status = 'running'), 9e18) ORDER BY id`;
-  const runs = sqlite.prepare<[], { runId: number; startedAt: string }>(ended);
-  const rowCount = sqlite.prepare<[number], number>(
-    'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?',
-  );
+  const rowCount = 'SELECT total(inserted + updated + removed) FROM sync_run_resources WHERE run_id > ?';
   // Prepared once, because the view is long, and there can be thousands of runs.
   const ofRun = `SELECT run_id AS runId, changed_at AS changedAt, resource, record_id AS recordId, operation, record
     FROM changes WHERE run_id = ?`;
@@ -40,9 +37,9 @@ export function openPublishSource(path: string) {
     /** Why the runs after one can't be added to what was published of a mirror up to that run; null if they can. */
     lossOf: (run: PublishedRun) => lossOfRun(sqlite, run),
     /** The oldest first. */
-    runs: () => runs.all(),
+    runs: () => allRows<{ runId: number; startedAt: string }>(sqlite, ended),
     /** About how many rows the later runs wrote and removed; for a progress bar. */
-    rowCountSince: (runId: number) => rowCount.pluck().get(runId) ?? 0,
+    rowCountSince: (runId: number) => firstValue<number>(sqlite, rowCount, runId) ?? 0,
     /** The versions that a run wrote, and those that it removed, in any order. */
     rows: (resource: string, runId: number) => rowsOf(sqlite, resource, runId),
     changes: (runId: number) => changes.iterate(runId),
@@ -52,7 +49,7 @@ export function openPublishSource(path: string) {
   };
 }
 
-function* rowsOf(sqlite: Database.Database, resource: string, run: number) {
+function* rowsOf(sqlite: Sqlite, resource: string, run: number) {
   // The plus keeps SQLite from using another index than that of the run.
   const removed = "h.valid_to_run_id = @run AND h.ended_by = 'removal' AND +h.resource = @resource";
   const written = 'h.valid_from_run_id = @run AND +h.resource = @resource';
@@ -68,12 +65,12 @@ function* rowsOf(sqlite: Database.Database, resource: string, run: number) {
 }
 
 /** As the run recorded it. No run records connections, so these are added up from their versions. */
-function sumAfter(sqlite: Database.Database, resource: string, runId: number) {
+function sumAfter(sqlite: Sqlite, resource: string, runId: number) {
   if (resource !== 'connections') {
     const newest = `SELECT record_count AS recordCount, checksum AS contentSum FROM sync_run_resources
       WHERE resource = ? AND run_id <= ? AND checksum IS NOT NULL ORDER BY run_id DESC LIMIT 1`;
-    const recorded = sqlite.prepare<[string, number], { recordCount: number; contentSum: string }>(newest);
-    return recorded.get(resource, runId) ?? { recordCount: 0, contentSum: new Sum().toString() };
+    const recorded = firstRow<{ recordCount: number; contentSum: string }>(sqlite, newest, resource, runId);
+    return recorded ?? { recordCount: 0, contentSum: new Sum().toString() };
   }
   const stood = `SELECT lower(hex(_content)) FROM connections WHERE _changed_run_id <= @runId
     UNION ALL SELECT lower(hex(content)) FROM record_history

@@ -1,5 +1,5 @@
-import type Database from 'better-sqlite3';
 import { tableOf } from '../../../contract/lists.ts';
+import { allRows, allValues, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
 import { recordReader } from '../records/find.ts';
 import { notARecord } from './as-of.ts';
@@ -22,12 +22,7 @@ interface Row {
 }
 
 /** What the mirror knows of a record, at most its newest versions; null if it never had it. Throws a MirrorFileError if one is no JSON. */
-export function readStory(
-  sqlite: Database.Database,
-  resource: string,
-  recordId: number,
-  versionsMax: number,
-) {
+export function readStory(sqlite: Sqlite, resource: string, recordId: number, versionsMax: number) {
   const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';
   // One more than is returned: the oldest one that is returned also needs the version before it.
   const query = `SELECT NULL AS historyId, _changed_run_id AS fromRunId, NULL AS toRunId, NULL AS endedBy,
@@ -36,12 +31,12 @@ export function readStory(
       SELECT h.id, h.valid_from_run_id, h.valid_to_run_id, h.ended_by, h.first_seen_run_id, h.record,
         h.record IS NULL OR json_valid(h.record)
       ${ended} ORDER BY h.valid_from_run_id DESC, h.id DESC LIMIT @limit)`;
-  const rows = sqlite.prepare<object, Row>(query).all({ resource, recordId, limit: versionsMax + 1 });
+  const rows = allRows<Row>(sqlite, query, { resource, recordId, limit: versionsMax + 1 });
   const [newest] = rows;
   if (newest === undefined) return null;
   const broken = rows.find(({ isRecord }) => isRecord === 0);
   if (broken !== undefined) throw notARecord(broken.historyId);
-  const count = sqlite.prepare<object, number>(`SELECT count(*) ${ended}`).pluck();
+  const count = firstValue<number>(sqlite, `SELECT count(*) ${ended}`, { resource, recordId }) ?? 0;
   const time = sqlite.prepare<object, string | null>(`SELECT ${timeOfRun('@runId', '@resource')}`).pluck();
   const runOf = (runId: number) => ({ runId, at: time.get({ runId, resource }) ?? null });
   const isCurrent = newest.historyId === null;
@@ -69,12 +64,12 @@ export function readStory(
       };
     }),
     /** How many versions are kept. `versions` can have fewer. */
-    versionCount: (count.get({ resource, recordId }) ?? 0) + Number(isCurrent),
+    versionCount: count + Number(isCurrent),
   };
 }
 
 /** The exports that have, or ever had, a reference, the newest in the mirror first. It reads the whole list: there is no index for this. */
-export function findByReference(sqlite: Database.Database, reference: string, matchesMax: number) {
+export function findByReference(sqlite: Sqlite, reference: string, matchesMax: number) {
   // The search looks for the member exactly as docmirror writes it, so most texts need not be parsed.
   const member = `"sourceDocumentReference":${JSON.stringify(reference)}`;
   const query = `SELECT id FROM document_exports WHERE source_document_reference = @reference
@@ -82,27 +77,23 @@ export function findByReference(sqlite: Database.Database, reference: string, ma
     WHERE resource = 'document-exports' AND instr(record, @member) > 0 AND json_valid(record)
       AND record ->> '$.sourceDocumentReference' = @reference
     ORDER BY 1 DESC`;
-  const ids = sqlite.prepare<object, number>(query).pluck().all({ reference, member });
+  const ids = allValues<number>(sqlite, query, { reference, member });
   return { recordIds: ids.slice(0, matchesMax), count: ids.length };
 }
 
 /** Other exports of the same document, the newest first: those with the same source and reference. */
-export function otherVersions(sqlite: Database.Database, exportId: number, limit: number) {
+export function otherVersions(sqlite: Sqlite, exportId: number, limit: number) {
   const others = `SELECT o.id FROM document_exports t CROSS JOIN document_exports o
       ON o.source_connection_id IS t.source_connection_id
     WHERE t.id = ? AND o.source_document_reference = t.source_document_reference AND o.id <> t.id
     ORDER BY o.exported_at_ms DESC, o.id DESC LIMIT ?`;
-  return sqlite
-    .prepare<[number, number], number>(others)
-    .pluck()
-    .all(exportId, limit)
-    .map(recordReader(sqlite, 'document-exports'));
+  return allValues<number>(sqlite, others, exportId, limit).map(recordReader(sqlite, 'document-exports'));
 }
 
 /** The webhooks that name a connection, the newest first, and how many there are. */
-export function webhooksOf(sqlite: Database.Database, connectionId: number, limit: number) {
+export function webhooksOf(sqlite: Sqlite, connectionId: number, limit: number) {
   const naming =
     'SELECT DISTINCT webhook_id FROM webhook_connections WHERE connection_id = ? ORDER BY 1 DESC';
-  const ids = sqlite.prepare<[number], number>(naming).pluck().all(connectionId);
+  const ids = allValues<number>(sqlite, naming, connectionId);
   return { items: ids.slice(0, limit).map(recordReader(sqlite, 'webhooks')), count: ids.length };
 }

@@ -1,7 +1,8 @@
 // The texts are SQL, because a filter chooses the conditions.
-import type Database from 'better-sqlite3';
+
 import { type Field, listOf } from '../../../contract/lists.ts';
 import { instantMs } from '../../../contract/time.ts';
+import { allValues, type Sqlite } from '../../tables/ask.ts';
 import { registerInstant } from '../../tables/list-table.ts';
 import type { Browsable, RecordFilter } from '../browsable.ts';
 
@@ -26,7 +27,7 @@ export function expressionOf({ kind, name, column }: Field, side: Side): string 
 
 /** The condition of a filter; it adds to `values` what it binds. `isByTime` allows only the index by time, which has all columns. */
 export function conditionOf(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   browsable: Browsable,
   { from, to, q, isByPart = false, ...filter }: RecordFilter,
   side: Side,
@@ -75,12 +76,12 @@ export function spanOf({ from, to }: Pick<RecordFilter, 'from' | 'to'>) {
 const sameNameMax = 100;
 
 /** The connections that a filter names: one by its id, or all with a name; by a part of it only if none has that name. */
-function connectionsNamed(sqlite: Database.Database, wanted: string, isByPart: boolean): number[] {
+function connectionsNamed(sqlite: Sqlite, wanted: string, isByPart: boolean): number[] {
   if (/^-?\d+$/.test(wanted)) return [Number(wanted)];
   const named = (around: '%' | '') => {
     const values: Values = {};
     const query = `SELECT id FROM connections WHERE ${alike(['name'], fold(wanted), values, around)} LIMIT ${sameNameMax}`;
-    return sqlite.prepare<object, number>(query).pluck().all(values);
+    return allValues<number>(sqlite, query, values);
   };
   const exact = named('');
   // A connection without a name is offered as this.
@@ -124,7 +125,7 @@ export function fold(text: string): string {
 const mark = /\p{M}|[\u1100-\u11ff]/u;
 
 /** Lets a connection compare texts without their case, because SQLite's own functions know only the letters A to Z. */
-export function registerFold(sqlite: Database.Database): void {
+export function registerFold(sqlite: Sqlite): void {
   registerInstant(sqlite);
   sqlite.function('fold', { deterministic: true }, text => (typeof text === 'string' ? fold(text) : null));
 }

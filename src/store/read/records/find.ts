@@ -1,5 +1,5 @@
-import type Database from 'better-sqlite3';
 import { lists } from '../../../contract/lists.ts';
+import { allRows, allValues, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { connectionJson, rowJson } from '../../tables/view-sql.ts';
 import { type Browsable, browsableOf, type ListOrder, type RecordFilter } from '../browsable.ts';
 import { conditionOf, type Values } from './filter.ts';
@@ -26,7 +26,7 @@ export type FoundRecords = ReturnType<typeof findRecords>;
 
 /** The records of one page of a list. */
 export function findRecords(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   { offset, limit, ...request }: ListRequest & { readonly offset: number; readonly limit: number },
 ) {
   const { resource, filter } = request;
@@ -36,15 +36,18 @@ export function findRecords(
   const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT @limit OFFSET @offset`;
   if (filter.q === '') {
     const count = countOf(sqlite, browsable, filter);
-    const ids = sqlite.prepare<object, number>(page(`${browsable.table} t WHERE ${condition}`)).pluck();
     // A filter that finds nothing would read all rows in their order.
-    return { items: count === 0 ? [] : ids.all(values).map(read), count };
+    if (count === 0) return { items: [], count };
+    const ids = allValues<number>(sqlite, page(`${browsable.table} t WHERE ${condition}`), values);
+    return { items: ids.map(read), count };
   }
   // Rows are searched once for the count and the page.
   const search = `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
-    SELECT (SELECT count(*) FROM found), (SELECT json_group_array(id) FROM (${page('found t')}))`;
-  const found = sqlite.prepare<object, [count: number, ids: string]>(search).raw();
-  const [count, ids] = found.get(values) as [number, string];
+    SELECT (SELECT count(*) FROM found) AS count, (SELECT json_group_array(id) FROM (${page('found t')})) AS ids`;
+  const { count, ids } = firstRow<{ count: number; ids: string }>(sqlite, search, values) ?? {
+    count: 0,
+    ids: '[]',
+  };
   return { items: (JSON.parse(ids) as number[]).map(read), count };
 }
 
@@ -56,7 +59,7 @@ export function withId({ id, ownId, record }: FoundRecord): string {
 }
 
 /** Reads records of a list, or connections, by their ids, in the service's own shape. */
-export function recordReader(sqlite: Database.Database, resource: string): (id: number) => FoundRecord {
+export function recordReader(sqlite: Sqlite, resource: string): (id: number) => FoundRecord {
   const list = lists.find(each => each.resource === resource);
   const select =
     list === undefined
@@ -69,21 +72,17 @@ export function recordReader(sqlite: Database.Database, resource: string): (id: 
 }
 
 /** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */
-function countOf(sqlite: Database.Database, browsable: Browsable, filter: RecordFilter): number {
+function countOf(sqlite: Sqlite, browsable: Browsable, filter: RecordFilter): number {
   const { q, isByPart: _isByPart, ...others } = filter;
   const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;
   const values: Values = {};
   const condition = conditionOf(sqlite, browsable, filter, 'row', values, given > 1);
   const count = `SELECT count(*) FROM ${browsable.table} t ${given === 0 ? '' : `WHERE ${condition}`}`;
-  return sqlite.prepare<object, number>(count).pluck().get(values) ?? 0;
+  return firstValue<number>(sqlite, count, values) ?? 0;
 }
 
 /** The condition of a list, the columns by which it is sorted, and how. */
-export function listOfRequest(
-  sqlite: Database.Database,
-  { resource, filter, order }: ListRequest,
-  values: Values,
-) {
+export function listOfRequest(sqlite: Sqlite, { resource, filter, order }: ListRequest, values: Values) {
   const browsable = browsableOf(resource);
   const field = browsable.sorts.find(({ name }) => name === order.sort);
   // The order of time is that of the index, so SQLite does not sort the rows.
@@ -105,8 +104,7 @@ const usesSql = `WITH pairs AS MATERIALIZED (
     UNION ALL SELECT destination, 0, exports, newest FROM pairs) WHERE id IS NOT NULL GROUP BY id`;
 
 /** The exports of each connection that has any, by its id, in one pass over an index; the newest in milliseconds since 1970. */
-export function connectionUses(sqlite: Database.Database) {
+export function connectionUses(sqlite: Sqlite) {
   type Use = { readonly id: number } & Readonly<Record<Browsable['uses'][number]['name'], number | null>>;
-  const uses = sqlite.prepare<[], Use>(usesSql).all();
-  return new Map(uses.map(use => [use.id, use]));
+  return new Map(allRows<Use>(sqlite, usesSql).map(use => [use.id, use]));
 }

@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3';
+import { allRows, type Sqlite } from '../../tables/ask.ts';
 import { type Browsable, browsables, noFilter } from '../browsable.ts';
 import { alike, conditionOf, expressionOf, fold, type Side, type Values } from './filter.ts';
 import { type FoundRecord, recordReader } from './find.ts';
@@ -11,7 +11,7 @@ export interface SearchHit extends FoundRecord {
 
 /** Records with all words of a text: exact references first, removed records last. It reads all rows: an index would slow syncs down. */
 export function searchRecords(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   text: string,
   { offset, limit }: { readonly offset: number; readonly limit: number },
 ): SearchHit[] {
@@ -36,14 +36,12 @@ export function searchRecords(
   });
   const hits = `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
     ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`;
-  return sqlite
-    .prepare<object, Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number }>(hits)
-    .all(values)
-    .map(hit =>
-      hit.isRemoved === 1
-        ? { ...hit, ownId: null, isRemoved: true }
-        : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
-    );
+  type Hit = Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number };
+  return allRows<Hit>(sqlite, hits, values).map(hit =>
+    hit.isRemoved === 1
+      ? { ...hit, ownId: null, isRemoved: true }
+      : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
+  );
 }
 
 /** A value that a filter can have, what people call it, and how many records have it; null if that is not counted. */
@@ -57,15 +55,15 @@ export interface Choice {
 export type Choices = Readonly<Record<string, readonly Choice[]>>;
 
 /** The 300 most frequent values of each filter of a list. An empty text is left out: a form can't send it. */
-export function filterChoices(sqlite: Database.Database, { filters, table }: Browsable): Choices {
+export function filterChoices(sqlite: Sqlite, { filters, table }: Browsable): Choices {
   const fields = Object.entries(filters).filter(([name]) => name !== 'time');
   const found = fields.map(([name, { column, kind }]) => {
     const nameOf = kind === 'connection' ? '(SELECT name FROM connections WHERE id = value)' : 'value';
     const counts = `SELECT CAST(value AS TEXT) AS value, ${nameOf} AS label, count FROM (
       SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE value <> ''
       GROUP BY 1 ORDER BY 2 DESC LIMIT 300)`;
-    const choices = sqlite.prepare<[], Omit<Choice, 'label'> & { readonly label: string | null }>(counts);
-    const named = choices.all().map(({ label, ...choice }): Choice => {
+    type Counted = Omit<Choice, 'label'> & { readonly label: string | null };
+    const named = allRows<Counted>(sqlite, counts).map(({ label, ...choice }): Choice => {
       const unnamed = kind === 'connection' ? `connection ${choice.value}` : choice.value;
       return { ...choice, label: label?.trim() ? label : unnamed };
     });

@@ -1,9 +1,9 @@
 import type { RecordValues } from '../../../contract/content.ts';
 import { parseExact } from '../../../contract/json.ts';
 import { fieldsOf } from '../../../contract/lists.ts';
+import { allValues, type Sqlite } from '../../tables/ask.ts';
 import { type CellValue, type Column, cellsOf, scalarOf } from '../cells.ts';
 import { MirrorState, type StoredVersion, versionsOf } from '../history/as-of.ts';
-import type { Sqlite } from '../sqlite.ts';
 import type { Values } from './filter.ts';
 import { type ListRequest, listOfRequest } from './find.ts';
 
@@ -39,7 +39,7 @@ const furtherColumnsMax = 100;
 export function furtherNames(sqlite: Sqlite, resources: readonly string[]): string[] {
   const names = `SELECT field FROM unknown_fields WHERE record_count IS NOT 0 AND resource IN (SELECT value FROM json_each(?))
     GROUP BY field ORDER BY max(record_count) DESC, field LIMIT ${furtherColumnsMax}`;
-  return sqlite.prepare<[string], string>(names).pluck().all(JSON.stringify(resources));
+  return allValues(sqlite, names, JSON.stringify(resources));
 }
 
 /** A table in which further fields of these names have columns of their own; the others stay together as JSON. */

@@ -1,5 +1,6 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { openForReading } from '../../file/open.ts';
+import { allRows, firstRow, firstValue } from '../../tables/ask.ts';
 import { reasonsIn } from '../../tables/reasons.ts';
 import { askedLists } from './freshness.ts';
 import { diedRun, labelsIn } from './runs.ts';
@@ -67,39 +68,37 @@ export function readFigures(path: string) {
   const died = diedRun(sqlite) !== null;
   const ended = `SELECT iif(error_code = 'deadline', 'deadline', status) AS status, "trigger", count(*) AS count
     FROM sync_runs GROUP BY 1, 2`;
-  const runs = sqlite.prepare<[], { status: string; trigger: string; count: number }>(ended);
-  const newestLabels = 'SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1';
-  const labels = sqlite.prepare<[], string | null>(newestLabels).pluck();
+  type Runs = { status: string; trigger: string; count: number };
   // A run takes 0 seconds if the clock was set back meanwhile.
   const runsOfList = `WITH l AS (
     SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
     FROM sync_run_resources WHERE resource = ?)`;
   const named = Object.entries(listNumbers).map(([name, { sql }]) => `${sql} AS ${name}`);
   const all = `${runsOfList} SELECT ${named.join(', ')} FROM l`;
-  const numbers = sqlite.prepare<[string], Record<string, number | null>>(all);
-  const completeness = sqlite.prepare<[string], string | null>(
-    `${runsOfList} SELECT ${ofLast('completeness')}`,
-  );
-  const findings = sqlite.prepare<[string], string | null>(`${runsOfList} SELECT ${ofLast('reasons')}`);
-  const unknownFields = sqlite.prepare<[string], number>(
-    'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0',
-  );
+  const completeness = `${runsOfList} SELECT ${ofLast('completeness')}`;
+  const findings = `${runsOfList} SELECT ${ofLast('reasons')}`;
+  const unknownFields =
+    'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0';
   return sqlite.transaction(() => ({
     /** A run that `DOCMIRROR_DEADLINE` ended has the status `deadline` here: nobody wanted that. */
-    runs: runs.all().map(run => (died && run.status === 'running' ? { ...run, status: 'died' } : run)),
+    runs: allRows<Runs>(sqlite, ended).map(run =>
+      died && run.status === 'running' ? { ...run, status: 'died' } : run,
+    ),
     /** Those that runs asked for. */
     lists: askedLists(sqlite).map(resource => ({
       resource,
       /** How sure its last run was; null if there is none, or it wrote nothing. */
-      completeness: completeness.pluck().get(resource) ?? null,
+      completeness: firstValue<string>(sqlite, completeness, resource),
       /** The codes of what its last run found out; none if nothing is known. */
-      findings: [...new Set(reasonsIn(findings.pluck().get(resource) ?? null)?.map(({ code }) => code))],
+      findings: [
+        ...new Set(reasonsIn(firstValue<string>(sqlite, findings, resource))?.map(({ code }) => code)),
+      ],
       /** Fields that the service sends and that have no column, each once. */
-      unknownFields: unknownFields.pluck().get(resource) ?? 0,
+      unknownFields: firstValue<number>(sqlite, unknownFields, resource) ?? 0,
       /** Null, or missing before the first run, for what is not known yet. */
-      numbers: numbers.get(resource) ?? {},
+      numbers: firstRow<Record<string, number | null>>(sqlite, all, resource) ?? {},
     })),
     /** Those of the newest run. */
-    labels: labelsIn(labels.get()),
+    labels: labelsIn(firstValue(sqlite, 'SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')),
   }))();
 }

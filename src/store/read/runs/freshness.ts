@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
-import type Database from 'better-sqlite3';
+import { hash } from 'node:crypto';
 import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { type FieldsOf, oneOf, orNull, time, whole } from '../../../contract/shapes.ts';
+import { firstRow, type Sqlite } from '../../tables/ask.ts';
 import { readMirror } from '../sqlite.ts';
 
 /** When a list was completed last. */
@@ -28,17 +28,18 @@ export function readFreshness(path: string): Freshness[] {
   return readMirror(path, sqlite => {
     const newest = `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
       FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`;
-    const completed = sqlite.prepare<[string], Omit<Freshness, 'resource'>>(newest);
-    return askedLists(sqlite).map(resource => ({ resource, ...never, ...completed.get(resource) }));
+    return askedLists(sqlite).map(resource => {
+      return { resource, ...never, ...firstRow<Omit<Freshness, 'resource'>>(sqlite, newest, resource) };
+    });
   });
 }
 
 /** The lists that runs asked for, in their order: a list that nobody wants is not missing. All of them until a run has ended. */
-export function askedLists(sqlite: Database.Database): ResourceName[] {
+export function askedLists(sqlite: Sqlite): ResourceName[] {
   const ended = "SELECT 1 FROM sync_runs WHERE status <> 'running' LIMIT 1";
-  if (sqlite.prepare(ended).get() === undefined) return [...resourceNames];
-  const asked = sqlite.prepare<[string]>('SELECT 1 FROM sync_run_resources WHERE resource = ? LIMIT 1');
-  const found = resourceNames.filter(resource => asked.get(resource) !== undefined);
+  if (firstRow(sqlite, ended) === undefined) return [...resourceNames];
+  const asked = 'SELECT 1 FROM sync_run_resources WHERE resource = ? LIMIT 1';
+  const found = resourceNames.filter(resource => firstRow(sqlite, asked, resource) !== undefined);
   return found.length === 0 ? [...resourceNames] : found;
 }
 
@@ -46,15 +47,11 @@ export function askedLists(sqlite: Database.Database): ResourceName[] {
  * A short text that changes whenever a run or an erasure has changed the mirror, and only then. A run records every change in its
  * own row or in that of one of its lists, in the same transaction.
  */
-export function revisionOf(sqlite: Database.Database): string {
+export function revisionOf(sqlite: Sqlite): string {
   const state = `SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
          (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, ''), ';')
           FROM sync_run_resources l WHERE l.run_id = r.id) AS lists,
          (SELECT max(leaf_index) FROM sync_receipts) AS receipt
        FROM sync_runs r ORDER BY r.id DESC LIMIT 1`;
-  const newest = sqlite.prepare<[]>(state).raw();
-  return createHash('sha256')
-    .update(JSON.stringify(newest.get() ?? []))
-    .digest('base64url')
-    .slice(0, 20);
+  return hash('sha256', JSON.stringify(firstRow(sqlite, state) ?? []), 'base64url').slice(0, 20);
 }

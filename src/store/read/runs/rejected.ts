@@ -1,5 +1,6 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { object, oneOf, orNull, text, type ValueOf, whole, yesOrNo } from '../../../contract/shapes.ts';
+import { allRows } from '../../tables/ask.ts';
 import { wroteListSql } from '../../tables/ended-runs.ts';
 import { readMirror } from '../sqlite.ts';
 
@@ -42,16 +43,12 @@ export function readRejected(path: string, limit: number) {
         last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
       FROM rejected_records r GROUP BY resource, reason, isCurrent
       ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`;
-    const counts = sqlite.prepare<
-      [],
-      Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null }
-    >(byReason);
+    type Counted = Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null };
     const newest = `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
       FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`;
-    const records = sqlite.prepare<[number], ValueOf<typeof rejectedRecord>>(newest);
     return {
-      counts: counts.all().map((row): RejectionCount => ({ ...row, isCurrent: row.isCurrent === 1 })),
-      records: records.all(limit),
+      counts: allRows<Counted>(sqlite, byReason).map(row => ({ ...row, isCurrent: row.isCurrent === 1 })),
+      records: allRows<ValueOf<typeof rejectedRecord>>(sqlite, newest, limit),
     };
   });
 }

@@ -1,9 +1,9 @@
-import type Database from 'better-sqlite3';
 import { isObject } from '../../../contract/json.ts';
-import { listOf, type ResourceName, resourceNames } from '../../../contract/lists.ts';
+import { type ResourceName, resourceNames, tableOf } from '../../../contract/lists.ts';
 import { MirrorFileError } from '../../../errors.ts';
 import { isHeld } from '../../file/lock-file.ts';
 import { openForReading } from '../../file/open.ts';
+import { allRows, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { ignoredNames } from '../../tables/ignored-fields.ts';
 import { reasonsIn } from '../../tables/reasons.ts';
 import {
@@ -41,10 +41,10 @@ export class RunReader implements Disposable {
   runs(limit: number): RecordedRun[] {
     const { sqlite } = this.#file;
     const newest = `SELECT ${runColumns} FROM sync_runs ORDER BY id DESC LIMIT ?`;
-    const runs = sqlite.prepare<[number], RunRow>(newest).all(limit);
+    const runs = allRows<RunRow>(sqlite, newest, limit);
     // No list of their ids, because SQLite accepts only a limited number of parameters.
     const sinceOldest = `SELECT ${listColumns} FROM sync_run_resources WHERE run_id >= ?`;
-    const lists = sqlite.prepare<[number], ListRow>(sinceOldest).all(runs.at(-1)?.id ?? 0);
+    const lists = allRows<ListRow>(sqlite, sinceOldest, runs.at(-1)?.id ?? 0);
     const ofRun = Map.groupBy(lists, ({ runId }) => runId);
     return runs.map(({ id: runId, errorCode, errorMessage, ...run }) => {
       const resources = (ofRun.get(runId) ?? []).map(row => this.#listOf(row));
@@ -66,18 +66,17 @@ export class RunReader implements Disposable {
   status() {
     const { sqlite } = this.#file;
     const isCompleted = "status = 'completed'";
-    const baseUrlOf = sqlite.prepare<[number], string>('SELECT base_url FROM sync_runs WHERE id = ?').pluck();
+    const baseUrlOf = 'SELECT base_url FROM sync_runs WHERE id = ?';
     const states = () =>
       askedLists(sqlite).map(resource => {
         /** The newest run that worked on the list, however it ended. */
         const last = this.#newest(resource);
         const done = this.#newest(resource, isCompleted);
         const full = this.#newest(resource, `${isCompleted} AND mode = 'full'`);
-        const baseUrl = baseUrlOf.get(last?.runId ?? 0) ?? '';
-        const { table } = listOf(resource);
+        const baseUrl = firstValue<string>(sqlite, baseUrlOf, last?.runId ?? 0) ?? '';
         return {
           resource,
-          recordCount: sqlite.prepare<[], number>(`SELECT count(*) FROM ${table}`).pluck().get() ?? 0,
+          recordCount: firstValue<number>(sqlite, `SELECT count(*) FROM ${tableOf(resource)}`) ?? 0,
           lastRun: last && { ...last, baseUrl },
           lastEnded: this.#newest(resource, "status <> 'running'"),
           lastCompletedAt: done?.completedAt ?? null,
@@ -85,9 +84,7 @@ export class RunReader implements Disposable {
           readSince: done?.readSince ?? done?.completedAt ?? null,
           lastFullAt: full?.readSince ?? full?.completedAt ?? null,
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
-          unknownFields: sqlite
-            .prepare<[string], SeenField>(seenFields)
-            .all(resource) as readonly SeenField[],
+          unknownFields: allRows<SeenField>(sqlite, seenFields, resource) as readonly SeenField[],
         };
       });
     return sqlite.transaction(states)();
@@ -97,7 +94,7 @@ export class RunReader implements Disposable {
   #newest(resource: string, condition = 'true'): RecordedList | null {
     const newest = `SELECT ${listColumns} FROM sync_run_resources
       WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
-    const row = this.#file.sqlite.prepare<[string], ListRow>(newest).get(resource);
+    const row = firstRow<ListRow>(this.#file.sqlite, newest, resource);
     return row === undefined ? null : this.#listOf(row);
   }
 
@@ -166,10 +163,9 @@ const seenFields = `SELECT field, json_type AS jsonType, first_seen_run_id AS fi
  * A run has the lock for as long as it is `running`. The lock is checked between two looks at the run. If nobody has the lock, and
  * the run is `running` before and after, it died.
  */
-export function diedRun(sqlite: Database.Database): number | null {
+export function diedRun(sqlite: Sqlite): number | null {
   const running = "SELECT max(id) FROM sync_runs WHERE status = 'running'";
-  const newest = sqlite.prepare<[], number | null>(running).pluck();
-  const runId = newest.get() ?? null;
+  const runId = firstValue<number>(sqlite, running);
   if (runId === null || isHeld(sqlite.name)) return null;
-  return newest.get() === runId ? runId : null;
+  return firstValue(sqlite, running) === runId ? runId : null;
 }
