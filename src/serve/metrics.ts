@@ -1,5 +1,6 @@
 import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { attempt } from '../errors.ts';
 import { figuresBeforeFirstRun, listNumbers, readFigures } from '../store/read/runs/figures.ts';
 import { version } from '../version.ts';
 
@@ -25,7 +26,12 @@ export type LabelledFigures = ReturnType<typeof labelledFigures>;
  * @param trigger that of future runs, if it is neither `manual` nor `schedule`.
  */
 export function labelledFigures(database: string, labels: Labels, trigger: string | null = null) {
-  const about = { ...diskOf(database), trigger };
+  const disk = attempt(() => {
+    const { bavail, bsize } = statfsSync(dirname(resolve(database)));
+    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return { bytes: sizeOf(database) + sizeOf(`${database}-wal`), freeBytes: bavail * bsize };
+  });
+  const about = { bytes: disk?.bytes ?? null, freeBytes: disk?.freeBytes ?? null, trigger };
   try {
     const isReadable = existsSync(database);
     // Every series exists before the first run, so that Prometheus sees its first increase.
@@ -35,17 +41,6 @@ export function labelledFigures(database: string, labels: Labels, trigger: strin
   } catch (error) {
     // An unreadable mirror has no series. If a counter fell to 0, its whole value would look like an increase afterwards.
     return { runs: [], lists: [], ...about, labels, isReadable: false, error };
-  }
-}
-
-/** The bytes of a mirror with its log, and the free ones of its file system; null if its folder can't be read. */
-function diskOf(database: string) {
-  try {
-    const { bavail, bsize } = statfsSync(dirname(resolve(database)));
-    const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-    return { bytes: sizeOf(database) + sizeOf(`${database}-wal`), freeBytes: bavail * bsize };
-  } catch {
-    return { bytes: null, freeBytes: null };
   }
 }
 
