@@ -110,7 +110,6 @@ async function restoreMirror(copy: string, context: Context): Promise<Told> {
   };
 }
 
-/** What is said of a copy that is not sound. */
 function refused(found: Verification, consequence: string, context: Context): Told {
   context.stderr.write(
     `${context.line.erase()}docmirror: the copy is not sound, ${consequence} [mirror_file]\n`,
@@ -137,7 +136,6 @@ function audit(backup: string, { config, signal }: Context, path = backup): Prom
   });
 }
 
-/** Lists the backups in a folder, and the copies beside the mirror. The exit code is 4 if the newest of a mirror is older than `maxAgeMs` or not what its manifest says. */
 async function listFolder(
   folder: string,
   database: string,

@@ -89,7 +89,6 @@ export const changes = command({
   },
 });
 
-/** Refuses flags that say nothing without a cursor, and files that would be lost. */
 function assertFlagsFit({ cursor, next, from }: Given): void {
   if (cursor === null && (next ?? from) !== null) throw new UsageError('--next and --from go with --cursor.');
   if (next === null) return;
@@ -100,7 +99,6 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
     );
 }
 
-/** The changes that are asked for, until which run, and the position of a reader that has them. */
 function rangeOf(
   { cursor, sinceRun, since, untilRun, from }: Given,
   sqlite: MirrorFile['sqlite'],

@@ -15,9 +15,7 @@ import { isRefused } from '../render/verification.ts';
 import { checkpointOf } from '../store/read/runs/receipts.ts';
 import { type VerifyOptions, verifyMirror } from '../store/verify/verify.ts';
 
-/** The checkpoints to compare the mirror with, and the key whose signatures count. */
 interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
-  /** The files of the checkpoints. */
   readonly checkpoints: readonly string[];
   /** The file of the public key; null if none is named. */
   readonly publicKey: string | null;
@@ -72,7 +70,6 @@ const words = {
     'was not checked for a signature; to know who made it, name its key: verify --public-key, or DOCMIRROR_SIGNING_KEY_FILE',
 };
 
-/** The checkpoint in a file, null if it is none, and what is said of it and of its signature. */
 function readOrRefuse(file: string, publicKey: KeyObject | null) {
   const bytes = readSmallBytes('', file);
   try {

@@ -9,14 +9,12 @@ import { statusLineOn } from './terminal.ts';
 
 /** A command: all that its help, the completions, the man page and the argument parser need, and what it does. */
 export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data = unknown> {
-  /** In the order of the command line. */
   readonly arguments?: A;
   readonly flags: F;
   /** The settings that it has flags for. */
   readonly settings: readonly SettingName[];
   /** Lines to type, and what each is for. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Further paragraphs of the help. */
   readonly notes?: readonly string[];
   /** Its exit codes besides 0, 1 and 2, or the meaning of these here. */
   readonly exitCodes?: string;
@@ -62,7 +60,6 @@ export function contextOf(io: Io, settings: Settings) {
     line: statusLineOn(io.stderr, environment),
     /** Reports how the command goes on; null if nobody is to be told. */
     notifier: null as Notifier | null,
-    /** What the process exits with when the command is done. */
     exitCode: exitCodes.done as number,
 
     get signal() {
@@ -74,7 +71,6 @@ export function contextOf(io: Io, settings: Settings) {
       return resolveConfig(flags, environment);
     },
 
-    /** Throws a UsageError that names the setting that can't be used. */
     get service() {
       return resolveService(flags, environment, inEnvFile);
     },

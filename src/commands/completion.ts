@@ -22,7 +22,6 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
   });
 }
 
-/** All levels, the deepest first. */
 function levelsOf(all: readonly { name: string; command: Command }[]): Level[] {
   const names = all.map(({ name }) => name.split(' '));
   const heads = [...new Set(names.map(([head = '']) => head))];

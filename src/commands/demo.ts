@@ -104,7 +104,6 @@ export const demo = command({
 /** Notes begin below the word that follows the date. */
 const noteIndent = ' '.repeat(12);
 
-/** A run in a line, and a line more for each thing to know. */
 function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width: number): string {
   const sum = (field: 'inserted' | 'updated' | 'removed') =>
     resources.reduce((total, outcome) => total + outcome[field], 0);
@@ -136,7 +135,6 @@ function removeOldDemo(): void {
   for (const path of [file, `${file}-wal`, `${file}-shm`, share]) rmSync(path, { force: true });
 }
 
-/** The last run as `sync` shows it, what it changed, and what to do with the mirror. */
 function ending(summary: SharedRunSummary, width: number, { stdout }: Context): string {
   using mirror = openForReading(database);
   const { runId, startedAt } = summary;

@@ -157,7 +157,6 @@ const roomMin = 500_000;
 /** A wait that is shorter than this is no finding, in milliseconds. */
 const momentMs = 2_000;
 
-/** Whether the first page of each list can be read, and what it shows. */
 async function examineLists(service: ServiceConfig, context: Context, check: Check): Promise<void> {
   const { config, signal } = context;
   const { pageSize, maxPages: pagesMax } = config;

@@ -93,7 +93,6 @@ export const exportMirror = command({
   },
 });
 
-/** What a reader should know if the run did not complete a list; null if there is nothing. */
 function noteOn(resource: string, runId: number, runs: EndedRuns): string | null {
   const { status, writtenByRunId } = runs.list(runId, resource);
   if (resource === 'connections' || status === 'completed') return null;

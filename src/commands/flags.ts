@@ -8,7 +8,6 @@ export interface FlagHelp {
   /** The name of its value. A flag without a value has none. */
   readonly valueName?: string;
   readonly default?: string;
-  /** The only texts that it takes. */
   readonly choices?: readonly string[];
   /** True if it can be repeated. */
   readonly isRepeatable?: boolean;
@@ -112,7 +111,6 @@ export function conflicting<T>(flag: Flag<T>, ...conflicts: readonly `--${string
   return { ...flag, conflicts };
 }
 
-/** Some of these words, all of them if it is left out. */
 function some<const Word extends string>(words: readonly Word[], help: string): Flag<readonly Word[]> {
   const flag = repeated(choice(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
   return { ...flag, read: texts => (texts.length === 0 ? words : flag.read(texts)) };

@@ -33,7 +33,6 @@ An error ends with its code in brackets: "docmirror help CODE" says what it mean
 
 const helpText = 'display help for command';
 
-/** The help of a group of commands, or of docmirror itself, whose name is empty. */
 function groupHelp(group: string, about: string, width: number): string {
   return page(`${group} [options] [command]`, about, width, {
     Options: group === '' ? [['-V, --version', 'output the version number']] : [],

@@ -35,7 +35,6 @@ const descriptions = {
   demo: 'Show everything without settings: mirror a sample service into docmirror-demo.sqlite, a run a day for two weeks, with a share.',
 };
 
-/** A command is loaded when it is run. */
 const loaders: Readonly<Record<keyof typeof descriptions, () => Promise<Command>>> = {
   sync: async () => (await import('./sync.ts')).sync,
   watch: async () => (await import('./watch.ts')).watch,

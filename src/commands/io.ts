@@ -9,9 +9,7 @@ export type Output = Writable & { readonly columns?: number; readonly isTTY?: bo
 /** All that docmirror uses of the process that it runs in. */
 export interface Io {
   readonly environment: Environment;
-  /** The output for data. */
   readonly stdout: Output;
-  /** The output for logs and progress. */
   readonly stderr: Output;
   /** Aborted with a `CancelledError` when docmirror is told to stop. A command that never asks for it is ended by the signal itself. */
   readonly signal: AbortSignal;

@@ -58,7 +58,6 @@ export async function main(given: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** The command that the words name, and the rest of them. Flags alone name the one that shows the state of the mirror. */
 async function commandIn(words: readonly string[]) {
   if (words[0] === undefined || words[0].startsWith('-')) {
     const { defaultCommand } = await import('./status.ts');
@@ -118,7 +117,6 @@ function parse(command: Command, args: readonly string[]) {
   return { flags, words };
 }
 
-/** The settings that were typed, and the variables below them. */
 function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Settings {
   const [envFile] = flags.get('--env-file') ?? [];
   const given: { -readonly [Name in keyof Given]: string } = {};
@@ -138,7 +136,6 @@ function keepTemporaryFilesBesideMirror({ flags, environment }: Settings): void 
   process.env.SQLITE_TMPDIR = environment.SQLITE_TMPDIR ?? dirname(resolve(file));
 }
 
-/** The values of a command's arguments and flags. */
 function valuesOf(command: Command, { flags, words }: Typed): { readonly json: boolean } {
   const values: Record<string, unknown> = {};
   for (const [at, [key, flag]] of Object.entries(command.arguments ?? {}).entries()) {
@@ -150,7 +147,6 @@ function valuesOf(command: Command, { flags, words }: Typed): { readonly json: b
   return { json: flags.has('--json'), ...values };
 }
 
-/** Reports on a command; null if the settings name no address and no file of metrics. */
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
   const { flags, environment } = context.settings;
   if (notifierSettings.every(setting => resolveOne(setting, flags, environment) === null)) return null;
@@ -158,7 +154,6 @@ async function notifierFor(name: string, context: Context): Promise<Context['not
   return notifierOf(name, context);
 }
 
-/** The result as a person reads it; empty if the command has printed it itself. */
 function textOf({ text }: Command, data: unknown, width: number): string {
   return data === undefined || typeof data === 'string' ? (data ?? '') : (text?.(data, width) ?? '');
 }

@@ -41,7 +41,6 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   const warn = (what: object, message: string) =>
     createLogger({ labels, logLevel: setting('logLevel') ?? 'info' }, context).warn(what, message);
 
-  /** The checkpoint of the mirror, signed if a key is set; empty if there is none. */
   const checkpoint = () => attempt(() => checkpointIn(database, setting('signingKeyFile'))) ?? '';
 
   const ping = async (ending: string, summary: string) => {
@@ -77,7 +76,6 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
       start ??= ping('/start', '');
     },
 
-    /** A backup was made. */
     backup(figures: BackupFigures): void {
       made = figures;
     },
@@ -93,7 +91,6 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   };
 }
 
-/** The newest run that a backup contains, and its size. */
 type BackupFigures = { readonly runId: number; readonly bytes: number };
 
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */

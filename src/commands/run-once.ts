@@ -28,15 +28,12 @@ interface RunRequest {
   readonly allowMassRemoval?: boolean;
   /** Go on if the mirror belongs to another base address: the service has moved. */
   readonly acceptNewBaseUrl?: boolean;
-  /** Make a full sync, even if an incremental one is enough. */
   readonly full?: boolean;
-  /** Drop rows that another program altered, and go on. */
   readonly rebuild?: boolean;
   /** Called with each change that a dry run would make; if it is set, the run is dry. */
   readonly onPlannedChange?: (change: RecordChange) => void;
   /** The machine's own, if it is left out. */
   readonly clock?: () => Date;
-  /** Called when the run is recorded. */
   readonly onBegun?: () => void;
 }
 

@@ -68,7 +68,6 @@ export const share = command({
   },
 });
 
-/** @throws UsageError if the statements can't be read. */
 function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareOptions['sql'] {
   return path === null ? null : { path, text: readSmallFile(`${name}: `, path) };
 }

@@ -41,9 +41,7 @@ export const rejected = command({
   text: rejectedText,
 });
 
-/** Most versions of a record that are shown. */
 const versionsMax = 10_000;
-/** Most records of one reference that are shown. */
 const matchesMax = 100;
 
 /** `docmirror show` */

@@ -115,7 +115,6 @@ function stateOf(database: string, nowMs: number, maxAgeMs: number | null): Mirr
   return mirrorStatusOf(database, reader.status(), reader.runs(1)[0] ?? null, nowMs, maxAgeMs);
 }
 
-/** The note of the watch that keeps this mirror; null if there is none. */
 function readWatchNote(database: string): NextRun | null {
   const note = readBeside(nextRun, `${database}.watch`);
   return Number.isNaN(Date.parse(note?.nextRunAt ?? '')) ? null : note;

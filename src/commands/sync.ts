@@ -9,7 +9,6 @@ import { createLogger } from './logging.ts';
 import { exitCodeAfter, firstLineAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
 
-/** How many planned changes a dry run shows for people. */
 const shownChangesMax = 200;
 
 /** `docmirror sync` */
@@ -67,7 +66,6 @@ export const sync = command({
   },
 });
 
-/** Why records of these lists were rejected by the run that has just ended. */
 function rejectionsIn(database: string, { resources }: SharedRunSummary): RejectionCount[] {
   if (resources.every(({ rejected }) => rejected === 0)) return [];
   return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);

@@ -116,7 +116,6 @@ function notesOn({
 
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
 
-/** The difference between the mirror and the service in a record that a dry run would change, without secrets. */
 function differenceOf({ resource, operation, recordId, record, before }: RecordChange) {
   const service: Item = JSON.parse(record);
   const mirror: Item = JSON.parse(before ?? record);

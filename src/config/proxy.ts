@@ -40,7 +40,6 @@ export function safeProxyFor(name: string, address: URL, variables: Variables, a
   return proxy;
 }
 
-/** A variable in lower or upper case, and its text; empty if neither is set. */
 function find(name: string, variables: Variables): [variable: string, text: string] {
   const lower = variables[name.toLowerCase()]?.trim();
   return lower ? [name.toLowerCase(), lower] : [name, variables[name]?.trim() ?? ''];

@@ -102,7 +102,6 @@ export function named<T>(from: string, parse: () => T): T {
   }
 }
 
-/** Reads and checks every setting. Flags override the environment, which overrides the defaults. */
 function resolveAll(flags: Given, environment: Environment): SettingValues {
   const names = Object.keys(settings) as SettingName[];
   return Object.fromEntries(names.map(name => [name, resolve(name, flags, environment)])) as SettingValues;

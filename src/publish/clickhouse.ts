@@ -15,12 +15,10 @@ export interface ClickHouseOptions {
   readonly database: string;
   /** Its `url` has user name and password, too. It needs Node.js 24.5: an older one would go around the proxy. */
   readonly proxy: { readonly url: string; readonly shown: string } | null;
-  /** One request, from start to last byte. */
   readonly timeoutMs: number;
   /** How long a request is tried again, in milliseconds. Every request can be sent twice. */
   readonly giveUpAfterMs: number;
   readonly signal: AbortSignal;
-  /** Called with the reason before a request is tried again. */
   readonly onWait?: (why: string) => void;
 }
 
@@ -92,7 +90,6 @@ export class ClickHouse {
     }, true);
   }
 
-  /** Runs a statement that returns nothing. */
   command(query: string, query_params: Readonly<Record<string, string>> = {}): Promise<void> {
     return this.#persistently(async abort_signal => {
       await this.#client.command({ query, query_params, abort_signal });
@@ -124,7 +121,6 @@ export class ClickHouse {
   }
 }
 
-/** An agent that always connects through the proxy; undefined if there is no proxy. */
 function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefined {
   if (proxy === null) return undefined;
   const proxyEnv = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };

@@ -13,7 +13,6 @@ import {
 /** How to publish, and for whom. */
 export interface PublishOptions {
   readonly tenant: string;
-  /** Also send again what was already sent. */
   readonly again: boolean;
   /** First delete all rows of the tenant, whichever mirror published them. */
   readonly replaceTenant: boolean;

@@ -1,6 +1,5 @@
 import { type Field, kept } from '../contract/lists.ts';
 
-/** Columns, each with its type as ClickHouse itself writes it. */
 type Columns = Readonly<Record<string, string>>;
 
 /** A table in ClickHouse. */

@@ -77,7 +77,6 @@ export function ndjsonLine(change: Change): string {
   return `${head.slice(0, -1)},${texts}${record === null ? ',"isErased":true' : ''}}\n`;
 }
 
-/** The columns that say which change it is. */
 const changeColumns = columnsOf({
   run_id: 'integer',
   changed_at: 'instant',

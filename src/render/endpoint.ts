@@ -1,6 +1,5 @@
 import { cutEndpoint } from '../contract/endpoint.ts';
 
-/** The mark for a hidden part. */
 const more = '…';
 
 /**

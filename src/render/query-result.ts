@@ -61,7 +61,6 @@ function* jsonPieces(columns: readonly string[], rows: Iterable<Row>): Generator
   yield before === '[' ? '[]\n' : '\n]\n';
 }
 
-/** Each row as a line of JSON, with its columns in their order. */
 function* objectsOf(columns: readonly string[], rows: Iterable<Row>): Generator<string> {
   const names = columns.map(name => `${JSON.stringify(name)}:`);
   const textOf = (value: QueryValue) => {

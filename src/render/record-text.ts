@@ -17,7 +17,6 @@ export const briefMax = 160;
 /** The same of a record by itself. */
 export const wholeMax = 20_000;
 
-/** The text in place of a text that was erased. */
 const erasedText = 'the text was erased';
 
 /** A record with all digits of its numbers. Throws a SyntaxError if it is no object in JSON: another program wrote to the mirror. */
@@ -90,7 +89,6 @@ function words(value: unknown, withIds: boolean): string {
 
 /** The request, and the records that were found. */
 export interface FoundRecords extends Omit<OutputOf['show'], 'records'> {
-  /** The id or reference in the request. */
   readonly wanted: string;
   readonly stories: readonly RecordStory[];
 }

@@ -58,7 +58,6 @@ export function verificationText(verified: Verified, width: number): string {
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };
 
-/** A comparison with the service. */
 function liveLines({ isProven, notes, differences, differenceCount }: LiveResult) {
   const isSame = differenceCount === 0;
   return [

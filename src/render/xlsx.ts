@@ -40,7 +40,6 @@ const styleSheet = `<styleSheet xmlns="${main}">
 <cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
 </styleSheet>`;
 
-/** The files of the workbook besides its sheet. */
 const parts: Readonly<Record<string, string>> = {
   '[Content_Types].xml': `<Types xmlns="${packaged}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${typeOf('workbook', 'sheet.main')}${typeOf('worksheets/sheet1', 'worksheet')}${typeOf('styles', 'styles')}</Types>`,
   '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
@@ -97,7 +96,6 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   yield* pieces;
 }
 
-/** The name of a column of a sheet: A to Z, then AA and so on. */
 function lettersOf(at: number): string {
   return (at < 26 ? '' : lettersOf(Math.floor(at / 26) - 1)) + String.fromCharCode(65 + (at % 26));
 }

@@ -12,7 +12,6 @@ export class Random {
     return mixed(this.#state) / 2 ** 32;
   }
 
-  /** From `min` to `max`, both included. */
   integer(min: number, max: number): number {
     return min + Math.floor(this.fraction() * (max - min + 1));
   }

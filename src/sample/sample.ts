@@ -75,7 +75,6 @@ const newExportCount = 25;
 /** The share of all exports, the latest, that can be exported once more: those of nine days. */
 const revisableShare = 9 / daysBack;
 
-/** A sample service, whose lists change when it is told to. */
 type Sample = ReturnType<typeof makeSample>;
 
 /** Makes the lists of a service up to the time `now`; the same times always give the same records. */

@@ -65,7 +65,6 @@ export function addApi(app: FastifyInstance, database: string): void {
   );
 }
 
-/** The JSON text of one page of a list, in the service's own shape. */
 function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query): string {
   const { pageNo, pageSize } = query;
   const filter = readFilter(query);
@@ -76,7 +75,6 @@ function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query)
   return `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
 }
 
-/** The changes that a query string asks for. */
 function changesBody(sqlite: Sqlite, { query }: Request): string {
   const { limit, sinceRun = null, cursor = null, order } = query;
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');

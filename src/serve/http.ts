@@ -60,7 +60,6 @@ export interface TokenOptions {
   readonly token: string;
   /** Reads the token again before a request is refused; null if it can't be read. */
   readonly readToken?: () => string | null;
-  /** Called for each request that gave a wrong token. */
   readonly onRefused?: (request: FastifyRequest) => void;
 }
 

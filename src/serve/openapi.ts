@@ -37,7 +37,6 @@ const content = (description: string, schema: object, type = 'application/json')
 const refusal = (description: string) => content(description, { $ref: '#/components/schemas/Error' });
 const headers = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
 
-/** The other answers of what needs the token. */
 const refusals = {
   304: { description: 'Nothing has changed since.', headers },
   400: refusal('A parameter does not fit.'),

@@ -37,13 +37,10 @@ import {
 
 /** A later page of changes would be read for too long, because all before it are. */
 const changePagesMax = 500;
-/** Records, changes or hits on a page. */
 const itemsOnPage = 50;
 /** The most reports and choices that are kept for the next request. */
 const keptMax = 20;
-/** Most versions of a record on its page. */
 const versionsMax = 50;
-/** Records of each kind on the page of another one. */
 const belongingMax = 10;
 
 const htmlType = 'text/html; charset=utf-8';
@@ -139,7 +136,6 @@ function addressOf({ url }: FastifyRequest): URL {
   return new URL(url, 'http://localhost');
 }
 
-/** A record or connection, and everything that belongs to it. */
 function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
   const { resource = 'connections', id } = params;
   const recordId = Number(id);
@@ -169,7 +165,6 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
   return recordParts(story, [...sides, { title: 'Webhooks', resource: 'webhooks', href: null, ...webhooks }]);
 }
 
-/** What a page shows of the parameters of its address. */
 function asked(request: Request, choices: Choices, hasNext: boolean) {
   return { query: Object.fromEntries(addressOf(request).searchParams), choices, hasNext };
 }
@@ -181,7 +176,6 @@ function searchBody(sqlite: Sqlite, request: Request): PageParts {
   return searchParts(asked(request, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
 }
 
-/** The list that a query string asks for. */
 function askedList(browsable: Browsable, query: Query) {
   const order = readOrder(query, usualOrder(browsable));
   return { resource: browsable.resource, filter: { ...readFilter(query), isByPart: true }, order };

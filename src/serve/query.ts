@@ -20,7 +20,6 @@ const whole = (description: string, more: object = {}) => {
 const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
 const momentText = 'A date, or a time in ISO 8601, to the second.';
 
-/** The values of each parameter. */
 const parameters: Readonly<Record<string, object>> = {
   pageNo,
   pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),

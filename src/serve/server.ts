@@ -18,7 +18,6 @@ export interface ServerOptions {
   readonly trigger?: string | null;
   /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
   readonly maxAgeMs: number | null;
-  /** Further metrics. */
   readonly metrics?: readonly Family[];
   readonly host: string;
   /** 0 takes any free port. */
@@ -124,7 +123,6 @@ function monitorApp(options: ServerOptions): FastifyInstance {
   return app;
 }
 
-/** Whether the mirror is there and fresh enough. */
 function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
   const nowMs = Date.now();
   const isThere = existsSync(database);

@@ -35,7 +35,6 @@ export function readPage(
     return new ServiceError('invalid_response', message, { retryable: true, isBare, triesMax });
   };
   const noPage = (why: string, isBare = false) => problem(`not a page of items: ${why}`, isBare);
-  /** Reads the items, an array in JSON, from an answer that has these members beside them. */
   const read = (bytes: Buffer, beside: { readonly [name: string]: unknown }) => {
     const digest = hash16Hex(bytes);
     return { bytes, beside, digest, items: isKnown(digest) ? null : parseItems(bytes) };

@@ -7,12 +7,10 @@ import { gunzip } from 'node:zlib';
 
 /** How much of a refusal's body is read, in bytes, and for how long, in milliseconds. */
 const [bodyBytesMax, bodyMsMax] = [16 * 1024, 1_000];
-/** The numbers of a refusal that are kept. */
 const numbersMax = 8;
 
 const unzip = promisify(gunzip);
 
-/** The body of an answer with another status than 200. */
 interface Body extends AsyncIterable<Uint8Array> {
   destroy(): unknown;
 }

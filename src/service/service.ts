@@ -39,7 +39,6 @@ export class Service implements PageSource {
   readonly #clock = new AwakeClock();
   /** The token of the run, which can expire; asked for once for all requests. */
   #token: Promise<string> | undefined;
-  /** The lists of which this run has seen a page. */
   readonly #worked = new Set<string>();
   readonly #pacer: Pacer;
   readonly #outage: Outage;

@@ -8,7 +8,6 @@ import { type Html, html, none } from './html.ts';
 import { brief, moment, type PageParts } from './page.ts';
 import { changeList, recordEntry, recordTable } from './records.ts';
 
-/** What a list is asked for, by the parameters of its address, and what it offers. */
 interface Asked {
   readonly query: Readonly<Record<string, string>>;
   readonly choices: Choices;
@@ -77,7 +76,6 @@ function queryWith({ query: { page: _, ...kept } }: Asked, changes: object): str
   return `?${new URLSearchParams({ ...kept, ...changes })}`;
 }
 
-/** A list with its filters, the file of all that fits them, and links to the pages before and after. */
 function listing(
   asked: Asked,
   names: readonly string[],
@@ -106,7 +104,6 @@ const fixedChoices: Readonly<Record<string, readonly Choice[]>> = {
   operation: ['insert', 'update', 'removal'].map(each => choiceOf(each)),
 };
 
-/** The parameters by which a list is filtered, with the choices for each and the one that was made. */
 function fieldsOf(names: readonly string[], { query, choices }: Asked) {
   return names
     .filter(name => name !== 'sort' && name !== 'order')
@@ -127,7 +124,6 @@ function filterText(names: readonly string[], asked: Asked, pageNo: number): Htm
   return html`${filters.length > 0 && html`<p>Filtered by ${filters.join(', ')}</p>`}${place}`;
 }
 
-/** A form that filters the page it is on; it needs no script. */
 function filterForm(names: readonly string[], asked: Asked): Html {
   const kept = ['sort', 'order'].map(
     name => asked.query[name] && html`<input type="hidden" name="${name}" value="${asked.query[name]}">`,

@@ -11,10 +11,8 @@ import { Html, html } from './html.ts';
 /** The parts in which pages differ. Their links begin with a slash at the root of the server. */
 export interface PageParts {
   readonly heading: string;
-  /** Below the heading. */
   readonly intro?: Html;
   readonly main: Html;
-  /** What else the footer says. */
   readonly footer?: string;
 }
 

@@ -7,7 +7,6 @@ import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-te
 import { cellOf, type Html, html, section, table, type Value } from './html.ts';
 import { brief, moment, type PageParts, recordLink } from './page.ts';
 
-/** Records that belong to another one. */
 interface Belonging extends FoundRecords {
   readonly title: string;
   readonly resource: string;
@@ -44,7 +43,6 @@ function fieldList(fields: readonly ShownField[]): Html {
   return html`<dl>${fields.map(field => html`<dt>${field.name}</dt><dd>${connected(field)}</dd>`)}</dl>`;
 }
 
-/** A field's text, with links to its connections. */
 function connected({ text, connections }: ShownField): Value {
   if (connections.length === 0) return text;
   return connections.map((each, at) => [
@@ -73,7 +71,6 @@ function belongingSection({ title, resource, items, count: all, href }: Belongin
   return section(title.toLowerCase().replaceAll(' ', '-'), title, recordTable(title, resource, items), more);
 }
 
-/** Each version, the newest first, and the differences between them. */
 function versionList({ resource, recordId, versions, versionCount }: RecordStory): Html {
   const rest = versionCount - versions.length;
   const entries = versions.map(({ from, to, endedBy, isFirst, before, record }, at) => {
@@ -90,7 +87,6 @@ function versionList({ resource, recordId, versions, versionCount }: RecordStory
 ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docmirror show ${resource} ${recordId}</code></p>`}`;
 }
 
-/** A run, as a link to its changes. */
 function runLink({ runId, at }: StoryRun): Html {
   return html`<a href="/changes?run=${runId}">run ${runId}</a>${at && html` (${moment(at)})`}`;
 }

@@ -39,7 +39,6 @@ ${runSection(data, zone)}`,
   };
 }
 
-/** Everything that asks for attention, or that nothing does. */
 function attention(data: ReportData, zone: Zone, maxAgeMs: number): Html {
   const { lists, nowMs } = data;
   const concerns = [
@@ -91,7 +90,6 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
   return [...concerns, concern('bad', `${title}: too old`, old)];
 }
 
-/** The period in a few numbers, each with that of the period before. */
 function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Html {
   const counts = Object.entries(rankings).map(([name, ranked]) => [`${name}s`, ranked.count] as const);
   const cards = [['Exports', exports] as const, ...counts].map(
@@ -154,7 +152,6 @@ function halfOf(most: number): number {
   return Math.max(1, Math.ceil(most / 2 / step)) * step;
 }
 
-/** The most frequent sources, destinations or kinds as a table, with a bar for the share of each. */
 function ranking(name: string, { entries }: Ranking, total: number): Html {
   const rows = entries.map(({ label, now, before }) => {
     const share = `${((now / Math.max(1, total)) * 100).toFixed(1)}%`;
@@ -169,7 +166,6 @@ ${table('numbers', `By ${name}`, [name, 'exports', 'share', 'before'], rows)}
 
 const kinds = { insert: 'New', update: 'Renamed or changed', removal: 'Removed' } as const;
 
-/** Records that are new, renamed, changed or removed, and kinds of document that were exported for the first time. */
 function changeSection({ changes, newKinds }: ReportData): Html {
   const found = Object.entries(kinds).flatMap(([operation, heading]) => {
     const ofKind = changes.filter(each => each.operation === operation);
@@ -184,7 +180,6 @@ ${changeList(each.changes)}`,
   return section('changes', 'What changed', hint, found.length === 0 ? none : found);
 }
 
-/** The state of each list, and the newest runs. */
 function runSection({ lists, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.text(Date.parse(at)));
   const unknown = lists.map(

@@ -48,7 +48,6 @@ function verdictOf({ status, resources }: RecordedRun): string {
   return resources.every(({ completeness }) => completeness === 'proven') ? 'proven' : 'incremental';
 }
 
-/** A bar for each run, the oldest at the left. */
 function strip(runs: readonly RecordedRun[]): Html {
   const slot = 100 / Math.max(30, runs.length);
   const bars = runs.toReversed().map((run, at) => {

@@ -42,7 +42,6 @@ import {
 } from './manifest.ts';
 
 interface BackupOptions extends VerifyOptions {
-  /** The file or, with `keep`, the folder. */
   readonly destination: string;
   /** How many backups of the mirror stay in the folder; null for a backup in a file of its own. */
   readonly keep: number | null;

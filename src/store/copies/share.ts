@@ -207,7 +207,6 @@ function recordWithout(list: ListDefinition, fields: readonly string[]): string 
   return list === webhooks ? `cut_webhook(${record})` : record;
 }
 
-/** The path of a member in JSON, as a literal in SQL. */
 function pathOf(name: string): string {
   return `'$.${JSON.stringify(name).replaceAll("'", "''")}'`;
 }

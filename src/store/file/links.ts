@@ -28,7 +28,6 @@ export function isOpenFile(path: string): boolean {
   return namesFrom(resolve(path)).some(name => /^\/(dev|proc\/[^/]+)\/fd\/\d+$/.test(name));
 }
 
-/** A path, and each name that the symbolic links from it lead to. */
 function namesFrom(path: string): string[] {
   const names = [path];
   try {

@@ -25,14 +25,10 @@ export const browsables = kept.map(each => {
     filters,
     /** The fields that are searched for words, the title first. An endpoint is not among them: parts of it are secret. */
     texts,
-    /** The fields whose text is a reference: an exact match comes first. */
     references: texts.filter(({ isReference }) => isReference),
-    /** The fields by which it can be sorted, besides its id. */
     sorts,
     uses,
-    /** The member that contains an item's id. */
     idName,
-    /** The parameters by which it can be filtered and sorted, and the values of `sort`. */
     parameters: [...conditions, ...times, 'q', 'sort', 'order'],
     sortNames: [...[...sorts, ...uses].map(({ name }) => name), idName],
   };
@@ -56,7 +52,6 @@ export interface RecordFilter {
   readonly from: string | null;
   /** The same for the end: times of that date, or of that second, are included. */
   readonly to: string | null;
-  /** All of its words are wanted. */
   readonly q: string;
   /** True if a name that no connection has is a part of names. */
   readonly isByPart?: boolean;

@@ -17,7 +17,6 @@ export interface ReportPeriod {
   readonly unit: 'hour' | 'day' | 'week' | 'month';
   readonly span: Span;
   readonly spanBefore: Span;
-  /** At least one. */
   readonly stretches: readonly Span[];
   /** The stretches of the period before: as many, or one more or less. */
   readonly stretchesBefore: readonly Span[];
@@ -60,10 +59,8 @@ export function readReport(path: string, period: ReportPeriod) {
     };
     const rankingOf = (column: string, label: string) => readRanking(sqlite, column, label, span, compared);
     return {
-      /** Null if no run is recorded. */
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
-      /** The newest first. */
       runs: recent,
       period,
       nowMs,
@@ -88,7 +85,6 @@ export function readReport(path: string, period: ReportPeriod) {
   });
 }
 
-/** Why records of a list's last run could not be read: the most frequent reasons. */
 function rejectionsOf(sqlite: Sqlite, { resource, lastEnded }: ListStatus) {
   if (lastEnded === null || lastEnded.rejected === 0) return [];
   const counts = `SELECT reason, count(*) AS count FROM rejected_records
@@ -109,7 +105,6 @@ function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, comp
   const bound = { ...span, beforeMs: compared.fromMs, cutMs: compared.toMs };
   const all = allRows<{ label: string; now: number; before: number }>(sqlite, ranked, bound);
   const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
-  /** How many entries have any export. */
   const count = { now: countOf('now'), before: countOf('before') };
   const rest = all.splice(entriesMax);
   const sumOf = (side: 'now' | 'before') => rest.reduce((sum, entry) => sum + entry[side], 0);
@@ -139,7 +134,6 @@ const exportsMin = 5;
 /** A longer silence is not news, in milliseconds, unless the period before is longer. */
 const newsMs = 90 * dayMs;
 
-/** The connections whose exports have stopped. */
 function readQuiet(sqlite: Sqlite, { span, spanBefore }: ReportPeriod, knownMs: number) {
   const fromMs = Math.min(knownMs - newsMs, spanBefore.fromMs);
   const quiet = (['source', 'destination'] as const).flatMap(role => {

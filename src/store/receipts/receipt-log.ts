@@ -33,7 +33,6 @@ export class ReceiptLog {
     this.#sqlite.prepare(insert).run(runId, text, leafHash(text).toString('hex'));
   }
 
-  /** Every receipt in order, one at a time. */
   *receipts() {
     type Row = { leafIndex: number; runId: number | null; bytes: Buffer; leafHash: string };
     const all = `SELECT leaf_index AS leafIndex, run_id AS runId, cast(receipt AS blob) AS bytes, leaf_hash AS leafHash

@@ -17,7 +17,6 @@ import { type Difference, type Report, severityOf, verifyTables } from './verify
 /** How many differences an audit lists, and how it can be ended. */
 export interface VerifyOptions {
   readonly limit: number;
-  /** Checkpoints that the receipts must still agree with. */
   readonly checkpoints?: readonly PinnedCheckpoint[];
   readonly signal: AbortSignal;
 }

@@ -96,7 +96,6 @@ export class MirrorState {
       yield write === undefined ? wireConnection(connectionOf(id, values)) : write(values);
   }
 
-  /** A connection as it was then; undefined if there was none. */
   connection(id: number): Connection | undefined {
     this.#connections ??= new Map(
       this.records('connections').map(each => [each.id, connectionOf(each.id, each.values)]),

@@ -48,7 +48,6 @@ export function placeOf(resource: string): number {
 
 /** Selects some of the changes of ended runs. */
 export interface ChangeRequest {
-  /** Only changes that match; all if it is left out. */
   readonly filter?: ChangeFilter | undefined;
   readonly sinceRunId: number;
   /** The last run whose changes are read; the newest if left out. */

@@ -75,7 +75,6 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
   };
 }
 
-/** The last run before another one; 0 if there is none. */
 function runBefore(sqlite: Sqlite, runId: number): number {
   return firstValue<number>(sqlite, 'SELECT max(id) FROM sync_runs WHERE id < ?', runId) ?? 0;
 }

@@ -23,7 +23,6 @@ const position = shape.object({
   mirrorId: shape.text(),
   /** The run that was delivered last and whole; 0 before the first. If the newest changes come first, the newest of all that were read. */
   runId: count,
-  /** Null if the run has no receipt. */
   leafHash: shape.orNull(hash),
   /** The last change that the reader has of a run that it does not have whole; null if it is between two. 0.4 left the run's hash out. */
   after: shape.optional(
@@ -143,7 +142,6 @@ export function lossOfRun(sqlite: Sqlite, published: PublishedRun): Loss | null 
   return gap?.kind === 'rebuilt' ? { ...gap, sharedRunId: runId } : null;
 }
 
-/** The loss of a reader that has another mirror; null if it is this one. */
 function lossOfMirror(sqlite: Sqlite, mirrorId: string): Loss | null {
   if (mirrorId === new ReceiptLog(sqlite).mirrorId()) return null;
   return { kind: 'other mirror', why: 'is of another mirror', sharedRunId: 0 };
@@ -202,7 +200,6 @@ function leafOf(sqlite: Sqlite, runId: number): { leafHash: string | null; leafI
   return sqlite.prepare<[number], { leafHash: string; leafIndex: number }>(ofRun).get(runId) ?? none;
 }
 
-/** Whether a receipt that is not of a run is in the log. */
 function hasReceipt(sqlite: Sqlite, leafHash: string): boolean {
   const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
   return firstRow(sqlite, found, leafHash) !== undefined;

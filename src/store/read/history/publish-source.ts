@@ -36,7 +36,6 @@ export function openPublishSource(path: string) {
     mirrorId,
     /** Why the runs after one can't be added to what was published of a mirror up to that run; null if they can. */
     lossOf: (run: PublishedRun) => lossOfRun(sqlite, run),
-    /** The oldest first. */
     runs: () => allRows<{ runId: number; startedAt: string }>(sqlite, ended),
     /** About how many rows the later runs wrote and removed; for a progress bar. */
     rowCountSince: (runId: number) => firstValue<number>(sqlite, rowCount, runId) ?? 0,

@@ -110,7 +110,6 @@ function wordConditions({ resource, texts, fields }: Browsable, q: string, side:
   });
 }
 
-/** The names of connections that an ended version gives. */
 function namesInVersion({ kind, name }: Field): string[] {
   if (kind === 'connection') return [`json_extract(h.record, '$.${name}.name')`];
   if (kind !== 'connections') return [];

@@ -32,7 +32,6 @@ export function stateTable(state: MirrorState, resource: string, withNames: bool
   };
 }
 
-/** The most further fields that get a column of their own. */
 const furtherColumnsMax = 100;
 
 /** The further fields that records of these lists have, the most frequent ones first. */
@@ -74,7 +73,6 @@ export function recordTable(sqlite: Sqlite, request: ListRequest): Table {
   };
 }
 
-/** The columns of a list's fields, and how to get their values from a record. */
 function cellsReader(state: MirrorState, resource: string, withNames: boolean) {
   // The arrays are the last fields of a list.
   const fields = fieldsOf(resource);

@@ -9,11 +9,8 @@ const newest = (value: string, condition: string) =>
   `(SELECT ${value} FROM l WHERE ${condition} ORDER BY run_id DESC LIMIT 1)`;
 const ofLast = (value: string) => newest(value, "status NOT IN ('running', 'interrupted')");
 
-/** A number of the last run that has ended. */
 const last = (value: string, help: string) => ({ help, sql: ofLast(value), before: 0 });
-/** The total of a column over all runs. */
 const total = (column: string, help: string) => ({ help, sql: `total(${column})`, before: 0 });
-/** A number that nobody knows before the first run. */
 const known = (sql: string, help: string) => ({ help, sql, before: null });
 
 /**
@@ -84,7 +81,6 @@ export function readFigures(path: string) {
     runs: allRows<Runs>(sqlite, ended).map(run =>
       died && run.status === 'running' ? { ...run, status: 'died' } : run,
     ),
-    /** Those that runs asked for. */
     lists: askedLists(sqlite).map(resource => ({
       resource,
       /** How sure its last run was; null if there is none, or it wrote nothing. */
@@ -93,12 +89,10 @@ export function readFigures(path: string) {
       findings: [
         ...new Set(reasonsIn(firstValue<string>(sqlite, findings, resource))?.map(({ code }) => code)),
       ],
-      /** Fields that the service sends and that have no column, each once. */
       unknownFields: firstValue<number>(sqlite, unknownFields, resource) ?? 0,
       /** Null, or missing before the first run, for what is not known yet. */
       numbers: firstRow<Record<string, number | null>>(sqlite, all, resource) ?? {},
     })),
-    /** Those of the newest run. */
     labels: labelsIn(firstValue(sqlite, 'SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')),
   }))();
 }

@@ -69,7 +69,6 @@ export class RunReader implements Disposable {
     const baseUrlOf = 'SELECT base_url FROM sync_runs WHERE id = ?';
     const states = () =>
       askedLists(sqlite).map(resource => {
-        /** The newest run that worked on the list, however it ended. */
         const last = this.#newest(resource);
         const done = this.#newest(resource, isCompleted);
         const full = this.#newest(resource, `${isCompleted} AND mode = 'full'`);
@@ -130,7 +129,6 @@ const listColumns = Object.keys(recordedRun.resources.items.properties)
 
 const placeOf = (resource: ResourceName) => resourceNames.indexOf(resource);
 
-/** One of the words that a column can have. */
 function wordOf<const Word extends string>(words: readonly Word[], text: string): Word {
   const word = words.find(each => each === text);
   if (word !== undefined) return word;
