@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createTask } from 'node-cron';
@@ -54,47 +53,31 @@ export const watch = command({
     assertShareFits(config);
     if ('file' in service.token) readTokenFile('DOCMIRROR_TOKEN_FILE', service.token.file);
     const logger = createLogger(config, context, 'info');
-    let skippedCount = 0;
-    let nextAtMs = 0;
-    let inProgress: Promise<void> | null = null;
-    let again: NodeJS.Timeout | undefined;
-    let look: NodeJS.Timeout | undefined;
     const clock = named('DOCMIRROR_SCHEDULE (--schedule)', () =>
       createTask(schedule, () => undefined, { timezone }),
     );
-    const nextTick = () => clock.getNextRuns(1)[0] as Date;
-    const announce = (at: Date) => {
-      const next: NextRun = { nextRunAt: at.toISOString(), schedule, timezone };
+    const nextTick = () => clock.getNextRuns(1)[0]?.getTime() ?? Number.POSITIVE_INFINITY;
+    let skippedCount = 0;
+    let nextAtMs = 0;
+    const announce = (atMs: number) => {
+      nextAtMs = atMs;
+      const next: NextRun = { nextRunAt: new Date(atMs).toISOString(), schedule, timezone };
       logger.info(next, 'next run');
-      nextAtMs = at.getTime();
       // The note is only a hint for `status`.
       attempt(() => writeWhole(`${database}.watch`, `${JSON.stringify(next)}\n`));
     };
+    let inProgress: Promise<void> | null = null;
+    let againAtMs = Number.POSITIVE_INFINITY;
     const begin = () => {
-      if (inProgress !== null || signal.aborted) return;
-      clearTimeout(again);
+      if (inProgress !== null) return;
+      againAtMs = Number.POSITIVE_INFINITY;
       inProgress = runAndLog(context, jitter, logger).then(hasFailed => {
         inProgress = null;
-        const at = new Date(Date.now() + tryAgainMs);
-        if (!hasFailed || signal.aborted || nextTick() <= at) return;
-        announce(at);
-        again = setTimeout(() => {
-          begin();
-          announce(nextTick());
-        }, tryAgainMs);
+        const atMs = Date.now() + tryAgainMs;
+        if (!hasFailed || signal.aborted || nextTick() <= atMs) return;
+        announce(atMs);
+        againAtMs = atMs;
       });
-    };
-    // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
-    const lookFor = (tick: Date) => {
-      const isDue = Date.now() >= tick.getTime();
-      if (isDue && inProgress !== null) {
-        skippedCount++;
-        logger.warn({ tick: tick.toISOString() }, 'tick skipped: the run before it is still going');
-      }
-      if (isDue) begin();
-      const next = nextTick();
-      if (next.getTime() !== tick.getTime()) announce(next);
-      look = setTimeout(lookFor, Math.min(lookMs, next.getTime() - Date.now()), next);
     };
     let monitor: RunningServer | null = null;
     if (endpoint !== null) {
@@ -120,14 +103,25 @@ export const watch = command({
       });
       context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);
     }
-    const first = nextTick();
-    announce(first);
-    lookFor(first);
-    if (runNow) begin();
-    if (!signal.aborted) await once(signal, 'abort');
+    let tick = nextTick();
+    announce(tick);
+    if (runNow && !signal.aborted) begin();
+    // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
+    while (!signal.aborted) {
+      const isDue = Date.now() >= tick;
+      const isAgain = Date.now() >= againAtMs;
+      if (isDue && inProgress !== null) {
+        skippedCount++;
+        logger.warn({ tick: new Date(tick).toISOString() }, 'tick skipped: the run before it is still going');
+      }
+      if (isDue || isAgain) begin();
+      const next = nextTick();
+      if (next !== tick || isAgain) announce(next);
+      tick = next;
+      const restMs = Math.min(lookMs, tick - Date.now(), againAtMs - Date.now());
+      await wait(restMs, undefined, { signal }).catch(() => undefined);
+    }
     logger.info({ reason: String(signal.reason) }, 'watch is ending');
-    clearTimeout(again);
-    clearTimeout(look);
     await inProgress;
     rmSync(`${database}.watch`, { force: true });
     await monitor?.close();
