@@ -139,18 +139,17 @@ export async function listBackups(folder: string, signal: AbortSignal) {
   const names = new Set([...backupsIn(folder), ...described]);
   const found = [...names].flatMap(name => look(join(folder, name)));
   found.sort((a, b) => b.at.localeCompare(a.at));
+  const isSound = async ({ path, sha256 }: Found) => {
+    if (sha256 === undefined) return null;
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    return isFile && (await sha256Of(path, signal)) === sha256;
+  };
   const listed: (Found & { readonly isNewest: boolean; readonly isSound: boolean | null })[] = [];
-  for (const [newest, ...older] of Map.groupBy(found, ({ mirrorId }) => mirrorId).values()) {
-    if (newest === undefined) continue;
-    const { path, sha256 } = newest;
-    const isSound =
-      sha256 === undefined
-        ? null
-        : statSync(path, { throwIfNoEntry: false })?.isFile() === true &&
-          (await sha256Of(path, signal)) === sha256;
-    listed.push({ ...newest, isNewest: true, isSound });
-    listed.push(...older.map(backup => ({ ...backup, isNewest: false, isSound: null })));
-  }
+  for (const ofMirror of Map.groupBy(found, ({ mirrorId }) => mirrorId).values())
+    for (const backup of ofMirror) {
+      const isNewest = backup === ofMirror[0];
+      listed.push({ ...backup, isNewest, isSound: isNewest ? await isSound(backup) : null });
+    }
   return listed;
 }
 
@@ -173,13 +172,14 @@ export function copiesOfBefore(mirror: string) {
   const found = attempt(() => {
     const file = fileBehind(mirror);
     const isCopy = (name: string) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith(ending);
-    const names = readdirSync(dirname(file)).filter(isCopy);
-    return names.map(name => {
-      const path = join(dirname(file), name);
-      const { size: bytes, mtime: at } = statSync(path);
-      const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
-      return { path, at: at.toISOString(), bytes, canGoFrom };
-    });
+    return readdirSync(dirname(file))
+      .filter(isCopy)
+      .map(name => {
+        const path = join(dirname(file), name);
+        const { size: bytes, mtime: at } = statSync(path);
+        const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
+        return { path, at: at.toISOString(), bytes, canGoFrom };
+      });
   });
   return found ?? [];
 }

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
 import { attempt, tryToRead } from '../../errors.ts';
 
@@ -8,13 +8,8 @@ const bytesMax = 4 * 1024 * 1024;
 /** The text of a file that docmirror left beside a mirror or a backup; null, without waiting, if anything else is there by now. */
 export function textBeside(path: string): string | null {
   return attempt(() => {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stat = fstatSync(file);
-      return stat.isFile() && stat.size <= bytesMax ? readFileSync(file, 'utf8') : null;
-    } finally {
-      closeSync(file);
-    }
+    const stat = statSync(path);
+    return stat.isFile() && stat.size <= bytesMax ? readFileSync(path, 'utf8') : null;
   });
 }
 

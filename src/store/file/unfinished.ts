@@ -34,11 +34,8 @@ export class Unfinished implements Disposable {
     this.unfinished = `${path}.${randomBytes(4).toString('hex')}${ending}`;
     this.#newMode = newMode;
     removeLeftovers(dirname(resolve(path)));
-    this.begin();
-  }
-
-  protected begin(): void {
-    writing(this.path, () => closeSync(openSync(this.unfinished, 'wx', privateFileMode)));
+    // Whether it can be written is known before the work begins.
+    writing(path, () => closeSync(openSync(this.unfinished, 'wx', privateFileMode)));
   }
 
   /** Gives the finished file its name, or another one, in one step that not even a power cut can divide. */

@@ -10,7 +10,6 @@ import { besides, Unfinished, writing } from './unfinished.ts';
 /** An output that appears under its name only when it is complete. */
 export class AtomicFile extends Unfinished {
   bytes = 0;
-  #isBegun = false;
 
   /**
    * Prepares the file. Nothing is beside its path until the first piece is written: until then a signal can end the program at once. Throws
@@ -22,15 +21,13 @@ export class AtomicFile extends Unfinished {
   }
 
   write(content: string | Uint8Array): void {
-    if (!this.#isBegun) this.begin();
-    this.#isBegun = true;
-    writing(this.path, () => appendFileSync(this.unfinished, content));
+    writing(this.path, () => appendFileSync(this.unfinished, content, { mode: privateFileMode }));
     this.bytes += Buffer.byteLength(content);
   }
 
   override putInPlace(): void {
-    // A file can be empty.
-    if (!this.#isBegun) this.write('');
+    // Nothing was written into an empty file.
+    this.write('');
     super.putInPlace();
   }
 }

@@ -1,4 +1,4 @@
-import type Database from 'better-sqlite3';
+import { allValues, firstRow, firstValue, type Sqlite } from './ask.ts';
 
 /** A condition in SQL, on its own or behind a table's alias: the run wrote the list, at least as far as it was read. */
 export const wroteListSql = 'completeness IS NOT NULL';
@@ -12,52 +12,58 @@ const endOfRun = `coalesce(completed_at,
 export class EndedRuns {
   readonly #sqlite;
 
-  constructor(sqlite: Database.Database) {
+  constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
   }
 
   /** The newest run; null if there is none. */
   newest(): number | null {
-    return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded}`);
+    return firstValue(this.#sqlite, `SELECT max(id) FROM sync_runs WHERE ${hasEnded}`);
   }
 
   has(runId: number): boolean {
-    return this.#value(`SELECT id FROM sync_runs WHERE id = ? AND ${hasEnded}`, runId) !== null;
+    return (
+      firstRow(this.#sqlite, `SELECT 1 FROM sync_runs WHERE id = ? AND ${hasEnded}`, runId) !== undefined
+    );
   }
 
   /** The newest run that had ended by then; null if there is none. */
   newestBy(instant: string): number | null {
-    return this.#value(`SELECT max(id) FROM sync_runs WHERE ${hasEnded} AND ${endOfRun} <= ?`, instant);
+    const newest = `SELECT max(id) FROM sync_runs WHERE ${hasEnded} AND ${endOfRun} <= ?`;
+    return firstValue(this.#sqlite, newest, instant);
   }
 
   /** The last run up to which all runs had ended by an instant; 0 if there is none. So a wrong clock does not count for others. */
   lastOfAllBy(instant: string): number {
     const later = `SELECT min(id) - 1 FROM sync_runs WHERE status = 'running' OR ${endOfRun} > ?`;
-    return this.#value(later, instant) ?? this.newest() ?? 0;
+    return firstValue<number>(this.#sqlite, later, instant) ?? this.newest() ?? 0;
   }
 
   /** The runs after this one, the oldest first. */
   since(runId: number): number[] {
-    const runs = `SELECT id FROM sync_runs WHERE id > ? AND ${hasEnded} ORDER BY id`;
-    return this.#sqlite.prepare<[number], number>(runs).pluck().all(runId);
+    return allValues(
+      this.#sqlite,
+      `SELECT id FROM sync_runs WHERE id > ? AND ${hasEnded} ORDER BY id`,
+      runId,
+    );
   }
 
   endOf(runId: number): string | null {
-    return this.#value(`SELECT ${endOfRun} FROM sync_runs WHERE id = ?`, runId);
+    return firstValue(this.#sqlite, `SELECT ${endOfRun} FROM sync_runs WHERE id = ?`, runId);
   }
 
   /** How a run dealt with a list, null if it left that alone; and the last run up to it that wrote the list, null if there is none. */
-  list(runId: number, resource: string): { status: string | null; writtenByRunId: number | null } {
-    const ofList = (what: string, runs: string) =>
-      `SELECT ${what} FROM sync_run_resources WHERE run_id ${runs} ? AND resource = ?`;
+  list(runId: number, resource: string) {
+    const ofList = <Value>(what: string, runs: string) =>
+      firstValue<Value>(
+        this.#sqlite,
+        `SELECT ${what} FROM sync_run_resources WHERE resource = ? AND run_id ${runs}`,
+        resource,
+        runId,
+      );
     return {
-      status: this.#value(ofList('status', '='), runId, resource),
-      writtenByRunId: this.#value(`${ofList('max(run_id)', '<=')} AND ${wroteListSql}`, runId, resource),
+      status: ofList<string>('status', '= ?'),
+      writtenByRunId: ofList<number>('max(run_id)', `<= ? AND ${wroteListSql}`),
     };
-  }
-
-  #value<T>(query: string, ...values: (number | string)[]): T | null {
-    const statement = this.#sqlite.prepare<(number | string)[], T>(query).pluck();
-    return statement.get(...values) ?? null;
   }
 }
