@@ -13,8 +13,8 @@ export async function helpFor(words: readonly string[], width: number): Promise<
   if (head === undefined) return `${groupHelp('', purpose, width)}\n${more}`;
   const advice = findingHelp(head) ?? adviceOn(head);
   if (advice !== null) return `${advice}\n`;
-  const exit = Object.entries(exitMeanings).find(([code]) => code === head);
-  if (exit !== undefined) return `Exit code ${exit.join(': ')}.\n`;
+  if (Object.hasOwn(exitMeanings, head))
+    return `Exit code ${head}: ${exitMeanings[Number(head) as keyof typeof exitMeanings]}.\n`;
   const about = groups.get(head);
   if (about !== undefined && subject.length === 1) return groupHelp(head, about, width);
   const found = findCommand(subject);
@@ -59,11 +59,10 @@ export function commandHelp(
     Arguments: words.map(({ valueName = '', help }) => [valueName, help]),
     Options: [...flags, ['-h, --help', helpText]],
   });
-  const shown = Object.entries(examples).flatMap(([line, meaning]) => [
-    `  $ ${line}`,
-    ...wrap(`      ${meaning}`, width, '      '),
-  ]);
-  const paragraphs = [...notes, ...(exitCodes === undefined ? [] : [`Exit codes: ${exitCodes}`])];
+  const shown = Object.entries(examples).flatMap(([line, meaning]) => {
+    return [`  $ ${line}`, ...wrap(`      ${meaning}`, width, '      ')];
+  });
+  const paragraphs = exitCodes === undefined ? notes : [...notes, `Exit codes: ${exitCodes}`];
   const wrapped = paragraphs.flatMap(text => ['', ...wrap(text, Math.min(width, paragraphWidth))]);
   return [about, 'Examples:', ...shown, ...wrapped, ''].join('\n');
 }

@@ -68,8 +68,6 @@ async function commandIn(words: readonly string[]) {
 }
 
 /** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
-type Typed = ReturnType<typeof parse>;
-
 /** Flags that name the object of a command. Of others that can't be repeated, the last one counts. */
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 
@@ -85,10 +83,10 @@ function parse(command: Command, args: readonly string[]) {
   const words: string[] = [];
   const left = args.values();
   for (const word of left) {
-    const isText = !word.startsWith('-') || /^-\d*$|^--[^=]*\s/.test(word);
-    if (word === '--') words.push(...left);
-    else if (isText) words.push(word);
-    if (word === '--' || isText) continue;
+    if (word === '--' || !word.startsWith('-') || /^-\d*$|^--[^=]*\s/.test(word)) {
+      words.push(...(word === '--' ? left : [word]));
+      continue;
+    }
     // The value can be a token, so it is not shown. No flag has one dash, and what follows its letter could be a value.
     const [name = '', inline] = word.startsWith('--') ? word.split(/=(.*)/s) : [word.slice(0, 2)];
     const flag = known.get(name);
@@ -102,8 +100,7 @@ function parse(command: Command, args: readonly string[]) {
       throw new UsageError(
         `option ${name} is there twice. It can be given once; the other value would be ignored.`,
       );
-    const before = flag.isRepeatable ? (flags.get(name) ?? []) : [];
-    flags.set(name, [...before, value]);
+    flags.set(name, [...((flag.isRepeatable && flags.get(name)) || []), value]);
   }
   for (const name of flags.keys()) {
     const other = known.get(name)?.conflicts?.find(each => flags.has(each));
@@ -117,14 +114,13 @@ function parse(command: Command, args: readonly string[]) {
   return { flags, words };
 }
 
-function settingsOf(command: Command, { flags }: Typed, { environment }: Io): Settings {
+function settingsOf(command: Command, { flags }: ReturnType<typeof parse>, { environment }: Io): Settings {
   const [envFile] = flags.get('--env-file') ?? [];
-  const given: { -readonly [Name in keyof Given]: string } = {};
-  for (const setting of command.settings) {
-    const { flag, valueName } = settings[setting];
-    const [text] = flags.get(flag) ?? [];
-    if (text !== undefined) given[setting] = valueName === null ? 'true' : text;
-  }
+  const typed = command.settings.flatMap(name => {
+    const { flag, valueName } = settings[name];
+    return (flags.get(flag) ?? []).map(text => [name, valueName === null ? 'true' : text]);
+  });
+  const given: Given = Object.fromEntries(typed);
   if (envFile === undefined) return { environment, inEnvFile: new Set(), flags: given };
   return { ...withEnvFile(envFile, environment), flags: { ...given, envFile } };
 }
@@ -136,15 +132,15 @@ function keepTemporaryFilesBesideMirror({ flags, environment }: Settings): void 
   process.env.SQLITE_TMPDIR = environment.SQLITE_TMPDIR ?? dirname(resolve(file));
 }
 
-function valuesOf(command: Command, { flags, words }: Typed): { readonly json: boolean } {
-  const values: Record<string, unknown> = {};
-  for (const [at, [key, flag]] of Object.entries(command.arguments ?? {}).entries()) {
+function valuesOf(command: Command, { flags, words }: ReturnType<typeof parse>): { readonly json: boolean } {
+  const ofArguments = Object.entries(command.arguments ?? {}).map(([key, flag], at) => {
     const given = words.slice(at, flag.isRepeatable ? words.length : at + 1);
-    values[key] = named(flag.valueName ?? key, () => flag.read(given));
-  }
-  for (const [key, flag] of Object.entries(command.flags))
-    values[key] = named(flagName(key), () => flag.read(flags.get(flagName(key)) ?? []));
-  return { json: flags.has('--json'), ...values };
+    return [key, named(flag.valueName ?? key, () => flag.read(given))];
+  });
+  const ofFlags = Object.entries(command.flags).map(([key, flag]) => {
+    return [key, named(flagName(key), () => flag.read(flags.get(flagName(key)) ?? []))];
+  });
+  return { json: flags.has('--json'), ...Object.fromEntries([...ofArguments, ...ofFlags]) };
 }
 
 async function notifierFor(name: string, context: Context): Promise<Context['notifier']> {
