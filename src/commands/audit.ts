@@ -62,10 +62,7 @@ export const receipts = command({
   },
   run({ json }, { config: { database }, stdout }) {
     const found = [...receiptsOf(database)];
-    if (json) {
-      for (const { receipt } of found) stdout.write(`${receipt}\n`);
-      return;
-    }
+    if (json) return void stdout.write(found.map(({ receipt }) => `${receipt}\n`).join(''));
     return found.map(({ leafIndex, receipt: text }) => {
       const receipt = receiptOrNull(text);
       if (receipt !== null) return { leafIndex, receipt };

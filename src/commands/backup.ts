@@ -156,18 +156,15 @@ async function listFolder(
   const copies = copiesOfBefore(database);
   const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
-  const unread = copies.map(({ canGoFrom, ...copy }) => {
-    const state = `can go from ${canGoFrom.slice(0, 10)}`;
-    return { ...copy, baseUrl: null, runId: null, ageMs: ageMs(copy.at, nowMs) ?? 0, state };
+  const ageText = (ms: number | null) => (ms === null ? 'in the future' : lengthText(ms));
+  const rows = backups.map(({ path, baseUrl, runId, bytes, state, ...backup }) => {
+    const whose = [baseUrl ?? '–', String(runId ?? '–'), ageText(backup.ageMs)];
+    return [path, ...whose, bytesText(bytes), state ?? ''];
   });
-  const rows = [...backups, ...unread].map(({ path, baseUrl, runId, ageMs, bytes, state }) => [
-    printable(path),
-    printable(baseUrl ?? '–'),
-    String(runId ?? '–'),
-    ageMs === null ? 'in the future' : lengthText(ageMs),
-    bytesText(bytes),
-    state ?? '',
-  ]);
+  for (const { path, at, bytes, canGoFrom } of copies) {
+    const state = `can go from ${canGoFrom.slice(0, 10)}`;
+    rows.push([path, '–', '–', ageText(ageMs(at, nowMs) ?? 0), bytesText(bytes), state]);
+  }
   const none = backups.length === 0 ? 'There is no backup here.\n' : '';
   const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
   const table = (width: number) => (rows.length === 0 ? '' : renderTable(head, rows, width));

@@ -3,7 +3,7 @@ import { resolveConfig } from '../config/resolve.ts';
 import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
-import { fieldsText, type SharedRunSummary, summaryText } from '../render/run-summary.ts';
+import { fieldsText, type SharedRunSummary, summaryText, totalsOf } from '../render/run-summary.ts';
 import { linesOf, wrap, wrapLines } from '../render/table.ts';
 import { makeSample, serveSample } from '../sample/sample.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
@@ -91,9 +91,8 @@ export const demo = command({
         };
         const summary = await runOnce(order, context);
         context.exitCode = isLast || signal.aborted ? exitCodeAfter(summary, signal) : exitCodes.done;
-        stdout.write(
-          paintVerdicts(isLast ? ending(summary, width, context) : lineOf(summary, width), stdout),
-        );
+        const text = isLast ? ending(summary, width, context) : lineOf(summary, width);
+        stdout.write(paintVerdicts(text, stdout));
       }
     } finally {
       server.close();
@@ -105,20 +104,16 @@ export const demo = command({
 const noteIndent = ' '.repeat(12);
 
 function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width: number): string {
-  const sum = (field: 'inserted' | 'updated' | 'removed') =>
-    resources.reduce((total, outcome) => total + outcome[field], 0);
+  const sums = totalsOf(resources);
   const notes = resources.flatMap(({ resource, completeness, reason, newFields }) => {
     if (completeness === 'unproven')
       return [`${resource} is unproven: ${reason}. Nothing was removed; the next run looks again.`];
     if (newFields.length === 0) return [];
     return [`${resource} has a new field: ${fieldsText(newFields)}. Its values are kept, too.`];
   });
-  const counts = `${sum('inserted')} new, ${sum('updated')} changed, ${sum('removed')} removed`;
-  const lines = [
-    `${startedAt.slice(0, 10)}  run ${runId} ${status}: ${counts}`,
-    ...notes.flatMap(note => wrap(`${noteIndent}${printable(note)}`, width, noteIndent)),
-  ];
-  return linesOf(lines);
+  const counts = `${sums.new} new, ${sums.changed} changed, ${sums.removed} removed`;
+  const wrapped = notes.flatMap(note => wrap(`${noteIndent}${printable(note)}`, width, noteIndent));
+  return linesOf([`${startedAt.slice(0, 10)}  run ${runId} ${status}: ${counts}`, ...wrapped]);
 }
 
 /** An earlier demo's files are made again; any other ones of these names are refused. */

@@ -37,18 +37,18 @@ export const doctor = command({
   async run({ json }, context) {
     const checks: Finding[] = [];
     const check: Check = async (name, part) => {
-      let end: Partial<Verdict>;
-      try {
-        const found = await part();
-        end = typeof found === 'string' ? { found } : found;
-      } catch (error) {
+      const end = await Promise.try(part).catch((error: unknown): Partial<Verdict> => {
         const { message, code, exitCode } = failureOf(error);
         if (code === 'internal') throw error;
         const isLeftAlone = error instanceof ServiceError && error.retryAfterUntil !== null;
         const todo = adviceOn(code, { hasAnswered: false, isLeftAlone });
-        end = { status: 'failed', found: message, todo, code, exitCode };
-      }
-      const { exitCode = exitCodes.done, found = '', ...rest } = end;
+        return { status: 'failed', found: message, todo, code, exitCode };
+      });
+      const {
+        exitCode = exitCodes.done,
+        found = '',
+        ...rest
+      } = typeof end === 'string' ? { found: end } : end;
       const usual = { check: name, status: 'ok', todo: null, code: null } as const;
       const finding = { ...usual, ...rest, found: context.secrets.redact(found) };
       checks.push(finding);
@@ -120,9 +120,8 @@ async function examine(context: Context, check: Check): Promise<void> {
       assertShareOf(database, share);
       tryLocks(dirname(shareTarget(share, 'DOCMIRROR_SHARE')));
     } catch (error) {
-      throw new DocmirrorError(failureOf(error).code, failureOf(error).message, {
-        exitCode: exitCodes.partial,
-      });
+      const { code, message } = failureOf(error);
+      throw new DocmirrorError(code, message, { exitCode: exitCodes.partial });
     }
     return `${share} can be made`;
   });
@@ -169,12 +168,8 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     const errors: DocmirrorError[] = [];
     for (const list of lists)
       try {
-        const first = await getFirstPage(
-          source,
-          list,
-          { wanted: pageSize ?? 'auto', served: null, nowMs: Date.now() },
-          signal,
-        );
+        const size = { wanted: pageSize ?? ('auto' as const), served: null, nowMs: Date.now() };
+        const first = await getFirstPage(source, list, size, signal);
         assertPagesMax({ list, pagesMax }, pagesStated(first));
         pages.set(list, first);
       } catch (error) {

@@ -37,10 +37,8 @@ export const erase = command({
   exitCodes:
     '0 done, 1 the record does not exist and never did, or another program reads the mirror, 4 the history is not what its receipts say, 11 a run is using the mirror.',
   async run({ resource, recordId }, { config: { database, actor, waitMs }, signal }) {
-    const erased = await whenFree(waitMs, signal, () =>
-      eraseRecord(database, { resource, recordId, actor, at: new Date().toISOString() }),
-    );
-    return { resource, recordId, ...erased };
+    const order = { resource, recordId, actor, at: new Date().toISOString() };
+    return { resource, recordId, ...(await whenFree(waitMs, signal, () => eraseRecord(database, order))) };
   },
   output: (erased): OutputOf['erase'] => erased,
   text({ resource, recordId, versions, rejectedRecords, isListed, receipt }, width) {

@@ -60,23 +60,25 @@ export const exportMirror = command({
       let erased = 0;
       for (const resource of resources) {
         erased += erasedSince(sqlite, runId, resource);
-        const note = noteOn(resource, runId, runs);
-        if (note !== null) say(note);
+        const { status, writtenByRunId: by } = runs.list(runId, resource);
+        if (resource === 'connections' || status === 'completed') continue;
+        const how = by === null ? 'nothing was mirrored until then' : `it is given as run ${by} left it`;
+        say(`${resource}: run ${runId} did not complete it (${status ?? 'not read'}); ${how}.`);
       }
       if (erased > 0)
         say(`Left out: ${counted(erased, 'record')} as of then, because the text was erased since.`);
     }
     const state = new MirrorState(sqlite, runId);
     const write = format === 'ndjson' ? null : await tableWriter(format);
-    const written: { readonly file: AtomicFile; readonly rows: Tally }[] = [];
     if (existsSync(out) && statSync(out).isFile())
       throw new UsageError(`--out: ${printable(out)} is a file. Name a folder.`);
     makeFolders(out);
     using files = new DisposableStack();
-    for (const resource of resources) {
-      const rows = new Tally();
+    const written = resources.map(resource => {
       const file = files.use(new AtomicFile(join(out, `${tableOf(resource)}.${format}`)));
-      written.push({ file, rows });
+      return { resource, file, rows: new Tally() };
+    });
+    for (const { resource, file, rows } of written) {
       const whole = stateTable(state, resource, names);
       const table = format === 'xlsx' ? withFurtherColumns(whole, furtherNames(sqlite, [resource])) : whole;
       await fill(
@@ -92,13 +94,3 @@ export const exportMirror = command({
     return renderTable(['File', 'Rows', 'Size'], cells, widthOf(stdout));
   },
 });
-
-function noteOn(resource: string, runId: number, runs: EndedRuns): string | null {
-  const { status, writtenByRunId } = runs.list(runId, resource);
-  if (resource === 'connections' || status === 'completed') return null;
-  const how =
-    writtenByRunId === null
-      ? 'nothing was mirrored until then'
-      : `it is given as run ${writtenByRunId} left it`;
-  return `${resource}: run ${runId} did not complete it (${status ?? 'not read'}); ${how}.`;
-}

@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
+import { type Logger as PinoLogger, pino } from 'pino';
 import type { Config } from '../config/resolve.ts';
 import { printableJson } from '../printable.ts';
 import { logLineForPeople } from '../render/log-line.ts';
@@ -52,16 +52,12 @@ export function createLogger(
     timestamp: pino.stdTimeFunctions.isoTime,
     hooks: { streamWrite },
   };
-  const logger = pino(options, destinationOf(stderr));
+  // When the disk is full, the writer of a file of the process goes on: the lines follow when there is room.
+  const { fd } = stderr;
+  const file = fd === undefined ? null : pino.destination({ dest: fd, sync: true, maxLength: unwrittenMax });
+  file?.on('error', () => undefined);
+  const logger = pino(options, file ?? stderr);
   return Object.assign(logger, { current, logsEnds: !stderr.isTTY || logger.isLevelEnabled('info') });
-}
-
-/** The stream itself. If it is a file of the process, a writer that goes on when the disk is full: the lines follow when there is room. */
-function destinationOf(stderr: Output): DestinationStream {
-  if (stderr.fd === undefined) return stderr;
-  const destination = pino.destination({ dest: stderr.fd, sync: true, maxLength: unwrittenMax });
-  destination.on('error', () => undefined);
-  return destination;
 }
 
 /** The fields of a log line about an error: its code and message. A fault of docmirror itself has its stack, too. */

@@ -28,42 +28,27 @@ export const query = command({
   exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, context) {
     const { config, stdout } = context;
-    const statement = { sql: sqlOf(given.sql, given.file), params: paramsOf(given.param) };
-    using query = new Query(config.database, statement);
+    const { file } = given;
+    if ((given.sql === null) === (file === null))
+      throw new UsageError(
+        'Give one statement, as in: docmirror query "SELECT * FROM sync_status", or its file with --file.',
+      );
+    const sql = given.sql ?? readSmallFile('--file: ', file ?? '').replace(/^\ufeff/, '');
+    const params = given.param.map(text => {
+      const [, name, value] = /^[:@$]?(\w+)=(.*)$/s.exec(text) ?? [];
+      if (name !== undefined) return [name, value];
+      throw new UsageError(`--param: expected NAME=VALUE, got ${JSON.stringify(text)}`);
+    });
+    using query = new Query(config.database, { sql, params: Object.fromEntries(params) });
     const names = query.columns.map(({ name }) => name);
-    assertFits(names, format);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined && format !== 'table' && format !== 'csv')
+      throw new UsageError(
+        `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
+      );
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());
     await deliver(await queryPieces(query.columns, rows, format, width), tally, { format, out }, context);
   },
 });
-
-function sqlOf(argument: string | null, file: string | null): string {
-  if (argument !== null && file === null) return argument;
-  if (argument === null && file !== null) return readSmallFile('--file: ', file).replace(/^\ufeff/, '');
-  throw new UsageError(
-    'Give one statement, as in: docmirror query "SELECT * FROM sync_status", or its file with --file.',
-  );
-}
-
-function paramsOf(given: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    given.map(text => {
-      const [, name, value] = /^[:@$]?(\w+)=(.*)$/s.exec(text) ?? [];
-      if (name === undefined || value === undefined)
-        throw new UsageError(`--param: expected NAME=VALUE, got ${JSON.stringify(text)}`);
-      return [name, value];
-    }),
-  );
-}
-
-/** Refuses two columns of one name if the format can't keep them apart. */
-function assertFits(columns: readonly string[], format: string): void {
-  if (format === 'table' || format === 'csv') return;
-  const twice = columns.find((name, at) => columns.indexOf(name) !== at);
-  if (twice === undefined) return;
-  throw new UsageError(
-    `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
-  );
-}

@@ -62,7 +62,13 @@ export const show = command({
     return readMirror(config.database, sqlite => find(sqlite, resource, id));
   },
   output: showOutputOf,
-  text: textOf,
+  text(found, width) {
+    const { stories, wanted, alsoReferenceOf } = found;
+    const [story] = stories;
+    if (story === undefined || stories.length > 1) return matchesText(found, width);
+    if (alsoReferenceOf.length === 0) return storyText(story);
+    return `${storyText(story)}\n${printable(wanted)} is also the sourceDocumentReference of the exports with these ids: ${alsoReferenceOf.join(', ')}.\n`;
+  },
 });
 
 /** The record with that id or, if there is none, the exports with that reference. 007 is no id, but can be a reference. */
@@ -87,12 +93,4 @@ function find(sqlite: Sqlite, resource: string, wanted: string): FoundRecords {
     );
   const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsMax) ?? []);
   return { resource, wanted, matchedBy: 'reference', matchCount: matches.count, stories, alsoReferenceOf };
-}
-
-function textOf(found: FoundRecords, width: number): string {
-  const [story] = found.stories;
-  if (story === undefined || found.stories.length > 1) return matchesText(found, width);
-  const { wanted, alsoReferenceOf } = found;
-  if (alsoReferenceOf.length === 0) return storyText(story);
-  return `${storyText(story)}\n${printable(wanted)} is also the sourceDocumentReference of the exports with these ids: ${alsoReferenceOf.join(', ')}.\n`;
 }

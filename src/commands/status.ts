@@ -7,7 +7,6 @@ import {
   isFault,
   type MirrorStatus,
   mirrorStatusOf,
-  type NextRun,
   nextRun,
   overviewText,
   statusText,
@@ -88,7 +87,9 @@ export const status = command({
     if (isMany) return { output: { mirrors: sorted }, text: width => overviewText(sorted, width) };
     const [row] = rows as [MirrorStatus];
     const { state, why, run, resources } = row;
-    const watch = readWatchNote(database);
+    // The note of the watch that keeps this mirror.
+    const note = readBeside(nextRun, `${database}.watch`);
+    const watch = Number.isNaN(Date.parse(note?.nextRunAt ?? '')) ? null : note;
     return {
       output: { state, why, run, resources, nextRunAt: watch?.nextRunAt ?? null },
       text: width => statusText(row, nowMs, width, watch),
@@ -115,29 +116,21 @@ function stateOf(database: string, nowMs: number, maxAgeMs: number | null): Mirr
   return mirrorStatusOf(database, reader.status(), reader.runs(1)[0] ?? null, nowMs, maxAgeMs);
 }
 
-function readWatchNote(database: string): NextRun | null {
-  const note = readBeside(nextRun, `${database}.watch`);
-  return Number.isNaN(Date.parse(note?.nextRunAt ?? '')) ? null : note;
-}
-
 /** `docmirror` alone: the state of the mirror or, if there is none yet, what to set and to do. */
 export const defaultCommand = command({
   flags: {},
   settings: ['database'],
   examples: {},
   run(_given, { stdout, config: { database } }) {
-    if (!existsSync(database)) return howToBegin(database);
+    if (!existsSync(database))
+      return `There is no mirror here yet: ${printable(database)} does not exist.
+A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
+"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.
+With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
+`;
     const nowMs = Date.now();
     const row = stateOf(database, nowMs, null);
     const head = printable(`${database} mirrors ${row.baseUrl ?? 'nothing yet'}`);
     return `${head}\n${statusText(row, nowMs, widthOf(stdout))}`;
   },
 });
-
-function howToBegin(database: string): string {
-  return `There is no mirror here yet: ${printable(database)} does not exist.
-A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
-"docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.
-With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
-`;
-}

@@ -1,7 +1,7 @@
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
-import { type RejectionCount, readRejected } from '../store/read/runs/rejected.ts';
+import { readRejected } from '../store/read/runs/rejected.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
 import { changesWidth, summaryWidth } from './io.ts';
@@ -56,7 +56,9 @@ export const sync = command({
     };
     const summary = await runOnce(order, context);
     context.exitCode = exitCodeAfter(summary, context.signal);
-    const rejections = given.dryRun ? [] : rejectionsIn(config.database, summary);
+    const hasRejected = !given.dryRun && summary.resources.some(({ rejected }) => rejected > 0);
+    const reasons = hasRejected ? readRejected(config.database, 0).counts : [];
+    const rejections = reasons.filter(({ isCurrent }) => isCurrent);
     return { summary, first: firstLineAfter(summary, context), rejections, planned, plannedCount };
   },
   output: ({ summary }): SharedRunSummary => summary,
@@ -65,8 +67,3 @@ export const sync = command({
     return `${plan}${summaryText(summary, summaryWidth(width), rejections, first)}`;
   },
 });
-
-function rejectionsIn(database: string, { resources }: SharedRunSummary): RejectionCount[] {
-  if (resources.every(({ rejected }) => rejected === 0)) return [];
-  return readRejected(database, 0).counts.filter(({ isCurrent }) => isCurrent);
-}

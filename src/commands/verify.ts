@@ -106,12 +106,9 @@ function notesOn({
   rejected,
 }: RunSummary['resources'][number]): string[] {
   if (error !== null) return [`${resource} could not be compared: ${error.message}`];
-  const notes: string[] = [];
-  if (completeness !== 'proven')
-    notes.push(`${resource}: the readings proved nothing, so differences might come from that: ${reason}`);
-  if (rejected > 0)
-    notes.push(`${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`);
-  return notes;
+  const unproven = `${resource}: the readings proved nothing, so differences might come from that: ${reason}`;
+  const unread = `${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`;
+  return [...(completeness === 'proven' ? [] : [unproven]), ...(rejected > 0 ? [unread] : [])];
 }
 
 const kinds = { insert: 'missing', update: 'different', removal: 'extra' } as const;
