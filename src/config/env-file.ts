@@ -41,10 +41,13 @@ export function withEnvFile(path: string, environment: Environment) {
         'has a quote that is not closed at its end. A value is on one line, and has no quote of its own kind. Name a longer text by a setting that ends with _FILE.',
       );
   });
+  // A relative path goes by the folder of the file that names it.
   const folder = isPipe ? '.' : dirname(path);
+  const isInFolder = (name: string, value: string) =>
+    fileVariables.includes(name) && !/^:memory:$|^file:/.test(value) && folder !== '.' && !isAbsolute(value);
   const set = Object.entries(parseEnv(text))
-    .map(([name, value = '']) => [name, inFolder(folder, name, value)] as const)
-    .filter(([, value]) => value.trim() !== '');
+    .filter(([, value = '']) => value.trim() !== '')
+    .map(([name, value = '']) => [name, isInFolder(name, value) ? `${folder}/${value}` : value] as const);
   const groups = new Set(set.map(([name]) => groupOf(name)));
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
   return {
@@ -57,9 +60,3 @@ const fileVariables: readonly string[] = [
   ...Object.values(settings).flatMap(({ variable, kind }) => (kind === 'path' ? [variable] : [])),
   'NODE_EXTRA_CA_CERTS',
 ];
-
-/** A relative path, as seen from the folder of the file that names it. Anything that is no path stays as it is. */
-function inFolder(folder: string, name: string, value: string): string {
-  const isPath = fileVariables.includes(name) && !/^\s*$|^:memory:$|^file:/.test(value);
-  return isPath && folder !== '.' && !isAbsolute(value) ? `${folder}/${value}` : value;
-}
