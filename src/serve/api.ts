@@ -58,11 +58,9 @@ export function addApi(app: FastifyInstance, database: string): void {
   const get = answersFrom(app, database, 'application/json; charset=utf-8');
   for (const browsable of browsables)
     get(`/v2/${browsable.resource}`, listQuery(browsable, 'pageNo', 'pageSize'), (sqlite, { query }) =>
-      printableJson(listBody(sqlite, browsable, query)),
+      listBody(sqlite, browsable, query),
     );
-  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), (sqlite, request) =>
-    printableJson(changesBody(sqlite, request)),
-  );
+  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), changesBody);
 }
 
 function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query): string {
@@ -72,7 +70,9 @@ function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query)
   const request = { resource, filter, order, offset: (pageNo - 1) * pageSize, limit: pageSize };
   const { items, count } = findRecords(sqlite, request);
   const pagination = { pageCount: Math.ceil(count / pageSize), pageNo, pageSize, totalRecordCount: count };
-  return `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`;
+  return printableJson(
+    `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`,
+  );
 }
 
 function changesBody(sqlite: Sqlite, { query }: Request): string {
@@ -89,7 +89,7 @@ function changesBody(sqlite: Sqlite, { query }: Request): string {
   // The cursor of a filter, or of the other order, contains that, and fits no other one.
   const kind = filter === undefined && !isDescending ? '' : kindOf(query);
   const text = Buffer.from(kind + positionText(sqlite, next)).toString('base64url');
-  return `{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`;
+  return printableJson(`{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`);
 }
 
 function positionIn(cursor: string, query: Query): Position {

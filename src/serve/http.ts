@@ -19,7 +19,7 @@ const upgradeS = 60;
 /** A request that is refused; its message is for the client. */
 export class HttpError extends Error {
   readonly statusCode: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers;
 
   constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
@@ -67,6 +67,7 @@ export interface TokenOptions {
 export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
   let expected = token;
   // Digests are compared in constant time, so timing shows neither the token's length nor its start.
+  const digest = (text: string) => hash('sha256', text, 'buffer');
   const isExpected = (given: string) => timingSafeEqual(digest(given), digest(expected));
   return (isForBrowsers: boolean) => async (request: FastifyRequest) => {
     const { authorization = '' } = request.headers;
@@ -83,10 +84,6 @@ export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
       'www-authenticate': isForBrowsers ? 'Basic realm="docmirror", charset="UTF-8"' : 'Bearer',
     });
   };
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }
 
 function passwordIn(authorization: string): string | undefined {

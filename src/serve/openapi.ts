@@ -7,11 +7,11 @@ import { version } from '../version.ts';
 import { changesQuery, listQuery } from './query.ts';
 
 const { exact, list, object, orNull } = shape;
-const listHealth = { ...freshness, ageSeconds: orNull(shape.number('null also if it is in the future')) };
+const ageSeconds = orNull(shape.number('null also if it is in the future'));
 const health = object({
   status: shape.oneOf(['ok', 'stale', 'unreadable'], 'the worst that applies'),
   message: shape.optional(shape.text('why it is unreadable, if somebody has to upgrade it')),
-  lists: shape.optional(list(object(listHealth))),
+  lists: shape.optional(list(object({ ...freshness, ageSeconds }))),
 });
 /** The answer of `/healthz`. */
 export type HealthAnswer = shape.ValueOf<typeof health>;
@@ -44,14 +44,10 @@ const refusals = {
   503: refusal('The mirror has to be upgraded.'),
 };
 
-const operation = (operationId: string, summary: string, responses: object, more = {}) => ({
-  get: {
-    operationId,
-    summary,
-    responses: { ...responses, 500: refusal('The server failed; its log says why.') },
-    ...more,
-  },
-});
+const operation = (operationId: string, summary: string, given: object, more = {}) => {
+  const responses = { ...given, 500: refusal('The server failed; its log says why.') };
+  return { get: { operationId, summary, responses, ...more } };
+};
 
 /** The OpenAPI document of what a server has for programs. The same schemas check the service's answers. */
 export function openApiDocument(): object {
@@ -97,18 +93,11 @@ export function openApiDocument(): object {
 function listOperation(browsable: Browsable): object {
   const { resource, title } = browsable;
   const page = object({ items: list(itemOf(browsable)), pagination: exact(pagination) });
-  return operation(
-    `list-${resource}`,
-    `A page of the list: ${title.toLowerCase()}.`,
-    {
-      200: {
-        headers,
-        ...content('The page; past the end, one without items.', { ...page, additionalProperties: false }),
-      },
-      ...refusals,
-    },
-    withToken(listQuery(browsable, 'pageNo', 'pageSize')),
-  );
+  const schema = { ...page, additionalProperties: false };
+  const found = { headers, ...content('The page; past the end, one without items.', schema) };
+  const about = `A page of the list: ${title.toLowerCase()}.`;
+  const parameters = withToken(listQuery(browsable, 'pageNo', 'pageSize'));
+  return operation(`list-${resource}`, about, { 200: found, ...refusals }, parameters);
 }
 
 /** Every JSON reader represents it exactly. */
@@ -131,11 +120,7 @@ function itemOf({ fields, idName }: Browsable): shape.Shape {
 
 function withToken({ properties }: ReturnType<typeof listQuery>): object {
   const inQuery = Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', schema }));
-  const known = {
-    name: 'If-None-Match',
-    in: 'header',
-    description: 'The ETag of an earlier answer.',
-    schema: { type: 'string' },
-  };
+  const [description, schema] = ['The ETag of an earlier answer.', { type: 'string' }];
+  const known = { name: 'If-None-Match', in: 'header', description, schema };
   return { security: [{ token: [] }], parameters: [...inQuery, known] };
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { lists } from '../contract/lists.ts';
+import { attempt } from '../errors.ts';
 import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
@@ -76,7 +77,9 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
       page(addressOf(request).pathname.slice(1), parts(sqlite, request)),
     );
   const reports = untilChanged((_sqlite, { days, timezone }: Pick<Query, 'days' | 'timezone'>) => {
-    const zone = zoneOf(timezone);
+    const zone = attempt(() => new Zone(timezone));
+    if (zone === null)
+      throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
     const period = reportPeriod(zone, Date.now() - days * dayMs, Date.now(), true);
     const parts = reportParts(readReport(database, period), zone, maxAgeMs, null);
     return { ...parts, main: html`<section>${periodForm(days, timezone)}</section>${parts.main}` };
@@ -87,7 +90,12 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     return runsParts(reader.runs(runsMax));
   });
   for (const path of ['/records/:resource/:id', '/connections/:id']) get(path, querySchema([]), recordBody);
-  get('/search', querySchema(['q', 'page']), searchBody);
+  get('/search', querySchema(['q', 'page']), (sqlite, request) => {
+    const { q = '', page: pageNo } = request.query;
+    const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
+    const hits = searchRecords(sqlite, q, place);
+    return searchParts(asked(request, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
+  });
   const choices = untilChanged(filterChoices);
   get('/changes', changesQuery('page'), (sqlite, request) =>
     changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), request),
@@ -121,14 +129,6 @@ function untilChanged<Argument extends object, Made>(make: (sqlite: Sqlite, argu
     made.set(key, found);
     return found;
   };
-}
-
-function zoneOf(timezone: string): Zone {
-  try {
-    return new Zone(timezone);
-  } catch {
-    throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
-  }
 }
 
 /** The address of a request; only its path and its query are the client's. */
@@ -167,13 +167,6 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
 
 function asked(request: Request, choices: Choices, hasNext: boolean) {
   return { query: Object.fromEntries(addressOf(request).searchParams), choices, hasNext };
-}
-
-function searchBody(sqlite: Sqlite, request: Request): PageParts {
-  const { query } = request;
-  const place = { offset: (query.page - 1) * itemsOnPage, limit: itemsOnPage + 1 };
-  const hits = searchRecords(sqlite, query.q ?? '', place);
-  return searchParts(asked(request, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
 }
 
 function askedList(browsable: Browsable, query: Query) {
@@ -217,9 +210,8 @@ function changesBody(sqlite: Sqlite, choices: Choices, request: Request): PagePa
   return changesParts(asked(request, choices, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 
-const secretColumns = lists.flatMap(({ fields }) =>
-  fields.flatMap(field => (field.isSecret ? [field.column] : [])),
-);
+const fieldsOfLists = lists.flatMap(({ fields }) => fields);
+const secretColumns = fieldsOfLists.filter(({ isSecret }) => isSecret).map(({ column }) => column);
 
 /** A file for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
 function csvOf({ columns, rows }: Table): Iterable<string> {
@@ -227,9 +219,6 @@ function csvOf({ columns, rows }: Table): Iterable<string> {
   const kept = <T>(values: readonly T[]) => values.filter((_, at) => fields[at] !== 'extra');
   const shown = (value: CellValue, at: number) =>
     secretColumns.includes(fields[at] ?? '') && value !== null ? shownEndpoint(String(value)) : value;
-  return csvPieces(
-    kept(columns),
-    Iterator.from(rows).map(row => kept(row.map(shown))),
-    true,
-  );
+  const keptRows = Iterator.from(rows).map(row => kept(row.map(shown)));
+  return csvPieces(kept(columns), keptRows, true);
 }

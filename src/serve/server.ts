@@ -39,13 +39,11 @@ export interface RunningServer {
 /** Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. */
 export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
   let refused = 0;
-  const check = tokenCheck({
-    ...options,
-    onRefused(request) {
-      refused++;
-      options.onRefused?.(request);
-    },
-  });
+  const onRefused: TokenOptions['onRefused'] = request => {
+    refused++;
+    options.onRefused?.(request);
+  };
+  const check = tokenCheck({ ...options, onRefused });
   const help = 'Requests that gave a wrong token, since the server started.';
   const refusedTokens: Family = ['docmirror_serve_refused_tokens_total', help, () => [[refused]]];
   const app = monitorApp({ ...options, metrics: [refusedTokens] });
@@ -130,10 +128,8 @@ function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
   try {
     found = isThere ? readFreshness(database) : neverCompleted;
   } catch (error) {
-    return {
-      status: 'unreadable',
-      ...(error instanceof OtherShapeError && { message: error.withoutPath }),
-    };
+    const why = error instanceof OtherShapeError && { message: error.withoutPath };
+    return { status: 'unreadable', ...why };
   }
   const lists = found.map(list => {
     const age = ageMs(list.readSince, nowMs);
