@@ -27,16 +27,13 @@ export function* csvPieces(
   yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
   const cellOf = (value: CellValue, at: number) => {
     const cell = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
-    return forSpreadsheet && typeof cell === 'string' ? harmless(cell, isTime[at] === true) : cell;
+    if (!forSpreadsheet || typeof cell !== 'string') return cell;
+    // Every spreadsheet reads this form, in any language.
+    const ms = isTime[at] ? instantMs(cell) : null;
+    if (ms !== null) return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+    return formula.test(cell) ? `'${cell}` : cell;
   };
   for (const some of inBatches(rows, rowsPerCall)) yield csv(some.map(row => row.map(cellOf)));
-}
-
-/** A text that a spreadsheet shows as it is; a time is one that every spreadsheet reads, in any language. */
-function harmless(text: string, isTime: boolean): string {
-  const ms = isTime ? instantMs(text) : null;
-  if (ms !== null) return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-  return formula.test(text) ? `'${text}` : text;
 }
 
 /** Rows in batches, so that work which costs the same for many rows is done once for them. */

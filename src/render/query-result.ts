@@ -83,8 +83,7 @@ function typedColumns(columns: readonly string[], rows: Iterable<Row>): Column[]
   return columns.map((name, at) => {
     const types = seen[at] ?? new Set();
     const isReal = types.has('number');
-    if (types.has('string') || types.size === 0 || (isReal && types.has('inexact')))
-      return { name, kind: 'text' };
-    return { name, kind: isReal ? 'real' : 'integer' };
+    const isText = types.has('string') || types.size === 0 || (isReal && types.has('inexact'));
+    return { name, kind: isText ? 'text' : isReal ? 'real' : 'integer' };
   });
 }
