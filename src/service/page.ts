@@ -106,7 +106,12 @@ export function readPage(
     } catch (error) {
       if (error instanceof RangeError) throw problem('nested too deep');
       if (!(error instanceof SyntaxError)) throw error;
-      throw problem(text.trim() === '' ? 'empty' : `not complete JSON, but ${kindOf(text)}`);
+      if (text.trim() === '') throw problem('empty');
+      // It quotes nothing: a part of a secret would be a leak, and redaction can't recognise a part.
+      const other = /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
+      const isJson = /^\s*[[{]/.test(text);
+      const what = isJson ? `cut short or broken (${text.length} characters came)` : other;
+      throw problem(`not complete JSON, but ${what}`);
     }
   }
 }
@@ -120,9 +125,3 @@ const headBytesMax = 4 * 1024;
 const tailTriesMax = 16;
 
 const itemsName = /"items"\s*:\s*\[/;
-
-/** The kind of a body that is not JSON. It quotes nothing: a part of a secret would be a leak, and redaction can't recognise a part. */
-function kindOf(text: string): string {
-  if (/^\s*[[{]/.test(text)) return `cut short or broken (${text.length} characters came)`;
-  return /^\s*</.test(text) ? 'HTML or XML' : 'some other text';
-}
