@@ -44,8 +44,10 @@ export class ClickHouse {
 
   constructor(options: ClickHouseOptions) {
     this.options = options;
-    const { origin, pathname } = new URL(options.url);
-    const agent = agentFor(options);
+    const { proxy, timeoutMs } = options;
+    const { origin, pathname, protocol } = new URL(options.url);
+    const proxyEnv = proxy && { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
+    const AgentOf = protocol === 'https:' ? TlsAgent : Agent;
     this.#client = createClient({
       url: origin,
       // In `url`, the client would take the path for the name of a database.
@@ -53,12 +55,12 @@ export class ClickHouse {
       username: options.user,
       password: options.password,
       database: options.database,
-      request_timeout: options.timeoutMs,
+      request_timeout: timeoutMs,
       application: 'docmirror',
       clickhouse_settings: safeSettings,
       // The fault already reports what the client would log to standard error.
       log: { level: ClickHouseLogLevel.OFF },
-      ...(agent && { http_agent: agent }),
+      ...(proxyEnv && { http_agent: new AgentOf({ keepAlive: true, timeout: timeoutMs, proxyEnv }) }),
     });
   }
 
@@ -119,13 +121,6 @@ export class ClickHouse {
       onFailedAttempt: ({ error }) => onWait?.(error.message),
     });
   }
-}
-
-function agentFor({ url, proxy, timeoutMs }: ClickHouseOptions): Agent | undefined {
-  if (proxy === null) return undefined;
-  const proxyEnv = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url };
-  const options = { keepAlive: true, timeout: timeoutMs, proxyEnv };
-  return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
 }
 
 // The numbers are ClickHouse's own error codes.

@@ -73,7 +73,7 @@ type Row = readonly unknown[];
 
 /** The rows that runs wrote and removed in a list, in the order of the runs: an older version must not arrive last. */
 function* rowsOf(tenant: string, resource: string, runs: readonly EndedRun[], source: PublishSource) {
-  for (const { runId } of runs) {
+  for (const { runId } of runs)
     for (const row of source.rows(resource, runId)) {
       const { id, values, firstSeenRunId, changedRunId, extra, content, isRemoved } = row;
       const provenance = [firstSeenRunId, changedRunId, extra, BigInt(`0x${content}`).toString()];
@@ -81,16 +81,13 @@ function* rowsOf(tenant: string, resource: string, runs: readonly EndedRun[], so
       const version = runId * 2 + (isRemoved ? 0 : 1);
       yield [tenant, id, ...values, ...provenance, version, isRemoved ? 1 : 0];
     }
-  }
 }
 
 function* changesOf(tenant: string, runs: readonly EndedRun[], source: PublishSource): Generator<Row> {
-  for (const { runId } of runs) {
-    for (const { changedAt, resource, recordId, operation, record } of source.changes(runId)) {
-      // An erased record is null in JSON.
+  for (const { runId } of runs)
+    // An erased record is null in JSON.
+    for (const { changedAt, resource, recordId, operation, record } of source.changes(runId))
       yield [tenant, runId, changedAt, resource, recordId, operation, record ?? 'null'];
-    }
-  }
 }
 
 /** Rows of one insert. Larger batches were slower: 20,000 rows take 0.2 s there, and as long to be read here. */
