@@ -57,7 +57,8 @@ export function readReport(path: string, period: ReportPeriod) {
       fromMs: spanBefore.fromMs,
       toMs: knownMs === span.toMs ? spanBefore.toMs : Math.min(spanBefore.toMs, comparedMs),
     };
-    const rankingOf = (column: string, label: string) => readRanking(sqlite, column, label, span, compared);
+    const rankingOf = (column: string, label = connectionName(column)) =>
+      readRanking(sqlite, column, label, span, compared);
     return {
       baseUrl: recent[0]?.baseUrl ?? null,
       lists: statuses.map(list => ({ ...list, rejections: rejectionsOf(sqlite, list) })),
@@ -75,8 +76,8 @@ export function readReport(path: string, period: ReportPeriod) {
       // A mirror that is behind makes nothing quiet, however short the period is.
       quiet: readQuiet(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
-        destination: rankingOf('destination_connection_id', connectionName('destination_connection_id')),
-        source: rankingOf('source_connection_id', connectionName('source_connection_id')),
+        destination: rankingOf('destination_connection_id'),
+        source: rankingOf('source_connection_id'),
         kind: rankingOf('source_document_kind', "coalesce(source_document_kind, 'no kind')"),
       },
       newKinds: readNewKinds(sqlite, span),

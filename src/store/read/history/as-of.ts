@@ -61,7 +61,10 @@ export function* versionsOf(
       arrays: values.slice(scalars.length).map(json => JSON.parse(String(json)) ?? []),
       extra,
     };
-    const said = versionId === null || record === null ? own : restored(resource, versionId, record);
+    // An ended version is parsed like a record of the service, so that it gets the columns that it was written from.
+    const isOwn = versionId === null || record === null;
+    const said = isOwn ? own : tryToRead(() => recordOfJson(resource, record));
+    if (said === null) throw notARecord(versionId);
     yield { id, firstSeenRunId, changedRunId, content, values: said };
   }
 }
@@ -106,13 +109,6 @@ export class MirrorState {
 
 function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Connection {
   return { id, name: name as string | null, extra };
-}
-
-/** An ended version, parsed like a record of the service, so that it gets the columns that it was written from. */
-function restored(resource: string, versionId: number, record: string): RecordValues {
-  const found = tryToRead(() => recordOfJson(resource, record));
-  if (found !== null) return found;
-  throw notARecord(versionId);
 }
 
 /** The error if an ended version has another text than a record. */

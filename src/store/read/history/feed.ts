@@ -47,7 +47,8 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
       const { changes, last, isComplete } = take({ sinceRunId: deliveredRunId, after: lastTaken }, limit);
       if (isComplete || last === null)
         return { changes, isComplete, next: positionAt(sqlite, newest, begun) };
-      const whole = Math.max(deliveredRunId, runBefore(sqlite, last.runId));
+      const before = 'SELECT max(id) FROM sync_runs WHERE id < ?';
+      const whole = Math.max(deliveredRunId, firstValue<number>(sqlite, before, last.runId) ?? 0);
       return { changes, isComplete, next: positionAt(sqlite, whole, begun, last) };
     },
 
@@ -73,8 +74,4 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
       };
     },
   };
-}
-
-function runBefore(sqlite: Sqlite, runId: number): number {
-  return firstValue<number>(sqlite, 'SELECT max(id) FROM sync_runs WHERE id < ?', runId) ?? 0;
 }

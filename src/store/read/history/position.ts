@@ -43,7 +43,7 @@ const written = shape.object({ ...position.properties, leafIndex: shape.orNull(c
 /** A position as the text of a file, or of a cursor in an address. */
 export function positionText(sqlite: Sqlite, position: Position): string {
   const { mirrorId, runId, leafHash, ...rest } = position;
-  const { leafIndex } = leafOf(sqlite, runId);
+  const leafIndex = firstValue(sqlite, 'SELECT leaf_index FROM sync_receipts WHERE run_id = ?', runId);
   return `${JSON.stringify({ mirrorId, runId, leafHash, leafIndex, ...rest })}\n`;
 }
 
@@ -91,12 +91,12 @@ export function positionAt(
   return {
     mirrorId: new ReceiptLog(sqlite).mirrorId(),
     runId,
-    leafHash: leafOf(sqlite, runId).leafHash,
-    after: after && { ...keyOf(after), leafHash: leafOf(sqlite, after.runId).leafHash },
+    leafHash: leafHashOf(sqlite, runId),
+    after: after && { ...keyOf(after), leafHash: leafHashOf(sqlite, after.runId) },
     ...more,
     earlier: distances.flatMap(distance => {
-      const { leafHash } = leafOf(sqlite, runId - distance);
-      return leafHash === null ? [] : [[runId - distance, leafHash.slice(0, hashLength)] as const];
+      const start = leafHashOf(sqlite, runId - distance)?.slice(0, hashLength);
+      return start === undefined ? [] : [[runId - distance, start] as const];
     }),
   };
 }
@@ -111,7 +111,8 @@ export function lossOf(sqlite: Sqlite, position: Position): Loss | null {
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
   // Rows that a rebuild had dropped before the reader began are there again if it never was.
-  const hasBegun = begunAfter === null || hasReceipt(sqlite, begunAfter);
+  const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
+  const hasBegun = begunAfter === null || firstRow(sqlite, found, begunAfter) !== undefined;
   const sharedRunId = hasBegun ? sharedRun(sqlite, position) : 0;
   // What was pruned or dropped before the reader began does not concern it.
   const isGapKnown = begunAfter !== null && begunAfter === newestGap(sqlite);
@@ -154,15 +155,14 @@ function restored(sharedRunId: number): Loss {
 
 /** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
 function isOwn(sqlite: Sqlite, { runId, leafHash }: { runId: number; leafHash?: string | null }): boolean {
-  if (runId === 0) return true;
-  if (!new EndedRuns(sqlite).has(runId)) return false;
-  return leafHash === undefined || leafOf(sqlite, runId).leafHash === leafHash;
+  const isSame = () => leafHash === undefined || leafHashOf(sqlite, runId) === leafHash;
+  return runId === 0 || (new EndedRuns(sqlite).has(runId) && isSame());
 }
 
 /** The newest run of which a position knows, and that is this mirror's. A run without a receipt is vouched for by the one before it. */
 function sharedRun(sqlite: Sqlite, position: Position): number {
   const { runId, leafHash, earlier = [] } = position;
-  const known = earlier.find(([id, start]) => leafOf(sqlite, id).leafHash?.startsWith(start))?.[0] ?? 0;
+  const known = earlier.find(([id, start]) => leafHashOf(sqlite, id)?.startsWith(start))?.[0] ?? 0;
   const isKnown = leafHash !== null || known === (earlier[0]?.[0] ?? 0);
   return isKnown && isOwn(sqlite, position) ? runId : known;
 }
@@ -194,13 +194,6 @@ export function newestGap(sqlite: Sqlite): string | null {
   return firstValue(sqlite, both);
 }
 
-function leafOf(sqlite: Sqlite, runId: number): { leafHash: string | null; leafIndex: number | null } {
-  const ofRun = 'SELECT leaf_hash AS leafHash, leaf_index AS leafIndex FROM sync_receipts WHERE run_id = ?';
-  const none = { leafHash: null, leafIndex: null };
-  return sqlite.prepare<[number], { leafHash: string; leafIndex: number }>(ofRun).get(runId) ?? none;
-}
-
-function hasReceipt(sqlite: Sqlite, leafHash: string): boolean {
-  const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
-  return firstRow(sqlite, found, leafHash) !== undefined;
+function leafHashOf(sqlite: Sqlite, runId: number): string | null {
+  return firstValue(sqlite, 'SELECT leaf_hash FROM sync_receipts WHERE run_id = ?', runId);
 }

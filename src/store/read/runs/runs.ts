@@ -12,7 +12,6 @@ import {
   modes,
   type RecordedList,
   type RecordedRun,
-  type RunError,
   recordedRun,
   runStatuses,
 } from '../../tables/run.ts';
@@ -52,7 +51,7 @@ export class RunReader implements Disposable {
         runId,
         ...run,
         status: this.#statusOf(runId, run.status),
-        error: errorOf(errorCode, errorMessage),
+        error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
         labels: labelsIn(run.labels),
         resources: resources.sort((a, b) => placeOf(a.resource) - placeOf(b.resource)),
       };
@@ -135,10 +134,6 @@ function wordOf<const Word extends string>(words: readonly Word[], text: string)
   throw new MirrorFileError(
     `The record of runs has the word ${JSON.stringify(text)}, which docmirror never wrote there. "docmirror verify" shows what else is wrong.`,
   );
-}
-
-function errorOf(code: string | null, message: string | null): RunError | null {
-  return code === null ? null : { code, message: message ?? '' };
 }
 
 /** The labels of a run, from their column. */
