@@ -112,9 +112,8 @@ function nameInFolder(folder: string, database: string): string {
 /** Removes the oldest backups of a mirror from a folder until `keep` are left, but not the newest nor other files. Returns names. */
 function rotate(folder: string, newest: string, mirrorId: string, keep: number): string[] {
   const isOlder = (path: string) => path !== newest && statedBy(path).mirrorId === mirrorId;
-  const old = backupsIn(folder)
-    .filter(name => isOlder(join(folder, name)))
-    .slice(keep - 1);
+  const older = backupsIn(folder).filter(name => isOlder(join(folder, name)));
+  const old = older.slice(keep - 1);
   for (const path of old.map(name => join(folder, name)))
     for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
   return old;

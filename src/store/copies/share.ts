@@ -133,12 +133,11 @@ function dropStrict(sqlite: Sqlite): void {
   sqlite.pragma('writable_schema = ON');
   const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
   // The options of a table are behind the last bracket of its statement.
-  const others = (options: string) => options.split(',').filter(option => !/^\s*STRICT\s*$/i.test(option));
-  for (const { name, sql } of tables)
-    rewrite.run(
-      sql.replace(/[^)]*$/, options => others(options).join(',')),
-      name,
-    );
+  for (const { name, sql } of tables) {
+    const options = sql.slice(sql.lastIndexOf(')') + 1).split(',');
+    const others = options.filter(option => !/^\s*STRICT\s*$/i.test(option));
+    rewrite.run(sql.slice(0, sql.lastIndexOf(')') + 1) + others.join(','), name);
+  }
   sqlite.pragma('writable_schema = RESET');
   sqlite.unsafeMode(false);
 }
@@ -168,11 +167,8 @@ function withhold(
   sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
   sqlite.exec(`UPDATE rejected_records SET record = NULL, content = ${noContent}`);
   // The text of an erased version is never shown, not even as a hash.
-  sqlite.exec(
-    withHistory
-      ? `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`
-      : 'DELETE FROM record_history',
-  );
+  const ofErased = `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`;
+  sqlite.exec(withHistory ? ofErased : 'DELETE FROM record_history');
   for (const list of lists) {
     const named = all.filter(each => each.list === list && each.names.some(name => without.includes(name)));
     const fields = named.map(({ field }) => field);
