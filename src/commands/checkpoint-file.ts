@@ -22,10 +22,7 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
   readonly signingKeyFile: string | null;
 }
 
-/**
- * Audits a mirror and compares it with checkpoints: the receipts with each root, each signature with a public key. The default is the
- * public key of the key that signs here. A file that is no checkpoint at all is a difference, too.
- */
+/** Audits a mirror and compares it with checkpoints by a public key, usually the signing key's. A file that is none is a difference. */
 export async function verifyWithCheckpoints(
   database: string,
   { checkpoints: files, publicKey, signingKeyFile, ...options }: CheckpointOptions,

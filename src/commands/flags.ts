@@ -165,10 +165,7 @@ export function isLength(text: string): boolean {
   return /^\s*\d+(\.\d+)?\s*[a-z]/i.test(text);
 }
 
-/**
- * A point in time as docmirror records it: one that is named, in UTC if it has no zone, or so long before now. It throws an Error
- * whose message completes "NAME: …".
- */
+/** A point in time as docmirror records it, in UTC if it has no zone, or so long before now. It throws an Error that completes "NAME: …". */
 export function momentOf(text: string, nowMs: number): string {
   // Before the year 0 nothing was recorded.
   const ms = isLength(text) ? Math.max(0, nowMs - parse.time(text)) : instantMs(text.trim());

@@ -25,12 +25,7 @@ export interface LoggerContext {
 /** Bytes that wait until the log can be written again; what is more is lost. */
 const unwrittenMax = 1024 * 1024;
 
-/**
- * Makes the logger: JSON lines on standard error, or sentences for people where that is a terminal. No line shows a secret, and what a
- * person sees can't steer the terminal.
- *
- * @param onTerminal the level on a terminal if the user chose none.
- */
+/** Makes the logger: JSON lines, or sentences on a terminal, whose usual level is `onTerminal`. No line shows a secret. */
 export function createLogger(
   { logLevel, labels }: Pick<Config, 'logLevel' | 'labels'>,
   { stderr, secrets, settings, line }: LoggerContext,

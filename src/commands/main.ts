@@ -71,12 +71,7 @@ async function commandIn(words: readonly string[]) {
 /** Flags that name the object of a command. Of others that can't be repeated, the last one counts. */
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 
-/**
- * Takes a command's words apart. A negative number is no flag, and neither is SQL that begins with a comment: no flag has a space in
- * its name.
- *
- * @throws UsageError if a flag is unknown, lacks its value, or does not fit the others.
- */
+/** Takes a command's words apart, or throws a UsageError. A negative number or a comment of SQL is no flag: no flag has a space. */
 function parse(command: Command, args: readonly string[]) {
   const known = flagsOf(command);
   const flags = new Map<string, readonly string[]>();

@@ -104,11 +104,7 @@ export function assertIsForMetrics(path: string): void {
   throw new RefusedFileError(message, { code: 'output_failed' });
 }
 
-/**
- * Writes the metrics of a mirror, and how its commands ended last, for node_exporter's textfile collector.
- *
- * @param exitCode null if the end of this command does not count: the one before stays.
- */
+/** Writes the metrics of a mirror, and how its commands ended last. If `exitCode` is null, the end of this command before stays. */
 function writeMetrics(
   path: string,
   figures: LabelledFigures,

@@ -124,10 +124,7 @@ export function assertIsMirrorOf(database: string, baseUrl: string): void {
   );
 }
 
-/**
- * The service as a source of pages. The token is read when the first page is asked for: if it can't be read, the run is recorded,
- * and each list says why.
- */
+/** The service as a source of pages. If its token can't be read for the first one, the run is recorded, and each list says why. */
 export function openService(
   { baseUrl, token, proxy, extraCa }: ServiceConfig,
   config: Config,

@@ -88,10 +88,7 @@ export function assertShareFits({ share, shareSql }: ShareSettings): void {
   }
 }
 
-/**
- * Makes the share again after a run, if its content would differ now; null if none is set. The run still holds the mirror's lock, so
- * that shares follow each other. A failure is logged and returned. A run that was told to stop leaves the share to the next one.
- */
+/** Makes the share again after a run, which still has the lock, if its content would differ; null if none is set. A failure is logged. */
 export async function shareAfterRun(
   { database, share: target, shareSql }: ShareSettings,
   logger: Logger,

@@ -63,12 +63,7 @@ export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, '
 /** The flag that names a file for the output. */
 export const outFlag = text('FILE', 'write to this file instead; it gets its name when it is complete');
 
-/**
- * Writes pieces to standard output, also if --out names that, or whole or not at all to the file that --out names; false if nobody read
- * them to the end.
- *
- * @throws UsageError if a format that is not text would go to a terminal.
- */
+/** Writes pieces to standard output, or whole or not at all to a file; false if nobody read them to the end. Throws a UsageError. */
 export async function deliver(
   pieces: Pieces,
   rows: Tally,
