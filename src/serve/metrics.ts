@@ -116,11 +116,7 @@ const families: readonly Family[] = [
   ...numberFamilies,
 ];
 
-/**
- * The metrics of mirrors, and further ones, in the text form of Prometheus: each is described once, before the samples of all mirrors.
- *
- * @param own the metrics of each mirror itself.
- */
+/** The metrics of mirrors, their `own` and `more`, in the text form of Prometheus: each is described once, before all samples. */
 export function metricsText(
   mirrors: readonly LabelledFigures[],
   more: readonly Family[] = [],

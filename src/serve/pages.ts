@@ -47,11 +47,7 @@ const belongingMax = 10;
 const htmlType = 'text/html; charset=utf-8';
 const dayMs = 86_400_000;
 
-/**
- * Adds the pages for a browser. The caller has checked the token.
- *
- * @param maxAgeMs a list without a completed run for longer than this is too old, in milliseconds; null if no list ever is.
- */
+/** Adds the pages for a browser; the caller has checked the token. A list is too old after `maxAgeMs`; null if none ever is. */
 export function addPages(app: FastifyInstance, database: string, maxAgeMs: number | null): void {
   app.addHook('onRequest', async (request, reply) => {
     // Set before anything else, so that an answer of 304 has it, too.
