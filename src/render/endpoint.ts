@@ -2,10 +2,7 @@ import { cutEndpoint } from '../contract/endpoint.ts';
 
 const more = '…';
 
-/**
- * A webhook's endpoint as a person can see it: scheme and host, and a mark if there is more, because that can be secret. A text that is
- * not an address shows nothing but the mark.
- */
+/** A webhook's endpoint as a person can see it: scheme and host, and a mark for more, or for a text that is no address. */
 export function shownEndpoint(endpoint: string): string {
   const text = endpoint.trim();
   const cut = cutEndpoint(text);

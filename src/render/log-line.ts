@@ -1,9 +1,6 @@
 import { printable, printableLines } from '../printable.ts';
 
-/**
- * A logged line, which is JSON, as a sentence for people: time, level, list, words, the error with its code, and other fields in
- * brackets. The stack of a fault is below.
- */
+/** A logged line of JSON as a sentence for people: time, level, list, words, error and code, others in brackets, and a fault's stack. */
 export function logLineForPeople(json: string): string {
   const entry = JSON.parse(json, (key, value: unknown) => {
     if (typeof value !== 'string') return value;

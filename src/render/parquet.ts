@@ -27,10 +27,7 @@ const contents: Record<ColumnKind, readonly [Omit<SchemaElement, 'name'>, Conver
   integers: [int64, value => (Array.isArray(value) ? value.map(toBigInt) : null)],
 };
 
-/**
- * Rows as a Parquet file, piece by piece: ids as 64-bit integers, lists as lists, and times as timestamps in UTC. The text of the time
- * is added in its own column if the timestamp can't represent all of it.
- */
+/** Rows as a Parquet file, piece by piece. A time is a timestamp in UTC, and beside it its text if that is not all of it. */
 export function* parquetPieces(columns: readonly Column[], rows: Rows): Generator<Uint8Array> {
   const fields = columns.flatMap(({ name, kind }, at) => {
     const [content, convert] = contents[kind];

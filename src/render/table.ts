@@ -82,10 +82,7 @@ export function linesOf(lines: readonly unknown[]): string {
   return lines.map(line => (typeof line === 'string' ? `${line.trimEnd()}\n` : '')).join('');
 }
 
-/**
- * Breaks a text at spaces into lines of at most `width` columns. A longer word is not broken, so that it can be copied; only a text of
- * East Asian characters, which has no spaces, is broken between any two of them.
- */
+/** Breaks a text at spaces into lines of at most `width` columns. Longer words are only broken if they are East Asian. */
 export function wrap(text: string, width: number, indent = ''): string[] {
   const lines: string[] = [];
   let line = '';

@@ -42,12 +42,7 @@ export function cellOf(value: Value): Value {
   return html`<span class="${value.length > wholeMax ? 'short' : 'whole'}">${value}</span>`;
 }
 
-/**
- * A table, of which the first cell of each row is its head. A phone shows each row of a `list` as a block.
- *
- * @param name what screen readers call it.
- * @param sortLinks where the heads of columns lead, to sort by them, and how the table is sorted by them now.
- */
+/** A table, which screen readers call `name`. The first cell of a row is its head, and a phone shows a row of a `list` as a block. */
 export function table(
   look: 'list' | 'numbers',
   name: string,

@@ -24,11 +24,7 @@ const policy = (forms: string) =>
 /** The content security policy of served pages: they load and run nothing, and have only their one style sheet. */
 export const servedPolicy = `${policy("'self'")}; frame-ancestors 'none'`;
 
-/**
- * A page that needs nothing else: no script, no network, no other file.
- *
- * @param path the page's own path on the server, without a slash at its begin; null for a file.
- */
+/** A page that needs no script, network or file. `path` is its own on the server, without a slash at its begin; null for a file. */
 export function page(path: string | null, { heading, intro, main, footer }: PageParts): string {
   const { text } = html`<!doctype html>
 <html lang="en">

@@ -14,12 +14,7 @@ import { changeList } from './records.ts';
 const noteMax = 1_000;
 const dayMs = 86_400_000;
 
-/**
- * The state of the mirror, and what happened in a period.
- *
- * @param maxAgeMs the age at which a list is too old, in milliseconds; null for two days.
- * @param title null for docmirror's own.
- */
+/** The state of the mirror, and what happened in a period. A list is too old after `maxAgeMs` or, if it is null, after two days. */
 export function reportParts(
   data: ReportData,
   zone: Zone,
