@@ -20,10 +20,7 @@ function isFault(name: string, value: unknown): boolean {
   return value === true && isPartial.test(name);
 }
 
-/**
- * Reads an answer's envelope, `{items, pagination}`. Items of a known digest are not parsed. Throws a ServiceError for another answer, in
- * words from which `redact` takes the secrets.
- */
+/** Reads an answer's envelope, without items of a known digest. Throws a ServiceError without secrets for another answer. */
 export function readPage(
   received: Buffer,
   asked: string,
