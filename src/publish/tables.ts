@@ -80,10 +80,7 @@ export const publishedRunsTable: TargetTable = {
 /** All tables. The last one says which runs the others contain. */
 export const targetTables: readonly TargetTable[] = [...publishedTables, changesTable, publishedRunsTable];
 
-/**
- * The statements that make database, tables and views, in order, without semicolons. Run again, they add the columns of a later docmirror.
- * `cluster` names servers that share the tables, replicated and distributed by tenant; null is one server.
- */
+/** The statements for database, tables and views, in order. Again, they add new columns. `cluster` names servers that share them. */
 export function ddlStatements(database: string, cluster: string | null = null): string[] {
   const onCluster = cluster === null ? '' : ` ON CLUSTER ${quoted(cluster)}`;
   const of = (name: string) => `${quoted(database)}.${quoted(name)}${onCluster}`;
