@@ -33,11 +33,7 @@ export type ReportList = ReportData['lists'][number];
 
 const runsMax = 10;
 
-/**
- * Reads all data of a report.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** Reads all data of a report. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function readReport(path: string, period: ReportPeriod) {
   using runs = new RunReader(path);
   return readMirror(path, sqlite => {

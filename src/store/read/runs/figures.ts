@@ -54,11 +54,7 @@ export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   })),
 };
 
-/**
- * The numbers of a mirror, from its record of runs, so they stay right when a process is started again.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** The numbers of a mirror, from its record of runs. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function readFigures(path: string) {
   using file = openForReading(path);
   const { sqlite } = file;

@@ -19,11 +19,7 @@ const never = { runId: null, lastCompletedAt: null, readSince: null };
 /** The lists before the first run. */
 export const neverCompleted: readonly Freshness[] = resourceNames.map(resource => ({ resource, ...never }));
 
-/**
- * When each list was completed last. It looks at a few rows, however many runs there are: health checks ask for nothing else.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** When each list was completed last, from a few rows however many runs there are. Throws a MirrorFileError if the mirror can't be read. */
 export function readFreshness(path: string): Freshness[] {
   return readMirror(path, sqlite => {
     const newest = `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
@@ -43,10 +39,7 @@ export function askedLists(sqlite: Sqlite): ResourceName[] {
   return found.length === 0 ? [...resourceNames] : found;
 }
 
-/**
- * A short text that changes whenever a run or an erasure has changed the mirror, and only then. A run records every change in its
- * own row or in that of one of its lists, in the same transaction.
- */
+/** A short text that changes whenever a run or an erasure has changed the mirror, and only then: they record it in the same transaction. */
 export function revisionOf(sqlite: Sqlite): string {
   const state = `SELECT r.id, r.status, r.started_at, r.completed_at, r.base_url,
          (SELECT group_concat(l.resource || ' ' || l.status || ' ' || coalesce(l.checksum, ''), ';')

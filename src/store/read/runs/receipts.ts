@@ -2,20 +2,12 @@ import type { Checkpoint } from '../../../audit/checkpoint.ts';
 import { ReceiptLog } from '../../receipts/receipt-log.ts';
 import { iterateMirror, readMirror } from '../sqlite.ts';
 
-/**
- * The present checkpoint of the log of a mirror's receipts, unsigned.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** The present checkpoint of a mirror's receipts, unsigned. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function checkpointOf(path: string): Checkpoint {
   return readMirror(path, sqlite => new ReceiptLog(sqlite).checkpoint());
 }
 
-/**
- * Every receipt of a mirror in order, from one state of it.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** Every receipt of a mirror in order, from one state of it. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function receiptsOf(path: string) {
   return iterateMirror(path, sqlite => new ReceiptLog(sqlite).receipts());
 }

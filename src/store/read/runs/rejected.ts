@@ -31,12 +31,7 @@ export const rejectedRecord = object({
   record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
 
-/**
- * How many records were rejected for each reason, those that still apply first; and the records that were rejected last, at most
- * `limit`. A text is null if it was erased, and in a share.
- *
- * @throws MirrorFileError if there is no mirror, or it can't be read.
- */
+/** How many records were rejected for each reason, those that still apply first, and at most `limit` that were rejected last. */
 export function readRejected(path: string, limit: number) {
   return readMirror(path, sqlite => {
     const byReason = `SELECT resource, reason, count(*) AS count, min(run_id) AS firstRunId, max(last_run_id) AS lastRunId,

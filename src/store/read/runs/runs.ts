@@ -58,10 +58,7 @@ export class RunReader implements Disposable {
     });
   }
 
-  /**
-   * The state of each list, in the order of their definition; null for what no run has done yet. A list that no run asked for is left
-   * out.
-   */
+  /** The state of each list that runs asked for, in the order of their definition; null for what no run has done yet. */
   status() {
     const { sqlite } = this.#file;
     const isCompleted = "status = 'completed'";
