@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { lists, type ResourceName, resourceNames } from '../contract/lists.ts';
+import { attempt } from '../errors.ts';
 
 // Each of these reads one setting's text. If it can't be used, they throw an Error whose message completes "NAME: …".
 
@@ -164,9 +165,9 @@ export function schedule(text: string): string {
   const fields = text.trim().split(/\s+/);
   const counts = cronFields.slice(-fields.length);
   for (const [at, field] of fields.entries()) {
-    const values = counts[at] ?? 0;
+    const values = counts[at] ?? Number.POSITIVE_INFINITY;
     const step = field.split(',').find(part => Number(/\/(\d+)$/.exec(part)?.[1]) > values);
-    if (step !== undefined && fields.length <= cronFields.length)
+    if (step !== undefined)
       throw new Error(
         `the step of ${step} is longer than its field, which has ${values} values, so it would never be taken; use several times, as in "0 0,3,6 * * *"`,
       );
@@ -177,15 +178,10 @@ export function schedule(text: string): string {
 /** The name of a time zone that this machine knows. */
 export function timezone(text: string): string {
   // Every machine knows UTC, and loading the table of all zones takes as long as all other settings together.
-  if (text === 'UTC') return text;
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
+  if (text === 'UTC' || attempt(() => new Intl.DateTimeFormat('en', { timeZone: text })) !== null)
     return text;
-  } catch {
-    throw new Error(
-      `there is no time zone ${JSON.stringify(text)}; expected a name such as Europe/Berlin or UTC`,
-    );
-  }
+  const said = JSON.stringify(text);
+  throw new Error(`there is no time zone ${said}; expected a name such as Europe/Berlin or UTC`);
 }
 
 /** Names that log lines and metrics use themselves. */
