@@ -36,6 +36,7 @@ const notes = list(text());
 const isErased = optional(yesOrNo('left out if false'));
 const recordThen = (when: string) => orNull(anyObject(`the record ${when}; null if its text was erased`));
 
+const lastRun = recordedRun.resources.items.properties;
 const seenField = object({
   field: unknownField.field,
   jsonType: unknownField.jsonType,
@@ -53,9 +54,7 @@ const listStatus = object({
   ageMs: orNull(whole('time since `readSince`')),
   endedInFuture: yesOrNo("by this machine's clock"),
   unknownFields: list(seenField, 'those without a column'),
-  lastRun: orNull(
-    object({ ...recordedRun.resources.items.properties, baseUrl }, 'the newest run that worked on it'),
-  ),
+  lastRun: orNull(object({ ...lastRun, baseUrl }, 'the newest run that worked on it')),
 });
 const mirrorState = {
   state: text('the worst that applies: `ok`, `failed`, `died` and so on'),
@@ -63,13 +62,8 @@ const mirrorState = {
   run: orNull(object(recordedRun)),
   resources: list(listStatus),
 };
-const oneMirror = object(
-  {
-    ...mirrorState,
-    nextRunAt: orNull(time('if a `watch` keeps the mirror')),
-  },
-  'for one mirror',
-);
+const nextRunAt = orNull(time('if a `watch` keeps the mirror'));
+const oneMirror = object({ ...mirrorState, nextRunAt }, 'for one mirror');
 const mirror = object({
   database: path,
   ...mirrorState,
@@ -152,6 +146,10 @@ const liveDifference = object({
   fields: list(object({ field: text(), mirror: anything(), service: anything() })),
 });
 const live = { isProven: yesOrNo(), notes, differenceCount, differences: list(liveDifference) };
+const keptBy = oneOf(
+  ['hash', 'sum', 'nothing'],
+  'how that receipt covers what was left; only `hash` is compared',
+);
 const verify = object({
   ok: yesOrNo('no difference; with `--live`, all could be compared, too'),
   path,
@@ -161,9 +159,7 @@ const verify = object({
   runCount: whole(),
   receiptCount: whole(),
   prunedBefore: orNull(time('versions that ended before were deleted')),
-  prunedKept: orNull(
-    oneOf(['hash', 'sum', 'nothing'], 'how that receipt covers what was left; only `hash` is compared'),
-  ),
+  prunedKept: orNull(keptBy),
   rebuiltAfterRunId: orNull(whole('what it and earlier runs changed is not recomputed')),
   erasedCount: whole(),
   otherObjects: list(object({ type: text(), name: text() }), 'made by others; no difference'),

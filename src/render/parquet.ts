@@ -32,9 +32,13 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
   const fields = columns.flatMap(({ name, kind }, at) => {
     const [content, convert] = contents[kind];
     const field = { at, name, schema: schemaOf(name, kind, content), convert };
-    if (kind !== 'time') return [field];
-    const text = `${name}_text`;
-    return [field, { at, name: text, schema: schemaOf(text, 'text', utf8), convert: inexactText }];
+    const text = {
+      at,
+      name: `${name}_text`,
+      schema: schemaOf(`${name}_text`, 'text', utf8),
+      convert: inexactText,
+    };
+    return kind === 'time' ? [field, text] : [field];
   });
   const bytes = new ByteWriter();
   const parquet = new ParquetWriter({
@@ -48,10 +52,9 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
     return piece;
   };
   for (const some of inBatches(rows, rowsPerGroup)) {
-    const columnData = fields.map(({ name, at, convert }) => ({
-      name,
-      data: some.map(row => convert(row[at] ?? null)),
-    }));
+    const columnData = fields.map(({ name, at, convert }) => {
+      return { name, data: some.map(row => convert(row[at] ?? null)) };
+    });
     parquet.write({ columnData, rowGroupSize: rowsPerGroup });
     yield written();
   }

@@ -115,18 +115,14 @@ function cellOf(value: CellValue, place: string, isTime: boolean): string {
 
 function textCell(text: string, place: string, style?: number): string {
   // No half of a character is before the mark.
-  const kept =
-    text.length > textMax ? `${text.slice(0, textMax - 1).replace(/[\ud800-\udbff]$/, '')}…` : text;
+  const begin = text.slice(0, textMax - 1).replace(/[\ud800-\udbff]$/, '');
+  // XML has no word for most characters below the space, so that workbooks write them as `_x0001_`.
+  const codeOf = (sign: string) => sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+  const kept = text.length > textMax ? `${begin}…` : text;
+  const escaped = kept.replace(special, sign => names[sign] ?? `_x${codeOf(sign)}_`);
   const own = style === undefined ? '' : ` s="${style}"`;
-  return `<c r="${place}"${own} t="inlineStr"><is><t xml:space="preserve">${escaped(kept)}</t></is></c>`;
+  return `<c r="${place}"${own} t="inlineStr"><is><t xml:space="preserve">${escaped}</t></is></c>`;
 }
 
 const special = /[&<>\ufffe\uffff]|(?![\t\n\u007f-\u009f])\p{Cc}|_(?=x[0-9a-f]{4}_)/giu;
-
 const names: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
-
-/** A text in XML. It has no word for most characters below the space, so that workbooks write them as `_x0001_`. */
-function escaped(text: string): string {
-  const codeOf = (sign: string) => sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return text.replace(special, sign => names[sign] ?? `_x${codeOf(sign)}_`);
-}

@@ -23,14 +23,12 @@ export function listParts(
   used: ReturnType<typeof connectionUses>,
 ): PageParts {
   const { resource, title, sorts, uses, idName } = browsable;
-  const further = uses.map(({ name, label }) => {
-    const usedBy = (id: number) => {
-      const value = used.get(id)?.[name] ?? null;
-      if (name !== 'newestExport') return count(value ?? 0);
-      return value === null ? 'never' : moment(new Date(value).toISOString());
-    };
-    return [label, usedBy] as const;
-  });
+  const usedBy = (id: number, name: (typeof uses)[number]['name']) => {
+    const value = used.get(id)?.[name] ?? null;
+    if (name !== 'newestExport') return count(value ?? 0);
+    return value === null ? 'never' : moment(new Date(value).toISOString());
+  };
+  const further = uses.map(({ name, label }) => [label, (id: number) => usedBy(id, name)] as const);
   const links = [...sorts, ...uses, { name: idName, label: 'Id' }].map(({ name, label }) => {
     const direction = order.sort === name && (order.isDescending ? 'descending' : 'ascending');
     const turned = { sort: name, order: direction === 'ascending' ? 'desc' : 'asc' };
@@ -86,9 +84,12 @@ function listing(
   const link = (rel: string, page: number, words: string) =>
     html`<a rel="${rel}" href="${queryWith(asked, { page })}">${words}</a> `;
   const download = file && html`<a href="/${file}.csv${queryWith(asked, {})}" download>Download CSV</a> `;
+  // Also on paper, where there is no form.
+  const made = fieldsOf(names, asked).filter(({ chosen }) => chosen.value !== '');
+  const filters = made.map(({ label, chosen }) => `${label}: ${brief(chosen.label)}`).join(', ');
   return {
     ...head,
-    intro: html`${head.intro}${filterText(names, asked, pageNo)}`,
+    intro: html`${head.intro}${filters && html`<p>Filtered by ${filters}</p>`}${pageNo > 1 && html`<p>Page ${pageNo}</p>`}`,
     main: html`<section>${filterForm(names, asked)}</section>
 <section><p class="links">${download}<a href="?">Without a filter</a></p>
 ${main}
@@ -113,15 +114,6 @@ function fieldsOf(names: readonly string[], { query, choices }: Asked) {
       const chosen = options.find(each => each.value === value || each.label === value) ?? choiceOf(value);
       return { name, label: name === 'q' ? 'Words' : name, options, chosen };
     });
-}
-
-/** What a list is filtered by, also on paper, where there is no form. */
-function filterText(names: readonly string[], asked: Asked, pageNo: number): Html {
-  const filters = fieldsOf(names, asked)
-    .filter(({ chosen }) => chosen.value !== '')
-    .map(({ label, chosen }) => `${label}: ${brief(chosen.label)}`);
-  const place = pageNo > 1 && html`<p>Page ${pageNo}</p>`;
-  return html`${filters.length > 0 && html`<p>Filtered by ${filters.join(', ')}</p>`}${place}`;
 }
 
 function filterForm(names: readonly string[], asked: Asked): Html {

@@ -25,11 +25,21 @@ export function recordParts(story: RecordStory, belonging: readonly Belonging[])
   const state = newest?.to
     ? html`<span class="badge bad">Gone</span> since ${runLink(newest.to)}.`
     : html`<span class="badge good">Listed</span> since ${runLink(firstSeen)}.`;
+  const others = belonging.map(({ title, resource, items, count: all, href }) => {
+    const link = href === null ? `${count(all)} in all.` : html`<a href="${href}">All ${count(all)}</a>`;
+    const more = all > items.length && html`<p>${link}</p>`;
+    return section(
+      title.toLowerCase().replaceAll(' ', '-'),
+      title,
+      recordTable(title, resource, items),
+      more,
+    );
+  });
   return {
     heading: titleOf(resource, fields),
     intro: html`<p>${browsableOf(resource).title} ${recordId}. ${state}</p>`,
     main: html`${section('says', newest?.to ? 'What it last said' : 'What it says', fieldList(fields))}
-${belonging.map(belongingSection)}
+${others}
 ${section('versions', resource === 'connections' ? 'Names over time' : 'Versions', versionList(story))}`,
   };
 }
@@ -63,12 +73,6 @@ function differenceList(resource: string, before: string | null, after: string |
     each =>
       html`<dt>${each.name}</dt><dd><del>${each.before || 'nothing'}</del> → <ins>${each.after || 'nothing'}${each.note}</ins></dd>`,
   )}</dl>`;
-}
-
-function belongingSection({ title, resource, items, count: all, href }: Belonging): Html {
-  const link = href === null ? `${count(all)} in all.` : html`<a href="${href}">All ${count(all)}</a>`;
-  const more = all > items.length && html`<p>${link}</p>`;
-  return section(title.toLowerCase().replaceAll(' ', '-'), title, recordTable(title, resource, items), more);
 }
 
 function versionList({ resource, recordId, versions, versionCount }: RecordStory): Html {

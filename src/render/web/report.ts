@@ -1,6 +1,6 @@
 import { browsableOf } from '../../store/read/browsable.ts';
 import { isFresh, verdictText } from '../../store/read/list-state.ts';
-import type { Numbers, Ranking, ReportData, ReportList } from '../../store/read/report-data.ts';
+import type { Ranking, ReportData } from '../../store/read/report-data.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
 import { runCells, runColumns } from '../runs.ts';
@@ -70,7 +70,7 @@ Ask those who run these systems.`;
 /** The age at which a list is too old if no other is set, in milliseconds. */
 const ageMsMax = 2 * dayMs;
 
-function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
+function concernsOf(list: ReportData['lists'][number], nowMs: number, maxAgeMs: number): Html[] {
   const { resource, lastEnded, readSince, rejections } = list;
   if (lastEnded === null) return [];
   const { title } = browsableOf(resource);
@@ -87,21 +87,16 @@ function concernsOf(list: ReportList, nowMs: number, maxAgeMs: number): Html[] {
 
 function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Html {
   const counts = Object.entries(rankings).map(([name, ranked]) => [`${name}s`, ranked.count] as const);
-  const cards = [['Exports', exports] as const, ...counts].map(
-    ([title, numbers]) =>
-      html`<article class="card"><h3>${title}</h3><p class="big">${count(numbers.now)}</p><p>${beforeText(numbers)}</p></article>`,
-  );
+  const cards = [['Exports', exports] as const, ...counts].map(([title, { now, before }]) => {
+    const percent = Math.round(((now - before) / before) * 100);
+    const change = before === 0 ? '' : ` (${percent < 0 ? '−' : '+'}${count(Math.abs(percent))}\u00a0%)`;
+    return html`<article class="card"><h3>${title}</h3><p class="big">${count(now)}</p><p>${count(before)} before${change}</p></article>`;
+  });
   const hint = html`<p class="hint">“Before” is ${zone.spanText(compared)}.</p>`;
   return section('numbers', 'In numbers', html`<div class="cards">${cards}</div>`, hint);
 }
 
 /** What a number was before, and its change in percent: `60 before (−35 %)`. */
-function beforeText({ now, before }: Numbers): string {
-  const percent = Math.round(((now - before) / before) * 100);
-  const change = before === 0 ? '' : ` (${percent < 0 ? '−' : '+'}${count(Math.abs(percent))}\u00a0%)`;
-  return `${count(before)} before${change}`;
-}
-
 function exportSection(data: ReportData, zone: Zone): Html {
   const { undated, rankings, exports } = data;
   const hint = html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`;

@@ -21,17 +21,13 @@ const lookOf = (verdict: string) => looks[verdict] ?? failed;
 export function runsParts(runs: readonly RecordedRun[]): PageParts {
   const rows = runs.map(run => {
     const { runId, startedAt, resources } = run;
-    const [verdict, why] = [verdictOf(run), whyOf(run)];
+    const verdict = verdictOf(run);
+    const link = html`<a href="/changes?run=${runId}">Run ${runId}</a>`;
+    const badge = html`<span class="badge ${lookOf(verdict).tone}">${verdict}</span> ${whyOf(run)}`;
     const since = resources.flatMap(({ readSince }) => readSince ?? []).sort()[0];
     const requests = resources.reduce((sum, list) => sum + list.requests, 0);
-    return [
-      html`<a href="/changes?run=${runId}">Run ${runId}</a>`,
-      moment(startedAt),
-      html`<span class="badge ${lookOf(verdict).tone}">${verdict}</span> ${why}`,
-      since && moment(since),
-      ...Object.values(totalsOf(resources)).map(count),
-      count(requests),
-    ];
+    const counts = [...Object.values(totalsOf(resources)), requests].map(count);
+    return [link, moment(startedAt), badge, since && moment(since), ...counts];
   });
   const columns = ['Run', 'Started', 'Verdict', 'Read since', 'New', 'Changed', 'Removed', 'Requests'];
   return {
