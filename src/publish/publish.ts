@@ -84,8 +84,8 @@ function* rowsOf(tenant: string, resource: string, runs: readonly EndedRun[], so
 }
 
 function* changesOf(tenant: string, runs: readonly EndedRun[], source: PublishSource): Generator<Row> {
+  // An erased record is null in JSON.
   for (const { runId } of runs)
-    // An erased record is null in JSON.
     for (const { changedAt, resource, recordId, operation, record } of source.changes(runId))
       yield [tenant, runId, changedAt, resource, recordId, operation, record ?? 'null'];
 }
