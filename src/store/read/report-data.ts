@@ -24,12 +24,8 @@ export interface ReportPeriod {
 
 /** All data of the report. */
 export type ReportData = ReturnType<typeof readReport>;
-/** How many exports there are in the period, and in the part of the period before with which it is compared. */
-export type Numbers = ReportData['exports'];
 /** Exports by what they have in common, the most frequent in the period first. */
 export type Ranking = ReturnType<typeof readRanking>;
-/** One list, as the report shows it. */
-export type ReportList = ReportData['lists'][number];
 
 const runsMax = 10;
 
@@ -101,11 +97,11 @@ function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, comp
     GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`;
   const bound = { ...span, beforeMs: compared.fromMs, cutMs: compared.toMs };
   const all = allRows<{ label: string; now: number; before: number }>(sqlite, ranked, bound);
-  const countOf = (side: 'now' | 'before') => all.filter(entry => entry[side] > 0).length;
-  const count = { now: countOf('now'), before: countOf('before') };
+  const both = (of: (side: 'now' | 'before') => number) => ({ now: of('now'), before: of('before') });
+  const count = both(side => all.filter(entry => entry[side] > 0).length);
   const rest = all.splice(entriesMax);
-  const sumOf = (side: 'now' | 'before') => rest.reduce((sum, entry) => sum + entry[side], 0);
-  if (rest.length > 0) all.push({ label: 'All others together', now: sumOf('now'), before: sumOf('before') });
+  const sums = both(side => rest.reduce((sum, entry) => sum + entry[side], 0));
+  if (rest.length > 0) all.push({ label: 'All others together', ...sums });
   return { entries: all, count };
 }
 
