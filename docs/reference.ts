@@ -7,7 +7,7 @@ import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import { advice, exitMeanings } from '../src/errors.ts';
-import { aboutFindings } from '../src/findings.ts';
+import { findingHelp, findingWords } from '../src/findings.ts';
 import { outputs } from '../src/render/outputs.ts';
 
 // Writes docs/reference.md: npm run docs:reference
@@ -271,16 +271,11 @@ const [begin, end] = ['<!-- Written by "npm run docs:reference" from src/finding
 /** docs/troubleshooting.md with an entry for each code of a finding. */
 export function troubleshootingText(): string {
   const text = readFileSync(troubleshootingPath, 'utf8');
-  const lines = Object.entries(aboutFindings).map(([code, { facts, means, advice }]) => {
-    const named =
-      facts === ''
-        ? ''
-        : ` (${facts
-            .split(' ')
-            .map(name => `\`${name}\``)
-            .join(', ')})`;
-    const what = advice.replaceAll(' {list}', '').replace(/\n +(docmirror .*)/g, ' `$1`');
-    return `- <a id="${code}"></a>\`${code}\`${named}: ${means} ${what}`;
+  const lines = Object.entries(findingWords).map(([code, { others }]) => {
+    const help = (findingHelp(code) ?? '').replaceAll(/\n +(docmirror .*)/g, ' `$1`');
+    const shown = help.replace(/ If this stays, tell those who run the service\.$/, '');
+    const more = others === undefined ? '' : ` (${others.map(name => `\`${name}\``).join(', ')})`;
+    return `- <a id="${code}"></a>\`${code}\`${more}: ${shown}`;
   });
   const [before = '', rest = ''] = text.split(begin);
   return [before, begin, '\n\n', lines.join('\n'), '\n\n', end, rest.split(end)[1]].join('');

@@ -37,13 +37,8 @@ export type Finding =
       readonly ends: readonly number[];
     }
   | { readonly code: 'totals_differ'; readonly least: number; readonly most: number }
-  /** `most` is the greatest total of the run, `total` the least one. */
-  | {
-      readonly code: 'total_exceeds_records';
-      readonly total: number;
-      readonly most: number;
-      readonly shown: number;
-    }
+  /** The least total of the run. */
+  | { readonly code: 'total_exceeds_records'; readonly total: number; readonly shown: number }
   | {
       readonly code: 'records_beyond_total' | 'page_contradicts_total';
       readonly total: number;

@@ -67,9 +67,9 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
 export function miscount(answers: readonly Answer[], shown: number): Finding | null {
   const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
-  const [least, most] = [Math.min(...totals), Math.max(...totals)];
-  if (shown >= least - moved) return null; // guard: as many rows as records
-  return { code: 'total_exceeds_records', total: least, most, shown };
+  const total = Math.min(...totals);
+  if (shown >= total - moved) return null; // guard: as many rows as records
+  return { code: 'total_exceeds_records', total, shown };
 }
 
 /** A limit of records that a service lists or counts is a multiple of one of these. */

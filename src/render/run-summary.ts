@@ -1,6 +1,6 @@
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
-import { aboutFindings, sentencesOf } from '../findings.ts';
+import { findingWords, sentencesOf } from '../findings.ts';
 import { printable } from '../printable.ts';
 import type { Finding } from '../proof/findings.ts';
 import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts';
@@ -154,7 +154,7 @@ export function notesOn(
     const why = ['could not be read', named.join('; ')].filter(Boolean).join(': ');
     notes.push({
       text: `${counted(rejected, 'record')} ${why}. "docmirror rejected" shows more.`,
-      advice: aboutFindings.record_rejected.advice,
+      advice: findingWords.record_rejected.advice,
     });
   }
   if (removalsWithheld > 0) {
@@ -164,7 +164,7 @@ export function notesOn(
     const cause = isOfRejected
       ? 'records were rejected that have no readable id'
       : 'it is more than DOCMIRROR_MAX_REMOVALS allows';
-    const { advice } = aboutFindings.removals_withheld;
+    const { advice } = findingWords.removals_withheld;
     notes.push({
       text: `the removal of ${counted(removalsWithheld, 'record')} was withheld, because ${cause}.`,
       advice: isOfRejected || completeness === 'unproven' ? null : advice,
@@ -179,7 +179,7 @@ const triesAgain = 'The mirror keeps what it had, and the next run tries again.'
 function adviceOnProof(findings: readonly Finding[]): string {
   const vague: readonly string[] = ['not_in_order', 'changes_too_fast', 'ended_early'];
   const said = findings.find(({ code }) => !vague.includes(code)) ?? findings.at(-1);
-  if (said !== undefined) return aboutFindings[said.code].advice;
+  if (said !== undefined) return findingWords[said.code].advice;
   return 'The next run tries again. If this stays, mend what the reason names, or sync when the list is quiet:\n    docmirror sync {list} --full';
 }
 
