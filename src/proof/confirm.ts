@@ -1,6 +1,7 @@
 import { readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { type Proof, proofOf } from './conclude.ts';
+import type { KeyWindows } from './cover.ts';
 import { closeGaps, partsMax } from './gaps.ts';
 import type { AnswerLog } from './log.ts';
 import { readPlainly } from './plain-reading.ts';
@@ -8,6 +9,7 @@ import type { Asking } from './questions.ts';
 import { pagesAcross, pagesToConfirm } from './repairs.ts';
 import { type Verdict, verdictByKey } from './verdict.ts';
 import type { PageAddress } from './window.ts';
+import { newestClaim, pageOfWitness } from './witnesses.ts';
 
 /** Second looks by windows, and complete readings, for rows that would go. A list that moves is looked at more often. */
 const looksMax = { still: 3, moving: 12 };
@@ -27,16 +29,12 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
     const { windows } = verdict;
     if (windows !== undefined && !log.hasOneSize && looks < looksMax[log.isMoving ? 'moving' : 'still']) {
       const keys = open.map(({ key }) => key).filter(key => !Number.isNaN(key));
+      const isStuck = open.length >= openBefore;
       // Other sizes than those of the look before.
-      const facts = { ...list, run: list.run + 17 * looks };
-      const { pages, across } = pagesToConfirm(windows, keys, log.total, facts, log.isUsed);
-      if (!log.isMoving || open.length >= openBefore) looks++;
+      const hasAsked = yield* lookAround(log, windows, keys, { runNo: list.run + 17 * looks, isStuck });
+      if (!log.isMoving || isStuck) looks++;
       openBefore = open.length;
-      if (pages.length + across.length > 0) {
-        const part = Math.max(log.partMax, log.answers.length / partsMax);
-        yield* log.ask(pages.slice(0, part), { isSecondLook: true });
-        for (const tie of across)
-          if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
+      if (hasAsked) {
         // Windows of sizes that the service does not serve say nothing.
         if (!log.hasOneSize)
           verdict = yield* closeGaps(log, { isSecondLook: true, isFrontSeen: true, repairsBefore });
@@ -57,6 +55,24 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
     });
     isReadAgain ||= problem === null; // guard: a further reading is complete
   }
+}
+
+/** Asks for pages around keys, if others than before can show them. If that is stuck, a second end can have a witness, too. */
+function* lookAround(
+  log: AnswerLog,
+  windows: KeyWindows,
+  keys: readonly number[],
+  { runNo, isStuck }: { readonly runNo: number; readonly isStuck: boolean },
+): Asking<boolean> {
+  const { list, answers, total, isUsed, isMoving } = log;
+  const { pages, across } = pagesToConfirm(windows, keys, total, { ...list, run: runNo }, isUsed);
+  const claim = isMoving && isStuck ? newestClaim(answers) : null;
+  const witness = claim && pageOfWitness(claim, answers, list, isUsed);
+  const part = pages.slice(0, Math.max(log.partMax, answers.length / partsMax));
+  yield* log.ask(witness === null ? part : [...part, witness], { isSecondLook: true });
+  for (const tie of across)
+    if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
+  return pages.length + across.length > 0 || witness !== null;
 }
 
 /** The size of one more reading: one that shows the whole list on its page, or one by addresses that the run has not used. */

@@ -41,7 +41,8 @@ export function pagesToConfirm(
   { largest, overlap, identity, run }: { largest: number; overlap: number; identity: Identity; run: number },
   isUsed: IsUsed,
 ): Repairs {
-  const sizes = sizesOf(largest, run);
+  // Of a list on small pages all others can be used up.
+  const sizes = [...sizesOf(largest, run), ...sizesBetween(smallestMin, Math.floor(largest / 2))];
   const whole = new Plan(sizes[0] as number, overlap + order.stretch, { isUsed }).to(total) ?? [];
   if (order.strays > 0) return { pages: whole, across: [] };
   const ordered = keys.map(key => inOrder(key, order.direction));
@@ -67,6 +68,9 @@ export function pagesAcross({ from, to }: PlaceRange, size: number, total: numbe
   const end = Math.ceil(Math.min(to + 1, total) / size);
   return Array.from({ length: Math.max(0, end - first) }, (_, at) => ({ index: first + at, size }));
 }
+
+/** Pages of fewer records have none to spare on both sides of a place. */
+const smallestMin = 4;
 
 /** Records on both sides of a place by which a page must reach beyond it, if it can. The list might have moved. */
 const marginMax = 10;

@@ -1757,6 +1757,22 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'is proven, wherever and whenever it is',
   },
   {
+    guards: 'a second look by small pages',
+    file: 'src/proof/repairs.ts',
+    line: ', ...sizesBetween(smallestMin, Math.floor(largest / 2))]',
+    instead: ']',
+    test: 'test/proof/one-change.test.ts',
+    name: 'although one comes and the oldest goes in turn',
+  },
+  {
+    guards: 'a witness of a second end',
+    file: 'src/proof/confirm.ts',
+    line: 'isMoving && isStuck ? newestClaim(answers) : null;',
+    instead: 'null;',
+    test: 'test/proof/one-change.test.ts',
+    name: 'although one comes and the oldest goes in turn',
+  },
+  {
     guards: 'rows that are gone from everywhere',
     file: 'src/proof/retained.ts',
     line: 'newer === 0 || atEnd.length >= atEndShare * gone.length;',

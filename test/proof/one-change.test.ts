@@ -104,3 +104,43 @@ describe.each(scenes)('falling: $isDown, known: $isKnown, deduced totals: $isDed
     },
   );
 });
+
+/** At which of the gaps between answers something changes, time and again. */
+const rhythms = [
+  [1, 0],
+  [1, 1, 1, 0, 0],
+  [0, 0, 1],
+];
+
+test.each(rhythms.map(gaps => ({ gaps })))(
+  'a list of the newest is proven although one comes and the oldest goes in turn: $gaps',
+  ({ gaps }) => {
+    const unproven: string[] = [];
+    for (let count = largest + 1; count <= 6 * largest; count++) {
+      const shown = new Set<number>();
+      const listOf = (from: number, end: number) => counted(end - from, from).toReversed();
+      let [from, end, changes] = [0, count, 0];
+      const service: Service = {
+        list: listOf(from, end),
+        identity: 'id',
+        isNew: ({ key }) => key >= count * 100,
+        onAsk({ index, size }, number) {
+          if (number > 1 && gaps[number % gaps.length] === 1) changes++ % 2 === 0 ? end++ : from++;
+          service.list = listOf(from, end);
+          for (const { key } of service.list.slice(index * size, (index + 1) * size)) shown.add(key);
+        },
+      };
+      const { result } = proven(service, {
+        largest,
+        learnt: { direction: 'down', slack: 0, stretch: 0, strays: 0 },
+        isSettled: true,
+        unshown: () =>
+          listOf(0, count)
+            .filter(({ key }) => !shown.has(key))
+            .map(({ key }) => ({ id: key, key })),
+      });
+      if (result.unproven !== null) unproven.push(`${count}: ${result.unproven}`);
+    }
+    expect(unproven).toEqual([]);
+  },
+);
