@@ -65,12 +65,13 @@ function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): 
   });
   if (!hasChanged) return undefined;
   const live = new Set(service.list.map(({ key }) => key));
+  const codes = result.findings.map(({ code }) => code);
   const isWrong =
     result.rows.some(({ key, fate }) => fate === 'gone' && live.has(key)) ||
-    (result.unproven === null && all.some(({ key }) => live.has(key) && !shown.has(key)));
-  if (result.unproven === null && !isWrong) return null;
+    (codes.length === 0 && all.some(({ key }) => live.has(key) && !shown.has(key)));
+  if (codes.length === 0 && !isWrong) return null;
   const pages = asked.map(({ index, size }) => `${index + 1}/${size}`).join(' ');
-  return `${count} ${change.moment}, answer ${change.answer}, place ${change.place}: ${isWrong ? 'wrong' : result.unproven}: ${pages}`;
+  return `${count} ${change.moment}, answer ${change.answer}, place ${change.place}: ${isWrong ? 'wrong' : codes}: ${pages}`;
 }
 
 /** The places of a list; of a long one each third, with others for each length. */
@@ -139,7 +140,7 @@ test.each(rhythms.map(gaps => ({ gaps })))(
             .filter(({ key }) => !shown.has(key))
             .map(({ key }) => ({ id: key, key })),
       });
-      if (result.unproven !== null) unproven.push(`${count}: ${result.unproven}`);
+      if (result.findings.length > 0) unproven.push(`${count}: ${result.findings.map(({ code }) => code)}`);
     }
     expect(unproven).toEqual([]);
   },
