@@ -14,7 +14,7 @@ import { writing } from '../store/file/unfinished.ts';
 import { replaceable } from '../store/file/whole-file.ts';
 import { checkMirror } from '../store/write/check-mirror.ts';
 import { type FirstPage, getFirstPage, pagesStated } from '../sync/first-page.ts';
-import { assertPagesMax } from '../sync/read.ts';
+import { tooManyPages } from '../sync/task.ts';
 import { type Context, command } from './command.ts';
 import { mirrorSettings, runSettings } from './flags.ts';
 import { failureOf, widthOf } from './io.ts';
@@ -170,8 +170,9 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
       try {
         const size = { wanted: pageSize ?? ('auto' as const), served: null, nowMs: Date.now() };
         const first = await getFirstPage(source, list, size, signal);
-        assertPagesMax({ list, pagesMax }, pagesStated(first));
-        pages.set(list, first);
+        const tooMany = tooManyPages({ list, pagesMax }, pagesStated(first));
+        if (tooMany === null) pages.set(list, first);
+        else errors.push(tooMany);
       } catch (error) {
         signal.throwIfAborted();
         if (!(error instanceof DocmirrorError)) throw error;

@@ -70,8 +70,7 @@ function* lookAround(
   const witness = claim && pageOfWitness(claim, answers, list, isUsed);
   const part = pages.slice(0, Math.max(log.partMax, answers.length / partsMax));
   yield* log.ask(witness === null ? part : [...part, witness], { isSecondLook: true });
-  for (const tie of across)
-    if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
+  for (const tie of across) if (!log.hasOneSize) yield* readAcross(log, windows, tie, { isSecondLook: true });
   return pages.length + across.length > 0 || witness !== null;
 }
 

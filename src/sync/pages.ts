@@ -125,7 +125,7 @@ function isLastAgain({ pagination, items }: Page, ask: Ask, other: number): bool
 }
 
 /** Whether a page says that it is the last one, and has the few records of the next one, too. Some services repeat it past the end. */
-export function isLastWithOrphans({ pagination }: Page, firstPageNo: number): boolean {
+export function isLastWithOrphans({ pagination }: Pick<Page, 'pagination'>, firstPageNo: number): boolean {
   const { pageNo, pageSize, pageCount, totalRecordCount } = pagination;
   return pageNo === firstPageNo + pageCount - 1 && pageCount * pageSize < totalRecordCount; // guard: a last page with orphans comes again
 }

@@ -2,7 +2,7 @@ import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
 import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
 import { runErrorOf, type SyncedList, syncList } from './list.ts';
-import type { ListOptions, RunWorld } from './read.ts';
+import type { ListOptions, RunWorld } from './task.ts';
 
 /** The task of a run. */
 export interface RunOptions extends ListOptions {

@@ -12,7 +12,7 @@ import type { Applied, ListOutcome } from '../tables/run.ts';
 import { newFields, restlessFields } from './field-news.ts';
 import { stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
-import { type Plan, planOf, type Result } from './plan.ts';
+import type { Plan, Result } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
@@ -31,13 +31,13 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
 export async function apply(
   stage: Stage,
   result: Result,
+  plan: Plan,
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
   const { context, records } = stage;
   const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
   const { proof } = result;
-  const plan = planOf(stage, result);
   const { reconciliation, gone, withheld, undecided, findings } = plan;
   if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
   // An incremental sync rests on the newest records that were known.

@@ -52,7 +52,7 @@ export const nothingLearnt: ListState = {
 };
 
 /** The growing end of a list, from which an incremental run begins. */
-interface GrowingEnd {
+export interface GrowingEnd {
   /** When the last proven full sync began, as an ISO date in UTC. */
   readonly sweptAt: string;
   readonly firstPageNo: number;
