@@ -1,3 +1,16 @@
+// A run, as chapters ====================
+//
+//     begin                 store/write/mirror.ts   runs that died are recorded; rows are compared if others wrote to the file
+//     for each list         list.ts                 from the growing end, or in full, at last without what earlier runs knew
+//       read                read.ts, drive.ts       pages, as the proof asks for them, until it concludes
+//       reconcile           store/write/plan.ts     what becomes of rows, by what the answers have shown
+//       apply and record    store/write/apply.ts    rows, versions and how the list ended, in one transaction
+//     prune                 store/write/prune-history.ts
+//     end                   store/write/mirror.ts   the names of connections, and the receipt
+//     share                 commands/run-once.ts
+//
+// If a reading pauses, the next run begins at once and goes on with it.
+
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
 import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
@@ -63,14 +76,14 @@ async function runOnce(options: RunOptions, world: RunWorld) {
       outcomes.set(list.resource, outcome);
       if (pause !== null) pauses.push(pause);
     }
-    if (keepHistoryMs !== null && !signal.aborted) {
-      const pruning = mirror.pruneHistory(keepHistoryMs, clock().toISOString());
-      versionsPruned = await pruning.catch((error: unknown) => {
-        // The next run does the rest.
-        if (!signal.aborted) throw error;
-        return 0;
-      });
-    }
+    if (keepHistoryMs !== null && !signal.aborted)
+      versionsPruned = await mirror
+        .pruneHistory(keepHistoryMs, clock().toISOString())
+        .catch((error: unknown) => {
+          // The next run does the rest.
+          if (!signal.aborted) throw error;
+          return 0;
+        });
   } catch (error) {
     // If not even that can be recorded, the next run sees that this one was interrupted.
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
