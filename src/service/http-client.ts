@@ -80,9 +80,8 @@ export class HttpClient {
         throw this.#error(url, ['certificate', `was not sent, because ${why} (CERT_HAS_EXPIRED)`]);
       }
       const isOver = ending.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
-      const failure: Failure = isOver
-        ? ['timeout', `did not answer completely within ${timeoutMs} ms`]
-        : failureOf(error, this.#options.proxy?.variable);
+      const late: Failure = ['timeout', `did not answer completely within ${timeoutMs} ms`];
+      const failure = isOver ? late : failureOf(error, this.#options.proxy?.variable);
       throw this.#error(url, failure, { cause: error });
     } finally {
       stopTimer();
@@ -120,14 +119,11 @@ export class HttpClient {
     const bytes = Buffer.from(await body.arrayBuffer());
     this.bytes += bytes.length;
     // The name of another encoding is not shown: it could be an echo of a secret.
-    const encodings = String(headers['content-encoding'] ?? '')
-      .toLowerCase()
-      .split(/[\s,]+/)
-      .filter(each => each !== '' && each !== 'identity');
+    const encoding = String(headers['content-encoding'] ?? '').replace(/\bidentity\b|[\s,]/gi, '');
     const ageMs = 1_000 * Number(/^\d{1,9}$/.exec(String(headers.age ?? ''))?.[0] ?? 0);
     const answer = { ageMs, waitMs: waitOf(headers, Date.now()) };
-    if (encodings.length === 0) return { bytes, ...answer };
-    if (/^(x-)?gzip$/.test(encodings.join()))
+    if (encoding === '') return { bytes, ...answer };
+    if (/^(x-)?gzip$/i.test(encoding))
       return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ...answer };
     const words = 'answered in an encoding that was not asked for';
     throw this.#error(url, ['invalid_response', words, false], { retryAfterMs: answer.waitMs });

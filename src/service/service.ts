@@ -107,13 +107,9 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       waitMs ??= error.retryAfterMs;
-      if (error.code === 'overloaded' || error.code === 'timeout' || waitMs !== null)
-        this.#pacer.noteOverload();
-      const seen = {
-        list: this.#worked.has(list.resource),
-        any: this.#worked.size > 0,
-        leftMs: outage.leftMs(begunAtMs),
-      };
+      if (['overloaded', 'timeout'].includes(error.code) || waitMs !== null) this.#pacer.noteOverload();
+      const hasWorked = { list: this.#worked.has(list.resource), any: this.#worked.size > 0 };
+      const seen = { ...hasWorked, leftMs: outage.leftMs(begunAtMs) };
       const verdict = verdictOn(error, waitMs, seen, request, tryNumber);
       if (waitMs !== null) this.#leaveAlone(waitMs, verdict === 'left alone');
       if (verdict === 'again') {
