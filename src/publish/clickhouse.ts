@@ -138,15 +138,10 @@ function faultOf(error: Error, { url, proxy, user, database }: ClickHouseOptions
   if (!(error instanceof ClickHouseError)) {
     const isLate = error.message === 'Timeout error.';
     const reason = codeOf(error) ?? (isLate ? 'no answer in time' : 'an answer that is not its own');
-    if (certificateFault.test(reason))
-      return new DocmirrorError(
-        'certificate',
-        `${where}: its certificate is not trusted (${reason}). If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS.`,
-      );
-    return new DocmirrorError(
-      'network',
-      `${where} did not answer, or not to the end (${reason}). Nothing is lost: publish again, and raise DOCMIRROR_TIMEOUT_MS if it is slow.`,
-    );
+    const trust = `its certificate is not trusted (${reason}). If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS.`;
+    if (certificateFault.test(reason)) return new DocmirrorError('certificate', `${where}: ${trust}`);
+    const lost = `did not answer, or not to the end (${reason}). Nothing is lost: publish again, and raise DOCMIRROR_TIMEOUT_MS if it is slow.`;
+    return new DocmirrorError('network', `${where} ${lost}`);
   }
   const { code, type } = error;
   const words = error.message.replace(/\s+/g, ' ').slice(0, wordsMax);
@@ -159,8 +154,6 @@ function faultOf(error: Error, { url, proxy, user, database }: ClickHouseOptions
       `${where} has no tables of docmirror in the database ${database}; make them, or add what a later docmirror needs, with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery (${words})`,
     );
   const said = sentRows ? 'rows. Its own log says why, and might show them' : words;
-  return new DocmirrorError(
-    passing.has(code) ? 'overloaded' : 'refused',
-    `${where} refused (${code} ${type}): ${said}`,
-  );
+  const kind = passing.has(code) ? 'overloaded' : 'refused';
+  return new DocmirrorError(kind, `${where} refused (${code} ${type}): ${said}`);
 }

@@ -102,10 +102,10 @@ AS ${quoted(database)}.${quoted(local(name))}
 ENGINE = Distributed(${shards}, cityHash64(tenant))`;
   });
   const additions = publishedTables.flatMap(({ name, fields }) => {
-    const columns = columnTexts(fields).map(column => `ADD COLUMN IF NOT EXISTS ${column}`);
-    return [...new Set([local(name), name])].map(
-      each => `ALTER TABLE ${of(each)}\n  ${columns.join(',\n  ')}`,
-    );
+    const columns = columnTexts(fields)
+      .map(column => `ADD COLUMN IF NOT EXISTS ${column}`)
+      .join(',\n  ');
+    return [...new Set([local(name), name])].map(each => `ALTER TABLE ${of(each)}\n  ${columns}`);
   });
   const views = publishedTables.map(
     ({ name, view, shown }) =>
