@@ -31,9 +31,9 @@ export class Query implements Disposable {
       if (!this.#prepared.readonly || !this.#prepared.reader)
         throw new UsageError(`The statement ${wrong}. Only statements that read and return rows are run.`);
       this.#prepared.bind(params).raw().safeIntegers();
-      this.columns = this.#prepared
-        .columns()
-        .map(({ name, column }) => ({ name, kind: /_(at|since)$/.test(column ?? '_at') ? 'time' : 'text' }));
+      this.columns = this.#prepared.columns().map(({ name, column }) => {
+        return { name, kind: /_(at|since)$/.test(column ?? '_at') ? 'time' : 'text' };
+      });
     } catch (error) {
       this.#file.close();
       throw explained(error, path);
@@ -60,10 +60,8 @@ function explained(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
   // Of the driver: several statements, none, or a parameter without a value.
   if (error instanceof RangeError) {
-    const hint = error.message.includes('parameter')
-      ? ': give :name in the statement with --param name=VALUE'
-      : '';
-    return new UsageError(`${error.message}${hint}.`);
+    const hint = ': give :name in the statement with --param name=VALUE';
+    return new UsageError(`${error.message}${error.message.includes('parameter') ? hint : ''}.`);
   }
   const isOfStatement = /^SQLITE_(ERROR|TOOBIG|MISMATCH|RANGE|READONLY|AUTH)$/.test(codeOf(error) ?? '');
   return isOfStatement ? new UsageError(error.message) : explainSqliteError(error, path);

@@ -44,15 +44,14 @@ export function conditionOf(
     const all = field.kind === 'connection' ? connectionsNamed(sqlite, wanted, isByPart) : [wanted];
     // The plus keeps SQLite from using another index.
     const plus = isByTime && filters.time !== undefined ? '+' : '';
-    conditions.push(
-      `${plus}${expressionOf(field, side)} IN (${all.map(each => bind(values, each)).join(', ')})`,
-    );
+    const places = all.map(each => bind(values, each)).join(', ');
+    conditions.push(`${plus}${expressionOf(field, side)} IN (${places})`);
   }
   const span = spanOf({ from, to });
   if (span !== null) {
     if (filters.time === undefined) return '0';
-    const time =
-      side === 'row' ? `t.${filters.time.column}_ms` : `instant_ms(${expressionOf(filters.time, side)})`;
+    const text = expressionOf(filters.time, side);
+    const time = side === 'row' ? `${text}_ms` : `instant_ms(${text})`;
     conditions.push(`(${time} >= ${bind(values, span.fromMs)} AND ${time} < ${bind(values, span.endMs)})`);
   }
   return conditions.join(' AND ') || '1';
@@ -100,11 +99,11 @@ function wordConditions({ resource, texts, fields }: Browsable, q: string, side:
   return words.map(word => {
     if (side === 'history') return alike([...own, ...fields.flatMap(namesInVersion)], word, values, '%');
     const named = `(SELECT id FROM connections WHERE ${alike(['name'], word, values, '%')})`;
-    const ofConnections = fields.flatMap(({ kind, column, ...field }) => {
-      if (kind === 'connection') return [`t.${column} IN ${named}`];
-      if (kind !== 'connections' || !('table' in field)) return [];
-      const { ownerColumn } = listOf(resource);
-      return [`t.id IN (SELECT ${ownerColumn} FROM ${field.table} WHERE ${column} IN ${named})`];
+    const ofConnections = fields.flatMap(field => {
+      if (field.kind === 'connection') return [`t.${field.column} IN ${named}`];
+      if (field.kind !== 'connections') return [];
+      const owners = `SELECT ${listOf(resource).ownerColumn} FROM ${field.table}`;
+      return [`t.id IN (${owners} WHERE ${field.column} IN ${named})`];
     });
     return `(${[alike(own, word, values, '%'), ...ofConnections].join(' OR ')})`;
   });
@@ -132,9 +131,7 @@ export function registerFold(sqlite: Sqlite): void {
 /** A condition: one of some SQL expressions is what `fold` returned, or has it inside. SQLite itself compares ASCII: calls take longer. */
 export function alike(texts: readonly string[], wanted: string, values: Values, around: '%' | '' = '') {
   const pattern = bind(values, `${around}${wanted.replace(/[\\%_]/g, '\\$&')}${around}`);
-  const each = texts.map(
-    text =>
-      `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text})) LIKE ${pattern} ESCAPE '\\'`,
-  );
+  const folded = (text: string) => `iif(octet_length(${text}) = length(${text}), ${text}, fold(${text}))`;
+  const each = texts.map(text => `${folded(text)} LIKE ${pattern} ESCAPE '\\'`);
   return `coalesce(${each.join(' OR ') || '0'}, 0)`;
 }

@@ -61,14 +61,11 @@ export function withId({ id, ownId, record }: FoundRecord): string {
 /** Reads records of a list, or connections, by their ids, in the service's own shape. */
 export function recordReader(sqlite: Sqlite, resource: string): (id: number) => FoundRecord {
   const list = lists.find(each => each.resource === resource);
-  const select =
-    list === undefined
-      ? `${connectionJson} FROM connections c WHERE c.id = ?`
-      : `${rowJson(list)} FROM ${list.table} t WHERE t.id = ?`;
+  const ofConnection = `${connectionJson} FROM connections c WHERE c.id = ?`;
+  const select = list ? `${rowJson(list)} FROM ${list.table} t WHERE t.id = ?` : ofConnection;
   const read = sqlite.prepare<[number], string>(`SELECT ${select}`).pluck();
-  return id => {
-    return { resource, id, ownId: list?.identity.by === 'content' ? null : id, record: read.get(id) ?? null };
-  };
+  const hasOwnId = list?.identity.by !== 'content';
+  return id => ({ resource, id, ownId: hasOwnId ? id : null, record: read.get(id) ?? null });
 }
 
 /** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */

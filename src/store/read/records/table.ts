@@ -17,16 +17,11 @@ export interface Table {
 /** A list, or the connections, now or after a run: ids, fields, runs and further fields, and if wanted the names of connections. */
 export function stateTable(state: MirrorState, resource: string, withNames: boolean): Table {
   const cells = cellsReader(state, resource, withNames);
+  const whole = (name: string): Column => ({ name, kind: 'integer' });
+  const ofRuns = [whole('_first_seen_run_id'), whole('_changed_run_id')];
   return {
-    columns: [
-      { name: 'id', kind: 'integer' },
-      ...cells.columns,
-      { name: '_first_seen_run_id', kind: 'integer' },
-      { name: '_changed_run_id', kind: 'integer' },
-      { name: '_extra', kind: 'json' },
-    ],
-    rows: state.records(resource).map(version => {
-      const { id, firstSeenRunId, changedRunId, values } = version;
+    columns: [whole('id'), ...cells.columns, ...ofRuns, { name: '_extra', kind: 'json' }],
+    rows: state.records(resource).map(({ id, firstSeenRunId, changedRunId, values }) => {
       return [id, ...cells.of(values), firstSeenRunId, changedRunId, values.extra];
     }),
   };
@@ -52,11 +47,11 @@ export function withFurtherColumns({ columns, rows }: Table, names: readonly str
     for (const name of names) rest.delete(name);
     return [...own, rest.size === 0 ? null : JSON.stringify(Object.fromEntries(rest))];
   };
+  const spreadRow = (row: readonly CellValue[]) =>
+    row.flatMap((value, at) => (isFurther[at] ? spread(value) : [value]));
   return {
     columns: columns.flatMap((column, at) => [...(isFurther[at] ? ownColumns(column) : []), column]),
-    rows: Iterator.from(rows).map(row =>
-      row.flatMap((value, at) => (isFurther[at] ? spread(value) : [value])),
-    ),
+    rows: Iterator.from(rows).map(spreadRow),
   };
 }
 
