@@ -114,11 +114,10 @@ function newestMigration(sqlite: Sqlite): number | null {
 }
 
 function noteUpgrade(sqlite: Sqlite): void {
-  const [fromVersion, at] = [versionOf(sqlite), new Date().toISOString()];
+  const versions = { fromVersion: versionOf(sqlite), docmirrorVersion: version };
   // An older version remembered other things of the lists. The next sync is a full one.
   sqlite.exec('DELETE FROM _list_states');
   const log = new ReceiptLog(sqlite);
-  const mirrorId = log.mirrorId();
-  const versions = { fromVersion, docmirrorVersion: version };
-  log.append({ kind: 'upgrade', mirrorId, at, ...versions, ...acceptedNow(sqlite) });
+  const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };
+  log.append({ kind: 'upgrade', ...about, ...versions, ...acceptedNow(sqlite) });
 }
