@@ -19,11 +19,6 @@ import { lastState, RunComposer, sumAfter } from './statements.ts';
 
 type Resource = (typeof keptResources)[number];
 
-interface OpenFile {
-  readonly path: string;
-  readonly sqlite: Sqlite;
-}
-
 /** Compares the columns of every row of a list, or of the connections, with its content, some hundred rows at a time. */
 export function* checkRows(sqlite: Sqlite, resource: Resource) {
   const list = lists.find(each => each.resource === resource);
@@ -31,7 +26,12 @@ export function* checkRows(sqlite: Sqlite, resource: Resource) {
     const all =
       'SELECT id, name, _extra AS extra, lower(hex(_content)) AS content FROM connections ORDER BY id';
     const connections = allRows<Connection & { readonly content: string }>(sqlite, all);
-    yield check(connections, row => [connectionContent(row).toString('hex'), isExtraAsWritten(row)]);
+    yield check(connections, row => {
+      // A content is the same if its name is among the further fields.
+      const { name, extra } = readWireConnection(wireConnection(row));
+      const isAsWritten = name === row.name && extra?.length === row.extra?.length;
+      return [connectionContent(row).toString('hex'), isAsWritten];
+    });
     return;
   }
   const { timeAt } = shapeOf(list);
@@ -42,12 +42,6 @@ export function* checkRows(sqlite: Sqlite, resource: Resource) {
       const isLead = record.id !== null || lead === (typeof time === 'string' ? instantMs(time) : null);
       return [contentOf(list, record, ignoredBy(changedRunId)), isLead && isNormalRecord(list, record)];
     });
-}
-
-/** Whether the further fields of a row are as docmirror writes them: a content is the same if its name is among them. */
-function isExtraAsWritten(row: Connection): boolean {
-  const { name, extra } = readWireConnection(wireConnection(row));
-  return name === row.name && extra?.length === row.extra?.length;
 }
 
 /** The contents that the columns of some rows give, and the ids of the rows that are not as docmirror wrote them. */
@@ -82,7 +76,7 @@ export async function sumOfRows(
 
 /** Reads every row, in some 4 s a million. Throws a MirrorAlteredError if others changed one; `openRuns` have no receipt yet. */
 export async function assertAsWritten(
-  { path, sqlite }: OpenFile,
+  { path, sqlite }: { readonly path: string; readonly sqlite: Sqlite },
   slice: TimeSlice,
   openRuns: readonly number[] = [],
 ): Promise<void> {
