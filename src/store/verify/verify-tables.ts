@@ -121,11 +121,10 @@ const faults: readonly Fault[] = [
 /** Checks everything that neither the sums of rows nor the hashes of runs cover. */
 export function verifyTables(audit: Audit): void {
   const { sqlite, report, prunedThrough, knownAfter, acceptedThrough } = audit;
-  for (const [table, select] of faults) {
-    const found = sqlite.prepare<[object], { id: number | null; what: string }>(select);
-    for (const { id, what } of found.iterate({ prunedThrough, knownAfter, acceptedThrough }))
+  const bound = { prunedThrough, knownAfter, acceptedThrough };
+  for (const [table, select] of faults)
+    for (const { id, what } of sqlite.prepare<[object], Omit<Difference, 'table'>>(select).iterate(bound))
       report(table, id, what);
-  }
   for (const list of lists) {
     for (const { table, id, what } of new ListTable(sqlite, list).malformed()) report(table, id, what);
     if (savedState(sqlite, list) === null)
@@ -148,16 +147,13 @@ function verifyTexts({ sqlite, report, knownAfter }: Audit): void {
     FROM record_history WHERE valid_to_run_id <= ? AND record IS NOT NULL
     UNION ALL SELECT 'rejected_records', id, NULL, run_id, record, lower(hex(content)) FROM rejected_records
     WHERE record IS NOT NULL`;
-  const texts = sqlite.prepare<[number], Text>(all);
-  const ignoredIn = new Map(
-    keptResources.map(resource => [resource as string, ignoredFields(sqlite, resource)]),
+  const ignoredIn = new Map<string | null, ReturnType<typeof ignoredFields>>(
+    keptResources.map(resource => [resource, ignoredFields(sqlite, resource)]),
   );
+  const texts = sqlite.prepare<[number], Text>(all);
   for (const { table, id, resource, runId, record, content } of texts.iterate(knownAfter)) {
-    const found = tryToRead(() =>
-      resource === null
-        ? hash16(record)
-        : recordOfJson(resource, record, ignoredIn.get(resource)?.(runId)).content,
-    );
+    const contentOf = () => recordOfJson(resource ?? '', record, ignoredIn.get(resource)?.(runId)).content;
+    const found = tryToRead(() => (resource === null ? hash16(record) : contentOf()));
     if (found?.toString('hex') !== content) report(table, id, 'the text and its content disagree');
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf } from '../../errors.ts';
@@ -125,15 +126,11 @@ function verifyObjects(sqlite: Sqlite, report: Report) {
     if (state !== 'foreign') report(name, null, faults[state], 'content');
   }
   using fresh = openInMemory();
-  if (migrationsOf(sqlite) !== migrationsOf(fresh.sqlite))
+  // If the table is missing, the audit ends here.
+  const all = 'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2';
+  if (!isDeepStrictEqual(allRows(sqlite, all), allRows(fresh.sqlite, all)))
     report('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
   return objects.flatMap(({ type, name, state }) => (state === 'foreign' ? [{ type, name }] : []));
-}
-
-/** The migrations that a file lists. If the table is missing, the audit ends here. */
-function migrationsOf(sqlite: Sqlite): string {
-  const all = 'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2';
-  return JSON.stringify(allRows(sqlite, all));
 }
 
 /** The words of an error that means damage to the file; null if it means something else. */
