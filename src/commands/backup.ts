@@ -123,7 +123,6 @@ function audited(found: Verification, context: Context): Told {
   return { output, text: width => verificationText(output, width) };
 }
 
-/** Audits a backup, or what was copied of it, against the checkpoint that lies beside the backup. */
 function audit(backup: string, { config, signal }: Context, path = backup): Promise<Verification> {
   const { signingKeyFile } = config;
   const checkpoints = [checkpointBeside(backup)].filter(file => existsSync(file));

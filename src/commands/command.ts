@@ -11,9 +11,7 @@ import { statusLineOn } from './terminal.ts';
 export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data = unknown> {
   readonly arguments?: A;
   readonly flags: F;
-  /** The settings that it has flags for. */
   readonly settings: readonly SettingName[];
-  /** Lines to type, and what each is for. */
   readonly examples: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
   /** Its exit codes besides 0, 1 and 2, or the meaning of these here. */

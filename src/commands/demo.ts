@@ -28,7 +28,6 @@ const dayMs = 86_400_000;
 /** A longer list is copied less often, because it takes longer. */
 const longList = 100_000;
 
-/** The days on which something happens at the service. */
 const changesOn = 6;
 const wrongTotalOn = 9;
 const newFieldFrom = 11;
@@ -116,7 +115,6 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
   return linesOf([`${startedAt.slice(0, 10)}  run ${runId} ${status}: ${counts}`, ...wrapped]);
 }
 
-/** An earlier demo's files are made again; any other ones of these names are refused. */
 function removeOldDemo(): void {
   const file = mirrorToWrite(database);
   for (const path of [file, share].filter(each => existsSync(each))) {

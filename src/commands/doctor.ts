@@ -73,7 +73,6 @@ type Part = () => string | Partial<Verdict> | Promise<string | Partial<Verdict>>
 
 type Check = (name: string, part: Part) => Promise<Finding>;
 
-/** What a run needs, in its order: the settings, the mirror, its folder, the share, the token, and the lists. */
 async function examine(context: Context, check: Check): Promise<void> {
   const { signal, secrets } = context;
   const settings = await check('settings', () => {

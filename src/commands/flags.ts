@@ -9,10 +9,8 @@ export interface FlagHelp {
   readonly valueName?: string;
   readonly default?: string;
   readonly choices?: readonly string[];
-  /** True if it can be repeated. */
   readonly isRepeatable?: boolean;
   readonly isRequired?: boolean;
-  /** Flags that can't be used together with it. */
   readonly conflicts?: readonly `--${string}`[];
 }
 

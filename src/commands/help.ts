@@ -81,7 +81,6 @@ const textWidthMin = 12;
 
 type Row = readonly [term: string, text: string];
 
-/** How a command is typed, what it is for, and tables of terms with their texts beside them. A table without rows is left out. */
 function page(
   usage: string,
   about: string,

@@ -8,7 +8,6 @@ import type { StatusLine } from './terminal.ts';
 
 /** A logger whose lines tell of which run they are. */
 export type Logger = PinoLogger & {
-  /** `runId` is null while there is no run. */
   readonly current: { runId: number | null };
   /** Whether it logs how lists and shares end. On a terminal the command says it, and logs it only if it also logs what is no warning. */
   readonly logsEnds: boolean;

@@ -67,7 +67,6 @@ async function commandIn(words: readonly string[]) {
   return { name, command: await load(), rest: words.slice(name.split(' ').length) };
 }
 
-/** The texts that were typed for the flags and arguments of a command. A flag without a value has an empty one. */
 /** Flags that name the object of a command. Of others that can't be repeated, the last one counts. */
 const isOnce = /^--tenant | (FILE|FOLDER|URL)$/;
 

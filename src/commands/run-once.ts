@@ -26,7 +26,6 @@ interface RunRequest {
   /** All lists, if it is left out. */
   readonly lists?: readonly ListDefinition[];
   readonly allowMassRemoval?: boolean;
-  /** Go on if the mirror belongs to another base address: the service has moved. */
   readonly acceptNewBaseUrl?: boolean;
   readonly full?: boolean;
   readonly rebuild?: boolean;
