@@ -3,7 +3,6 @@ import * as parse from './parse.ts';
 /** How a text is taken: a `path` goes by its file's folder, and around a `word` spaces do not count. A file's name can end with one. */
 type Kind = 'path' | 'command' | 'secret' | 'word';
 
-/** The parser of a kind that any text fits. */
 const anyText = (kind: Kind) => Object.assign((text: string) => parse.text(text), { kind });
 const [path, commandText, secret] = [anyText('path'), anyText('command'), anyText('secret')];
 
