@@ -184,7 +184,6 @@ function askedChanges(query: Query) {
   return { filter, sinceRunId: 0, isDescending: query.order !== 'asc' };
 }
 
-/** The choices of all lists together: changes are not counted. */
 function withoutCounts(all: readonly Choices[]): Choices {
   return Object.fromEntries(
     ['source', 'destination', 'kind'].map(name => {

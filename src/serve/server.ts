@@ -30,7 +30,6 @@ export interface ServerOptions {
 
 /** A server that takes requests until it is closed. */
 export interface RunningServer {
-  /** The address of the server, without a slash at the end. */
   readonly url: string;
   /** Takes no more requests, waits for those that are being answered, and ends. */
   close(): Promise<void>;
