@@ -26,7 +26,6 @@ const relations = (...targets: [type: string, target: string][]) =>
 const typeOf = (part: string, type: string) =>
   `<Override PartName="/xl/${part}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${type}+xml"/>`;
 
-/** Cell styles by their places in the style sheet. */
 const styles = { heading: 1, time: 2, date: 3 };
 
 // Some readers refuse a file without all of this: two fills that are always the same, and a style that the cells' styles begin with.

@@ -69,7 +69,6 @@ export function searchParts(asked: Asked, hits: readonly SearchHit[]): PageParts
   });
 }
 
-/** The query of an address with some parameters changed; the page begins at the start again. */
 function queryWith({ query: { page: _, ...kept } }: Asked, changes: object): string {
   return `?${new URLSearchParams({ ...kept, ...changes })}`;
 }

@@ -95,7 +95,6 @@ export function reportPeriod(zone: Zone, sinceMs: number, untilMs: number, isLen
   };
 }
 
-/** The units between two moments. The first and the last can be cut by them. */
 function stretches(zone: Zone, unit: Unit, fromMs: number, toMs: number): Span[] {
   const all: Span[] = [];
   for (let at = fromMs; at < toMs; ) {

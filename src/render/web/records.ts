@@ -61,7 +61,6 @@ function connected({ text, connections }: ShownField): Value {
   ]);
 }
 
-/** A field among others: a time to the minute, links to connections, and short texts that are not broken. */
 function shownIn(resource: string, field: ShownField): Value {
   const { name, text, connections } = field;
   if (name === browsableOf(resource).filters.time?.name) return moment(text);

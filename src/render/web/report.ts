@@ -96,7 +96,6 @@ function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Htm
   return section('numbers', 'In numbers', html`<div class="cards">${cards}</div>`, hint);
 }
 
-/** What a number was before, and its change in percent: `60 before (−35 %)`. */
 function exportSection(data: ReportData, zone: Zone): Html {
   const { undated, rankings, exports } = data;
   const hint = html`<p class="hint">Without a date that can be read, and so in no period: ${counted(undated, 'export')}.</p>`;
