@@ -29,7 +29,6 @@ export interface HttpOptions {
   readonly extraCa?: string | null;
   /** The source of the token, in words that complete "the token came from". If it is left out, errors do not name it. */
   readonly tokenFrom?: string;
-  /** Texts that no error can show. */
   readonly secrets: Secrets;
 }
 
@@ -54,7 +53,6 @@ export class HttpClient {
   /** Bytes of the answers' bodies as received, before decompression. */
   bytes = 0;
 
-  /** @param clock measures how long a request takes. */
   constructor(options: HttpOptions, clock: AwakeClock) {
     this.#options = options;
     this.#clock = clock;

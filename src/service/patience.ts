@@ -78,7 +78,6 @@ export function leftAloneError(error: ServiceError, waitMs: number, nowMs: numbe
   });
 }
 
-/** The families of fields that say how many requests are left, and when there are new ones. */
 const rateLimits = ['x-ratelimit', 'x-rate-limit', 'ratelimit'];
 
 /** How long an answer asks to be left alone, in milliseconds; null if it does not, or not in a usable form. */

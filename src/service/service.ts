@@ -18,7 +18,6 @@ export interface ServiceOptions extends HttpOptions {
   readonly maxRequestsPerSecond?: number | null;
   /** The first wait after a failed try, in milliseconds; `retryDelayMs` if left out. */
   readonly retryDelayMs?: number;
-  /** Called for each failed try that will be repeated. */
   readonly onRetry?: (error: ServiceError, tryNumber: number) => void;
   /** Called when the service asks for a pause, with its end in milliseconds since 1970. */
   readonly onWait?: (untilMs: number) => void;
