@@ -76,7 +76,6 @@ export class ClickHouse {
     });
   }
 
-  /** Inserts rows, one array of values each. */
   insert({ name, columns }: TargetTable, rows: readonly (readonly unknown[])[]): Promise<void> {
     const insertion = {
       table: name,
