@@ -21,7 +21,6 @@ const sources = {
   Workday: ['WD-', 'payslip Payslip no. #|certificate Attestation de travail : # (@)'],
 } as const;
 
-/** Systems that documents go to: how the place of a document begins. */
 const destinations = {
   'Archive (S3)': 's3://acme-archive/',
   'OpenText Content Server': 'node/',
@@ -70,7 +69,6 @@ const hooks = [
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const daysBack = 120;
-/** How many exports are new whenever the sample grows. */
 const newExportCount = 25;
 /** The share of all exports, the latest, that can be exported once more: those of nine days. */
 const revisableShare = 9 / daysBack;
