@@ -55,7 +55,6 @@ export class Query implements Disposable {
   }
 }
 
-/** Tells an error in the statement from one of the file or the disk. */
 function explained(error: unknown, path: string): unknown {
   if (!(error instanceof Error)) return error;
   // Of the driver: several statements, none, or a parameter without a value.

@@ -105,7 +105,6 @@ function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, comp
   return { entries: all, count };
 }
 
-/** The kinds of document whose first export is in the period; none if there is no export before it. */
 function readNewKinds(sqlite: Sqlite, { fromMs, toMs }: Span): string[] {
   const frequent = `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
     WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`;

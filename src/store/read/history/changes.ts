@@ -50,7 +50,6 @@ export function placeOf(resource: string): number {
 export interface ChangeRequest {
   readonly filter?: ChangeFilter | undefined;
   readonly sinceRunId: number;
-  /** The last run whose changes are read; the newest if left out. */
   readonly untilRunId?: number;
   readonly isDescending?: boolean;
   /** Only changes after this one, in that order. */

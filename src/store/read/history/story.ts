@@ -49,7 +49,6 @@ export function readStory(sqlite: Sqlite, resource: string, recordId: number, ve
     firstSeen: runOf(newest.firstRunId),
     /** The newest first; never empty. If the record still exists, the first of them has no end. */
     versions: rows.slice(0, versionsMax).map((row, place) => {
-      /** True if the record was new, or had come back, with this version. */
       const isFirst = row.firstRunId === row.fromRunId;
       const isSuccessor = !isFirst && rows[place + 1]?.toRunId === row.fromRunId;
       return {

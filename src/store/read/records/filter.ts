@@ -9,7 +9,6 @@ import type { Browsable, RecordFilter } from '../browsable.ts';
 /** The values that a statement binds, by name. */
 export type Values = Record<string, string | number>;
 
-/** Adds a value, and returns the name of its place in the statement. */
 function bind(values: Values, value: string | number): string {
   const name = `value${Object.keys(values).length}`;
   values[name] = value;
@@ -89,10 +88,8 @@ function connectionsNamed(sqlite: Sqlite, wanted: string, isByPart: boolean): nu
   return exact.length > 0 || !isByPart ? exact : named('%');
 }
 
-/** How many words are searched. Further ones are left out. */
 const wordsMax = 8;
 
-/** A condition for each word of a text: it is in one of the record's texts, or in the name of one of its connections. */
 function wordConditions({ resource, texts, fields }: Browsable, q: string, side: Side, values: Values) {
   const own = texts.map(field => expressionOf(field, side));
   const words = fold(q).split(/\s+/).filter(Boolean).slice(0, wordsMax);

@@ -75,7 +75,6 @@ export class RunReader implements Disposable {
           lastRun: last && { ...last, baseUrl },
           lastEnded: this.#newest(resource, "status <> 'running'"),
           lastCompletedAt: done?.completedAt ?? null,
-          /** Since when its last completed run is true, and its last completed full sync. */
           readSince: done?.readSince ?? done?.completedAt ?? null,
           lastFullAt: full?.readSince ?? full?.completedAt ?? null,
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
@@ -85,7 +84,6 @@ export class RunReader implements Disposable {
     return sqlite.transaction(states)();
   }
 
-  /** The newest run of a list for which a condition of SQL is true. */
   #newest(resource: string, condition = 'true'): RecordedList | null {
     const newest = `SELECT ${listColumns} FROM sync_run_resources
       WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
