@@ -80,7 +80,6 @@ export async function backUp(source: string, { destination, keep, labels, ...opt
   }
 }
 
-/** The file to write: one that does not exist yet, or an older backup. */
 function destinationFile(source: string, destination: string): string {
   const path = fileBehind(destination, 'DEST');
   const refuse = (why: string) =>
