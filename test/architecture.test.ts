@@ -238,3 +238,49 @@ function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | null
   }
   return null;
 }
+
+/** Files that look into texts of others, and whose texts these are. */
+const foreignTexts: Readonly<Record<string, string>> = {
+  'audit/checkpoint.ts': 'a checkpoint, whose form C2SP says',
+  'commands/flags.ts': 'the command line',
+  'commands/query.ts': 'the command line',
+  'commands/report.ts': 'the command line',
+  'config/parse.ts': 'settings',
+  'config/proxy.ts': 'settings',
+  'contract/json.ts': 'records',
+  'contract/time.ts': 'records',
+  'publish/clickhouse.ts': 'errors of ClickHouse',
+  'render/csv.ts': 'any cell: how a spreadsheet takes it',
+  'render/table.ts': 'any text: how wide it is',
+  'serve/api.ts': 'what a client sends',
+  'serve/query.ts': 'what a client sends',
+  'service/page.ts': 'answers of the service',
+  'service/patience.ts': 'answers of the service',
+  'service/refusals.ts': 'answers of the service',
+  'store/file/sqlite-errors.ts': 'errors of SQLite',
+  'store/file/unfinished.ts': 'codes of the system',
+  'store/read/query.ts': 'errors of SQLite',
+  'store/read/records/filter.ts': 'what is searched for',
+  'store/read/records/find.ts': 'records',
+};
+
+const names = '(?:message|reason|text|what|said|sentence|verdict)';
+const looks = [
+  String.raw`\b${names}\??\.(?:includes|startsWith|endsWith|indexOf|search|match|matchAll)\(`,
+  String.raw`(?<!sqlite)\.(?:test|exec)\((?:\w+\??\.)*${names}\b`,
+  String.raw`\b(?:message|reason|sentence|verdict)\??\.replace(?:All)?\(`,
+].map(pattern => new RegExp(pattern));
+
+test('nothing is decided by a sentence that docmirror wrote: codes and members say it', () => {
+  const found = files.filter(file => {
+    const lines = (texts.get(file) ?? '').split('\n');
+    return lines.some(line => looks.some(look => look.test(line)));
+  });
+  expect(found.sort()).toEqual(Object.keys(foreignTexts).sort());
+  const sentences = [
+    "if (reason?.startsWith('page_failed'))",
+    '/answered/.exec(error.message)',
+    "what.includes('x')",
+  ];
+  for (const line of sentences) expect(looks.some(look => look.test(line))).toBe(true);
+});

@@ -1,6 +1,7 @@
 import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { type SettingName, settings } from '../config/settings.ts';
 import { exitCodes } from '../errors.ts';
+import type { Toned } from '../render/tones.ts';
 import { Secrets } from '../service/secrets.ts';
 import { type FlagHelp, type Flags, mirrorSettings, type ValuesOf } from './flags.ts';
 import type { Io, Settings } from './io.ts';
@@ -27,12 +28,15 @@ export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data 
   output?(data: Data): object;
   /** The result for people; `width` is that of the terminal, in characters, and infinite without one. A text is its own. */
   text?(data: Data, width: number): string;
+  /** The words of that text that have a colour on a terminal. */
+  tones?(data: Data): readonly Toned[];
 }
 
 /** A result whose form depends on the flags: an object, and its text for a width in characters. */
 export interface Told {
   readonly output: object;
   readonly text: (width: number) => string;
+  readonly tones?: readonly Toned[];
 }
 
 /** Declares a command. Its settings are those of the mirror if it names none. */

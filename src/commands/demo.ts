@@ -5,6 +5,7 @@ import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
 import { fieldsText, type SharedRunSummary, summaryText, totalsOf } from '../render/run-summary.ts';
 import { linesOf, wrap, wrapLines } from '../render/table.ts';
+import { verdictTones } from '../render/tones.ts';
 import { makeSample, serveSample } from '../sample/sample.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite, openForReading } from '../store/file/open.ts';
@@ -16,7 +17,7 @@ import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
 import { assertShareFits } from './share.ts';
-import { paintVerdicts } from './terminal.ts';
+import { painted } from './terminal.ts';
 
 const database = 'docmirror-demo.sqlite';
 const share = 'docmirror-demo-share.sqlite';
@@ -91,7 +92,7 @@ export const demo = command({
         const summary = await runOnce(order, context);
         context.exitCode = isLast || signal.aborted ? exitCodeAfter(summary, signal) : exitCodes.done;
         const text = isLast ? ending(summary, width, context) : lineOf(summary, width);
-        stdout.write(paintVerdicts(text, stdout));
+        stdout.write(painted(text, verdictTones(summary.resources), stdout));
       }
     } finally {
       server.close();

@@ -4,7 +4,7 @@ import type { ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
 import { adviceOn, DocmirrorError, exitCodes, ServiceError } from '../errors.ts';
-import { diagnosisText, type Finding, findingText } from '../render/findings.ts';
+import { type CheckResult, checkText, checkTones, diagnosisText } from '../render/checks.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { copiesOfBefore } from '../store/copies/backup.ts';
 import { assertShareOf, shareTarget } from '../store/copies/share.ts';
@@ -22,7 +22,7 @@ import { createLogger } from './logging.ts';
 import { assertIsForMetrics } from './notifier.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
 import { assertShareFits } from './share.ts';
-import { paintVerdicts } from './terminal.ts';
+import { painted } from './terminal.ts';
 import { readToken } from './token.ts';
 
 /** `docmirror doctor` */
@@ -35,7 +35,7 @@ export const doctor = command({
   notes: ['Nothing is changed, and no secret is shown. It tries what a run does, with one request a list.'],
   exitCodes: '0, or what "docmirror sync" would end with.',
   async run({ json }, context) {
-    const checks: Finding[] = [];
+    const checks: CheckResult[] = [];
     const check: Check = async (name, part) => {
       const end = await Promise.try(part).catch((error: unknown): Partial<Verdict> => {
         const { message, code, exitCode } = failureOf(error);
@@ -53,8 +53,8 @@ export const doctor = command({
       const finding = { ...usual, ...rest, found: context.secrets.redact(found) };
       checks.push(finding);
       await context.line.clear();
-      const text = findingText(finding, widthOf(context.stdout));
-      if (!json) context.stdout.write(paintVerdicts(text, context.stdout));
+      const text = checkText(finding, widthOf(context.stdout));
+      if (!json) context.stdout.write(painted(text, checkTones(finding), context.stdout));
       context.exitCode ||= exitCode;
       return finding;
     };
@@ -65,13 +65,13 @@ export const doctor = command({
   text: diagnosisText,
 });
 
-/** A finding, and what `sync` would exit with for it; 0 if it would go on. */
-type Verdict = Finding & { readonly exitCode: number };
+/** A result, and what `sync` would exit with for it; 0 if it would go on. */
+type Verdict = CheckResult & { readonly exitCode: number };
 
 /** A part of a run. What it returns is what was found; what it throws is what a run would end with. */
 type Part = () => string | Partial<Verdict> | Promise<string | Partial<Verdict>>;
 
-type Check = (name: string, part: Part) => Promise<Finding>;
+type Check = (name: string, part: Part) => Promise<CheckResult>;
 
 async function examine(context: Context, check: Check): Promise<void> {
   const { signal, secrets } = context;

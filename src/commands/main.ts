@@ -5,13 +5,14 @@ import { settings } from '../config/settings.ts';
 import { exitCodes, tryToRead, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { wrapLines } from '../render/table.ts';
+import type { Toned } from '../render/tones.ts';
 import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { notifierSettings } from './flags.ts';
 import { hasFlag, helpFor } from './help.ts';
 import { findCommand, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, whose, widthOf } from './io.ts';
-import { paintVerdicts } from './terminal.ts';
+import { painted } from './terminal.ts';
 
 /** Runs the command that the words of a command line name until it ends, and returns the exit code. Errors are printed, not thrown. */
 export async function main(given: readonly string[], io: Io): Promise<number> {
@@ -148,9 +149,13 @@ function textOf({ text }: Command, data: unknown, width: number): string {
   return data === undefined || typeof data === 'string' ? (data ?? '') : (text?.(data, width) ?? '');
 }
 
+function tonesOf({ tones }: Command, data: unknown): readonly Toned[] {
+  return data === undefined || typeof data === 'string' ? [] : (tones?.(data) ?? []);
+}
+
 function print(command: Command, data: unknown, isJson: boolean, { stdout, settings: given }: Context): void {
   if (!isJson || command.output === undefined)
-    return void stdout.write(paintVerdicts(textOf(command, data, widthOf(stdout)), stdout));
+    return void stdout.write(painted(textOf(command, data, widthOf(stdout)), tonesOf(command, data), stdout));
   const output = command.output(data);
   // Labels that can't be read are left out: doctor says so.
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};

@@ -12,12 +12,13 @@ import {
   statusText,
   worstFirst,
 } from '../render/status.ts';
+import { verdictTones } from '../render/tones.ts';
 import { readBeside } from '../store/file/beside.ts';
 import { isFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { command, type Told } from './command.ts';
 import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
-import { failureOf, widthOf } from './io.ts';
+import { failureOf } from './io.ts';
 
 /** `docmirror status` */
 export const status = command({
@@ -93,10 +94,12 @@ export const status = command({
     return {
       output: { state, why, run, resources, nextRunAt: watch?.nextRunAt ?? null },
       text: width => statusText(row, nowMs, width, watch),
+      tones: tonesOf(row),
     };
   },
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
+  tones: ({ tones = [] }) => tones,
 });
 
 /** The settings of a tenant. It throws a UsageError if a run by them could not begin, or none ever has. */
@@ -111,6 +114,8 @@ function configOf(envFile: string, environment: Environment) {
   throw new UsageError(`no run has begun: there is no ${database}`);
 }
 
+const tonesOf = ({ resources }: MirrorStatus) => verdictTones(resources.map(({ lastRun }) => lastRun));
+
 function stateOf(database: string, nowMs: number, maxAgeMs: number | null): MirrorStatus {
   using reader = new RunReader(database);
   return mirrorStatusOf(database, reader.status(), reader.runs(1)[0] ?? null, nowMs, maxAgeMs);
@@ -121,16 +126,22 @@ export const defaultCommand = command({
   flags: {},
   settings: ['database'],
   examples: {},
-  run(_given, { stdout, config: { database } }) {
-    if (!existsSync(database))
-      return `There is no mirror here yet: ${printable(database)} does not exist.
+  run(_given, { config: { database } }): Told {
+    if (!existsSync(database)) return { output: {}, text: () => howToBegin(database) };
+    const nowMs = Date.now();
+    const row = stateOf(database, nowMs, null);
+    const head = printable(`${database} mirrors ${row.baseUrl ?? 'nothing yet'}`);
+    const text = (width: number) => `${head}\n${statusText(row, nowMs, width)}`;
+    return { output: row, text, tones: tonesOf(row) };
+  },
+  text: ({ text }: Told, width) => text(width),
+  tones: ({ tones = [] }) => tones,
+});
+
+function howToBegin(database: string): string {
+  return `There is no mirror here yet: ${printable(database)} does not exist.
 A run needs DOCMIRROR_BASE_URL and DOCMIRROR_TOKEN, in the environment or in an --env-file.
 "docmirror doctor" tries everything that a run needs, and "docmirror sync" makes the mirror.
 With nothing set up, "docmirror demo" shows it all. "docmirror --help" lists the commands.
 `;
-    const nowMs = Date.now();
-    const row = stateOf(database, nowMs, null);
-    const head = printable(`${database} mirrors ${row.baseUrl ?? 'nothing yet'}`);
-    return `${head}\n${statusText(row, nowMs, widthOf(stdout))}`;
-  },
-});
+}

@@ -1,6 +1,7 @@
 import { lists } from '../contract/lists.ts';
 import { changesText, type ShownChange } from '../render/changes.ts';
 import { type SharedRunSummary, summaryText } from '../render/run-summary.ts';
+import { verdictTones } from '../render/tones.ts';
 import { readRejected } from '../store/read/runs/rejected.ts';
 import { command } from './command.ts';
 import { conflicting, listFlag, mirrorSettings, runSettings, yes } from './flags.ts';
@@ -62,6 +63,7 @@ export const sync = command({
     return { summary, first: firstLineAfter(summary, context), rejections, planned, plannedCount };
   },
   output: ({ summary }): SharedRunSummary => summary,
+  tones: ({ summary }) => verdictTones(summary.resources),
   text({ summary, first, rejections, planned, plannedCount }, width) {
     const plan = plannedCount === 0 ? '' : `${changesText(planned, plannedCount, changesWidth(width))}\n`;
     return `${plan}${summaryText(summary, summaryWidth(width), rejections, first)}`;

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import type { Environment } from '../config/resolve.ts';
 import { printable } from '../printable.ts';
 import { columnsOf, cut } from '../render/table.ts';
+import type { Toned } from '../render/tones.ts';
 import type { Output } from './io.ts';
 
 /** How often a text that moves is drawn, in milliseconds. */
@@ -74,17 +75,13 @@ function drawClock(): void {
   }, 200);
 }
 
-const verdicts = [
-  ['green', /(?<= {2}|: )complete: (?:proven|incremental)(?= {2}|$)|^ok(?= )|is sound(?=: )/gm],
-  ['yellow', /(?<= {2}|: )(?:unproven|cancelled|never synced)(?= {2}|$)|^warn(?= )/gm],
-  ['red', /(?<= {2}|: )failed(?:: \w+)?(?= {2}|$)|^FAIL(?= )|is NOT as docmirror wrote it(?=: )/gm],
-] as const;
+const colours = { good: 'green', warn: 'yellow', bad: 'red' } as const;
 
-/** A text for people with its verdicts in colours, if it is for a terminal that has them. */
-export function paintVerdicts(text: string, stream: Output): string {
+/** A text for people with some words in colours, if it is for a terminal that has them. */
+export function painted(text: string, tones: readonly Toned[], stream: Output): string {
   if (!stream.isTTY) return text;
-  return verdicts.reduce(
-    (painted, [colour, words]) => painted.replace(words, found => styleText(colour, found, { stream })),
-    text,
-  );
+  return [...Map.groupBy(tones, ({ words }) => words)].reduce((all, [words, of]) => {
+    const alone = new RegExp(`(?<=^| {2}|: )${RegExp.escape(words)}(?= |$)`, 'gm');
+    return all.replace(alone, found => styleText(colours[of[0]?.tone ?? 'warn'], found, { stream }));
+  }, text);
 }

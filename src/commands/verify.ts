@@ -3,7 +3,7 @@ import { lists } from '../contract/lists.ts';
 import { exitCodes, UsageError } from '../errors.ts';
 import { shownEndpoint, withoutAddressSecrets } from '../render/endpoint.ts';
 import { counted } from '../render/numbers.ts';
-import { type LiveResult, verificationText, verifiedOf } from '../render/verification.ts';
+import { type LiveResult, verificationText, verificationTones, verifiedOf } from '../render/verification.ts';
 import { fileBehind } from '../store/file/open.ts';
 import { changedFields, type Item } from '../store/read/cells.ts';
 import type { RecordChange } from '../store/write/mirror.ts';
@@ -72,6 +72,7 @@ export const verify = command({
   },
   output: verified => verified,
   text: verificationText,
+  tones: verificationTones,
 });
 
 /** Compares the mirror with the service: a dry run of `sync` whose changes are differences, of which `limit` are kept. */

@@ -111,7 +111,7 @@ const changes = object({
   isErased,
 });
 
-const finding = object({
+const check = object({
   check: text(),
   status: oneOf(['ok', 'warning', 'failed', 'skipped']),
   found: text(),
@@ -260,7 +260,7 @@ export const outputs = {
   show,
   rejected: object({ counts: list(rejectionCount), records: list(rejectedRecord) }),
   changes,
-  doctor: object({ ok: yesOrNo(), exitCode: whole('that of `sync`'), checks: list(finding) }),
+  doctor: object({ ok: yesOrNo(), exitCode: whole('that of `sync`'), checks: list(check) }),
   verify,
   backup,
   share: object(share),

@@ -2,7 +2,6 @@ import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
 import { findingWords, sentencesOf } from '../findings.ts';
 import { printable } from '../printable.ts';
-import type { Finding } from '../proof/findings.ts';
 import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts';
 import type { Freshness } from '../store/read/runs/freshness.ts';
 import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
@@ -176,7 +175,7 @@ export function notesOn(
 const triesAgain = 'The mirror keeps what it had, and the next run tries again.';
 
 /** What to do if a list is not proven: the advice on the finding that says most. */
-function adviceOnProof(findings: readonly Finding[]): string {
+function adviceOnProof(findings: NonNullable<ReadList['reasons']>): string {
   const vague: readonly string[] = ['not_in_order', 'changes_too_fast', 'ended_early'];
   const said = findings.find(({ code }) => !vague.includes(code)) ?? findings.at(-1);
   if (said !== undefined) return findingWords[said.code].advice;

@@ -2,6 +2,7 @@ import { printable, printableInOneLine } from '../printable.ts';
 import { count, counted } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { linesOf, renderTable } from './table.ts';
+import type { Toned } from './tones.ts';
 
 /** A mirror that was audited and, if it was asked for, compared with checkpoints and with the service. */
 export type Verified = OutputOf['verify'];
@@ -33,8 +34,8 @@ export function verificationText(verified: Verified, width: number): string {
   const notRecomputed = 'what runs changed up to then was not recomputed';
   const objects = otherObjects.map(({ type, name }) => `${type} ${name}`).join(', ');
   const said = [
-    isSound && `${path} is sound: ${rest}.`,
-    isAltered && `${path} is NOT as docmirror wrote it: ${counted(differenceCount, 'difference')}.`,
+    isSound && `${path} ${sound} ${rest}.`,
+    isAltered && `${path} ${altered} ${counted(differenceCount, 'difference')}.`,
     !isSound &&
       !isAltered &&
       `No difference was found in ${path}, but not every checkpoint can be relied on: ${rest}.`,
@@ -54,6 +55,18 @@ export function verificationText(verified: Verified, width: number): string {
   const table = rows.length > 0 && renderTable(['List', 'Records', 'Run', 'Checksum'], rows, width);
   const parts = [table, shownLines(said), live && shownLines(liveLines(live))];
   return parts.filter(Boolean).join('\n');
+}
+
+const sound = 'is sound:';
+const altered = 'is NOT as docmirror wrote it:';
+
+/** Its verdict, if it has one. */
+export function verificationTones({ path }: Verified): Toned[] {
+  const begin = printable(path);
+  return [
+    { words: `${begin} ${sound}`, tone: 'good' },
+    { words: `${begin} ${altered}`, tone: 'bad' },
+  ];
 }
 
 const kinds = { missing: 'missing from the mirror', extra: 'not at the service', different: 'different' };

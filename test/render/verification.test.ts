@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findingText } from '../../src/render/findings.ts';
+import { checkText } from '../../src/render/checks.ts';
 import { type Verified, verificationText, verifiedOf } from '../../src/render/verification.ts';
 
 type Audited = Omit<Verified, 'ok' | 'live'>;
@@ -124,5 +124,5 @@ test('a message of SQLite about damage in several lines becomes one line without
   const verified = verifiedOf({ ...sound, differences: [damage], differenceCount: 1 }, null);
   expect(verificationText(verified, 200)).toContain(`\n  file: ${line} [content]\n`);
   const finding = { check: 'mirror', status: 'failed', found: what, todo: null, code: null } as const;
-  expect(findingText(finding, Number.POSITIVE_INFINITY)).toContain(`${line}\n`);
+  expect(checkText(finding, Number.POSITIVE_INFINITY)).toContain(`${line}\n`);
 });

@@ -1,14 +1,23 @@
 import { printableInOneLine } from '../printable.ts';
 import type { OutputOf } from './outputs.ts';
 import { wrap } from './table.ts';
+import type { Toned } from './tones.ts';
 
 /** The result of one check of `doctor`. */
-export type Finding = OutputOf['doctor']['checks'][number];
+export type CheckResult = OutputOf['doctor']['checks'][number];
 
 const marks = { ok: 'ok', warning: 'warn', failed: 'FAIL', skipped: '–' };
 
-/** One finding for people, with the advice below it, in lines of at most `width` characters. */
-export function findingText({ check, status, found, todo, code }: Finding, width: number): string {
+const tones = { ok: 'good', warning: 'warn', failed: 'bad', skipped: null } as const;
+
+/** The mark of a result, in its colour. */
+export function checkTones({ status }: CheckResult): Toned[] {
+  const tone = tones[status];
+  return tone === null ? [] : [{ words: marks[status], tone }];
+}
+
+/** One result for people, with the advice below it, in lines of at most `width` characters. */
+export function checkText({ check, status, found, todo, code }: CheckResult, width: number): string {
   const head = `${marks[status].padEnd(4)}  ${check.padEnd(12)}  `;
   const indent = ' '.repeat(head.length + 2);
   const words = printableInOneLine(found) + (code === null ? '' : ` [${code}]`);
@@ -16,7 +25,7 @@ export function findingText({ check, status, found, todo, code }: Finding, width
   return [head + words, ...advice].map(line => `${wrap(line, width, indent).join('\n')}\n`).join('');
 }
 
-/** The result of all findings, for people. */
+/** The result of all checks, for people. */
 export function diagnosisText({ checks, exitCode }: OutputOf['doctor']): string {
   const failed = checks.filter(({ status }) => status === 'failed').length;
   if (failed === 0) return '\nEverything that a run needs is there.\n';
