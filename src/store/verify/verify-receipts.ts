@@ -152,28 +152,30 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
 }
 
 /** The members of a list's receipt that say what its rows and history are. */
-const ofContent: readonly string[] = ['changes', 'ended', 'checksum', 'recordCount'];
+const ofContent: ReadonlySet<string> = new Set(['changes', 'ended', 'checksum', 'recordCount']);
 
 /** The members in which a stored receipt differs from the recomputed one, with both values. */
 function differencesBetween(stored: RunReceipt, expected: RunReceipt) {
   const membersOf = ({ lists, ...run }: RunReceipt) => {
-    const ofLists = lists.flatMap(({ resource, ...list }) =>
-      Object.entries({ resource, ...list }).map(([name, value]) => ({ list: resource, name, value })),
-    );
-    const all = [...Object.entries(run).map(([name, value]) => ({ list: null, name, value })), ...ofLists];
-    return new Map(
-      all.map(each => [`${each.list ?? ''} ${each.name}`, { ...each, text: JSON.stringify(each.value) }]),
+    const parts = [
+      { of: '', members: run },
+      ...lists.map(list => ({ of: `${list.resource}: `, members: list })),
+    ];
+    return parts.flatMap(({ of, members }) =>
+      Object.entries(members).map(([name, value]) => {
+        return {
+          name: of + name,
+          text: JSON.stringify(value),
+          isOfContent: of !== '' && ofContent.has(name),
+        };
+      }),
     );
   };
-  const [said, found] = [membersOf(stored), membersOf(expected)];
-  return [...new Map([...found, ...said])]
-    .filter(([key]) => said.get(key)?.text !== found.get(key)?.text)
-    .map(([key, { list, name }]) => {
-      const [inReceipt, byTables] = [said, found].map(members => members.get(key)?.text ?? 'nothing');
-      const member = list === null ? name : `${list}: ${name}`;
-      return {
-        what: `${member} is ${inReceipt} in the receipt, but ${byTables} by the tables`,
-        isOfContent: list !== null && ofContent.includes(name),
-      };
-    });
+  const found = Map.groupBy(membersOf(expected), ({ name }) => name);
+  const said = Map.groupBy(membersOf(stored), ({ name }) => name);
+  return [...new Map([...said, ...found])].flatMap(([name, [one]]) => {
+    const [inReceipt, byTables] = [said, found].map(members => members.get(name)?.[0]?.text ?? 'nothing');
+    const what = `${name} is ${inReceipt} in the receipt, but ${byTables} by the tables`;
+    return inReceipt === byTables ? [] : [{ what, isOfContent: one?.isOfContent === true }];
+  });
 }

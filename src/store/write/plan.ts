@@ -1,5 +1,5 @@
 import { identityOf } from '../../contract/record.ts';
-import type { Finding, WithheldWhy } from '../../proof/findings.ts';
+import type { Finding } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/questions.ts';
 import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
@@ -26,7 +26,7 @@ export interface Plan {
   readonly stays: readonly number[];
   /** How many rows would go if removals were not withheld, and why they are: more than a limit would go, or because of rejections. */
   readonly withheld: number;
-  readonly withheldBy: { readonly why: WithheldWhy; readonly limit: number | null } | null;
+  readonly withheldBy: Pick<Finding & { code: 'removals_withheld' }, 'why' | 'limit'> | null;
   readonly undecided: number;
   /** Why the list is not proven; none if it is. */
   readonly findings: readonly Finding[];

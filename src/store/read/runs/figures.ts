@@ -1,7 +1,7 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { openForReading } from '../../file/open.ts';
 import { allRows, firstRow, firstValue } from '../../tables/ask.ts';
-import { reasonsIn } from '../../tables/reasons.ts';
+import { reasonCodes } from '../../tables/reasons.ts';
 import { askedLists } from './freshness.ts';
 import { diedRun, labelsIn } from './runs.ts';
 
@@ -69,7 +69,7 @@ export function readFigures(path: string) {
   const named = Object.entries(listNumbers).map(([name, { sql }]) => `${sql} AS ${name}`);
   const all = `${runsOfList} SELECT ${named.join(', ')} FROM l`;
   const completeness = `${runsOfList} SELECT ${ofLast('completeness')}`;
-  const findings = `${runsOfList} SELECT ${ofLast('reasons')}`;
+  const findings = `${runsOfList} SELECT ${ofLast(reasonCodes('reasons'))}`;
   const unknownFields =
     'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0';
   return sqlite.transaction(() => ({
@@ -82,9 +82,7 @@ export function readFigures(path: string) {
       /** How sure its last run was; null if there is none, or it wrote nothing. */
       completeness: firstValue<string>(sqlite, completeness, resource),
       /** The codes of what its last run found out; none if nothing is known. */
-      findings: [
-        ...new Set(reasonsIn(firstValue<string>(sqlite, findings, resource))?.map(({ code }) => code)),
-      ],
+      findings: firstValue<string>(sqlite, findings, resource)?.split(' ') ?? [],
       unknownFields: firstValue<number>(sqlite, unknownFields, resource) ?? 0,
       /** Null, or missing before the first run, for what is not known yet. */
       numbers: firstRow<Record<string, number | null>>(sqlite, all, resource) ?? {},
