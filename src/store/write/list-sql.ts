@@ -22,41 +22,41 @@ export type ListSql = ReturnType<typeof listSql>;
 
 /** The statements of a run for a list. Joins are pinned by CROSS JOIN and a plus: left alone, SQLite takes the index of a connection. */
 export function listSql(list: ListDefinition) {
-  const { table, identity, resource, ownerColumn } = list;
-  const scalars = scalarFields(list);
-  const columns = scalars.map(({ column }) => column);
+  const columns = columnsOf(list);
+  return { ...stagingSql(list, columns), ...findingSql(list, columns), ...writingSql(list, columns) };
+}
+
+/** The columns of a list's table that have what the service says, `written`, and the key that orders them. */
+function columnsOf(list: ListDefinition) {
   const time = timeColumnOf(list);
-  const key = time ?? 'id';
+  const columns = scalarFields(list).map(({ column }) => column);
+  // Two texts of one instant are one time, so the text counts only if it is none.
+  const timeText = timeFieldOf(list)?.column;
   const written = time === null ? columns : [time, ...columns];
-  const arrays = arrayFields(list);
+  return { time, key: time ?? 'id', timeText, written, arrays: arrayFields(list) };
+}
+
+type Columns = ReturnType<typeof columnsOf>;
+
+/** The members of a form; `itsArrays` are its arrays as JSON. */
+const formIn = (row: string, itsArrays: string, timeText = 'NULL') =>
+  `${row} AS row, lower(hex(_content)) AS content, ${timeText} AS time, _extra AS extra, ${itsArrays} AS arrays`;
+
+/** The temporary tables: `incoming` has the versions that the mirror lacks, `fates` what becomes of rows. */
+function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: Columns) {
+  const { table } = list;
   const staged = ['n', 'record', ...written, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
-  const typed = scalars.map(({ column, kind }) => `${column} ${kind === 'text' ? 'TEXT' : 'INTEGER'}`);
+  const typed = scalarFields(list).map(
+    ({ column, kind }) => `${column} ${kind === 'text' ? 'TEXT' : 'INTEGER'}`,
+  );
   if (time !== null) typed.push(`${time} INTEGER`);
   const values = `(${staged.map(() => '?').join(', ')})`;
   const insert = `INSERT OR REPLACE INTO temp.incoming (${staged.join(', ')}) VALUES `;
-  const identifying = identity.by === 'id' ? [] : identity.fields.map(columnOf);
-  // Two texts of one instant are one time, so the text counts only if it is none.
-  const timeText = timeFieldOf(list)?.column;
-  const isSame = (column: string) =>
-    column === timeText ? `(${time} IS NOT NULL OR +${column} IS ?)` : `+${column} IS ?`;
-  const identityIn = identifying.map(column =>
-    column === timeText ? `iif(${time} IS NULL, ${column}, NULL)` : column,
-  );
-  const itemsOfRow = arrays.map(
-    items =>
-      `json((SELECT json_group_array(${items.column} ORDER BY position) FROM ${items.table} WHERE ${ownerColumn} = ${table}.id))`,
-  );
-  const formIn = (row: string, itsArrays: string) =>
-    `${row} AS row, lower(hex(_content)) AS content, ${timeText ?? 'NULL'} AS time, _extra AS extra, ${itsArrays} AS arrays`;
-  const newRow = identity.by === 'id' ? 'record' : '@base + n';
-  const insertRows = (row: string, from: string) =>
-    `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
-     SELECT ${row}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from}`;
   return {
     /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and the arrays, if any. */
     width: staged.length,
     hasArrays: arrays.length > 0,
-    /** `incoming` has the versions that the mirror lacks, `fates` what becomes of rows. A staged record without a fate is one new row. */
+    /** A staged record without a fate is one new row. */
     create: `${drop};
       CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);
@@ -68,9 +68,31 @@ export function listSql(list: ListDefinition) {
     /** Some staged versions of records that have a row. */
     stagedOfRows: `SELECT record, n FROM temp.incoming CROSS JOIN ${table} t ON t.id = record LIMIT ?`,
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
+    indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
+    /** The forms of the versions of a record that are staged. */
+    formsOfStaged: `SELECT ${formIn('NULL', "coalesce(arrays, '[]')", timeText)} FROM temp.incoming WHERE record = ? ORDER BY n`,
+  };
+}
 
+/** What finds rows. */
+function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Columns) {
+  const { table, identity, ownerColumn } = list;
+  const scalars = scalarFields(list);
+  const columnOf = (name: string) => scalars.find(field => field.name === name)?.column ?? name;
+  const identifying = identity.by === 'id' ? [] : identity.fields.map(columnOf);
+  const isSame = (column: string) =>
+    column === timeText ? `(${time} IS NOT NULL OR +${column} IS ?)` : `+${column} IS ?`;
+  const identityIn = identifying.map(column =>
+    column === timeText ? `iif(${time} IS NULL, ${column}, NULL)` : column,
+  );
+  const itemsOfRow = arrays.map(
+    items =>
+      `json((SELECT json_group_array(${items.column} ORDER BY position) FROM ${items.table} WHERE ${ownerColumn} = ${table}.id))`,
+  );
+  return {
     /** The form of the first row of an identity: of a key, and the fields of the identity. */
-    formOfIdentity: `SELECT ${formIn('id', `json_array(${itemsOfRow})`)} FROM ${table} WHERE ${key} IS ? ${identifying.map(column => `AND ${isSame(column)}`).join(' ')} ORDER BY id LIMIT 1`,
+    formOfIdentity: `SELECT ${formIn('id', `json_array(${itemsOfRow})`, timeText)} FROM ${table}
+      WHERE ${[`${key} IS ?`, ...identifying.map(isSame)].join(' AND ')} ORDER BY id LIMIT 1`,
     /** The rows of each identity that has several, and their contents; from one key to another, and at last those without a key. */
     twins:
       identity.by === 'id'
@@ -82,16 +104,24 @@ export function listSql(list: ListDefinition) {
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
     countsOfKeys: `SELECT ${key}, count(*) FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} ORDER BY ${key}`,
-    indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
-    /** The forms of the versions of a record that are staged. */
-    formsOfStaged: `SELECT ${formIn('NULL', "coalesce(arrays, '[]')")} FROM temp.incoming WHERE record = ? ORDER BY n`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
     idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
     /** The contents, keys and ids of the rows of a remembered page, each as one text. */
     known: `SELECT group_concat(hex(r._content), ''), json_group_array(r.${key}), json_group_array(r.id)
       FROM json_each(?) j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
+    indexes: `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
+  };
+}
 
+/** What writes rows by their fates. */
+function writingSql(list: ListDefinition, { written, arrays }: Columns) {
+  const { table, identity, resource, ownerColumn } = list;
+  const newRow = identity.by === 'id' ? 'record' : '@base + n';
+  const insertRows = (row: string, from: string) =>
+    `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
+     SELECT ${row}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from}`;
+  return {
     fate: 'INSERT INTO temp.fates (row, record, version, fate) VALUES (@row, @record, @version, @fate)',
     /** The rows of which one other version was shown, and nothing else. */
     plainEdits: `INSERT INTO temp.fates SELECT t.id, record, n, 'edited' FROM temp.incoming CROSS JOIN ${table} t ON t.id = record WHERE ${isPlain}`,
@@ -124,10 +154,5 @@ export function listSql(list: ListDefinition) {
     /** The last id and the contents of the next rows that a run wrote. */
     writtenAfter: `SELECT max(id), group_concat(hex(_content), '') FROM
       (SELECT id, _content FROM ${table} WHERE _changed_run_id = ? AND id > ? ORDER BY id LIMIT ${rowsPerSum})`,
-    indexes: `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
   };
-
-  function columnOf(name: string): string {
-    return scalars.find(field => field.name === name)?.column ?? name;
-  }
 }
