@@ -14,10 +14,12 @@ import type { Done, Failed, Found, ListRun, ListTask, Refused } from './task.ts'
 export interface SyncedList {
   readonly outcome: ListOutcome;
   readonly pause: { readonly hasGrown: boolean } | null;
+  /** A fault of docmirror that ended it; null if there was none. */
+  readonly fault: unknown;
 }
 
-/** Reads a list until it is proven, and writes it in one transaction. `onFault` gets a fault of docmirror, which ends the list, too. */
-export async function syncList(task: ListTask, onFault: (fault: unknown) => void): Promise<SyncedList> {
+/** Reads a list until it is proven, and writes it in one transaction. */
+export async function syncList(task: ListTask): Promise<SyncedList> {
   const { list, mirror, clock, observer } = task;
   const begun = clock();
   const startedAt = begun.toISOString();
@@ -33,13 +35,14 @@ export async function syncList(task: ListTask, onFault: (fault: unknown) => void
   } catch (error) {
     end = { kind: 'failed', found: null, error };
   }
-  if (end.kind === 'failed' && !(end.error instanceof DocmirrorError)) onFault(end.error);
-  const synced =
-    end.kind === 'done'
-      ? end.result
-      : { outcome: await mirror.recordList(conclude(end.found, failed(end.error))), pause: null };
+  const synced = end.kind === 'done' ? end.result : await record(end);
   observer.listEnded(list, synced.outcome);
   return synced;
+
+  async function record({ found, error }: Failed): Promise<SyncedList> {
+    const outcome = await mirror.recordList(conclude(found, failed(error)));
+    return { outcome, pause: null, fault: error instanceof DocmirrorError ? null : error };
+  }
 }
 
 /** A list that is written: how it ends is concluded with its rows. */
@@ -153,7 +156,7 @@ async function write(
     if (written.kind === 'written') {
       const hasGrown = written.journaled > (read.journal?.older.length ?? 0);
       const pause = endedBy instanceof Pause ? { hasGrown } : null;
-      return { kind: 'done', found, result: { outcome: written.outcome, pause }, endedBy };
+      return { kind: 'done', found, result: { outcome: written.outcome, pause, fault: null }, endedBy };
     }
     if (endedBy === null) return { ...written, found };
   } catch (error) {

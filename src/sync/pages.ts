@@ -39,33 +39,11 @@ const noSize = ({ sent, size }: Ask): Fetched => ({ page: null, wrong: wrongSize
 export function pageGetter(
   source: PageSource,
   list: ListDefinition,
-  { firstPageNo, pageSize, sendsServedSize, isOnlySize }: Paging,
+  paging: Paging,
   isKnown: (digest: string) => boolean,
 ): (ask: Ask, signal: AbortSignal) => Promise<Fetched> {
-  /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
-  let ahead = 0;
-
-  async function request(ask: Ask, signal: AbortSignal, triesMax?: number): Promise<Page> {
-    const { index, size, sent, isBeyond } = ask;
-    const pageNo = firstPageNo + index;
-    const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
-    const tries = triesMax === undefined ? {} : { triesMax };
-    const get = (by: number) => {
-      // Answers might count the first page by a number at which the service has none.
-      const asked = index === 0 ? null : pageNo - by;
-      const wanted = { pageNo: asked, pageSize: sentSize, isBeyond, isKnown, ...tries };
-      return source.getPage(list, wanted, signal);
-    };
-    const before = ahead;
-    const page = await get(before);
-    const other = page.pagination.pageNo - pageNo;
-    const isLast = isLastAgain(page, ask, other) || (other < 0 && isLastWithOrphans(page, firstPageNo));
-    if (other === 0 || index === 0 || isLast) return page;
-    const again = await get(before + other);
-    if (again.pagination.pageNo !== pageNo) return page;
-    ahead = before + other;
-    return again;
-  }
+  const { pageSize, isOnlySize } = paging;
+  const request = pageRequester(source, list, paging, isKnown);
 
   return async (ask, signal) => {
     if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);
@@ -116,6 +94,38 @@ export function pageGetter(
       return { page: null, wrong: { kind: 'failed', finding }, failure: again };
     }
   }
+}
+
+/** Makes a function that asks for a page, again by another number if the answers count their pages higher than requests. */
+function pageRequester(
+  source: PageSource,
+  list: ListDefinition,
+  { firstPageNo, pageSize, sendsServedSize }: Paging,
+  isKnown: (digest: string) => boolean,
+): (ask: Ask, signal: AbortSignal, triesMax?: number) => Promise<Page> {
+  /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
+  let ahead = 0;
+  return async (ask, signal, triesMax) => {
+    const { index, size, sent, isBeyond } = ask;
+    const pageNo = firstPageNo + index;
+    const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
+    const tries = triesMax === undefined ? {} : { triesMax };
+    const get = (by: number) => {
+      // Answers might count the first page by a number at which the service has none.
+      const asked = index === 0 ? null : pageNo - by;
+      const wanted = { pageNo: asked, pageSize: sentSize, isBeyond, isKnown, ...tries };
+      return source.getPage(list, wanted, signal);
+    };
+    const before = ahead;
+    const page = await get(before);
+    const other = page.pagination.pageNo - pageNo;
+    const isLast = isLastAgain(page, ask, other) || (other < 0 && isLastWithOrphans(page, firstPageNo));
+    if (other === 0 || index === 0 || isLast) return page;
+    const again = await get(before + other);
+    if (again.pagination.pageNo !== pageNo) return page;
+    ahead = before + other;
+    return again;
+  };
 }
 
 /** Whether a page of another number is the last one, which some services repeat past the end. */

@@ -64,18 +64,12 @@ async function runOnce(options: RunOptions, world: RunWorld) {
 
   // The rest of a rebuilt mirror has to be compared with the whole of each list.
   const fullEveryMs = rowsDropped === null ? options.fullEveryMs : 0;
-  const outcomes = new Map<ResourceName, ListOutcome>();
-  const faults: unknown[] = [];
-  const pauses: NonNullable<SyncedList['pause']>[] = [];
+  const synced = new Map<ResourceName, SyncedList>();
   let versionsPruned = 0;
   const ordered = options.lists.toSorted((a, b) => b.connectionNameRank - a.connectionNameRank);
   try {
-    for (const list of ordered) {
-      const task = { ...options, ...world, list, fullEveryMs };
-      const { outcome, pause } = await syncList(task, fault => faults.push(fault));
-      outcomes.set(list.resource, outcome);
-      if (pause !== null) pauses.push(pause);
-    }
+    for (const list of ordered)
+      synced.set(list.resource, await syncList({ ...options, ...world, list, fullEveryMs }));
     if (keepHistoryMs !== null && !signal.aborted)
       versionsPruned = await mirror
         .pruneHistory(keepHistoryMs, clock().toISOString())
@@ -89,15 +83,15 @@ async function runOnce(options: RunOptions, world: RunWorld) {
     await mirror.endRun('failed', clock().toISOString(), runErrorOf(error)).catch(() => undefined);
     throw error;
   }
-  const resources: readonly ListOutcome[] = options.lists.map(
-    ({ resource }) => outcomes.get(resource) as ListOutcome,
-  );
+  const ends = options.lists.map(({ resource }) => synced.get(resource) as SyncedList);
+  const resources: readonly ListOutcome[] = ends.map(({ outcome }) => outcome);
   const status = statusOf(resources);
   const cancelled = resources.find(resource => resource.status === 'cancelled');
   const error = (cancelled ?? resources.find(resource => resource.error !== null))?.error ?? null;
   const completedAt = clock().toISOString();
   const receipt = await mirror.endRun(status, completedAt, error);
-  if (faults.length > 0) throw faults[0];
+  const faulty = [...synced.values()].find(({ fault }) => fault !== null);
+  if (faulty !== undefined) throw faulty.fault;
   const summary = {
     runId,
     rowsDropped,
@@ -111,7 +105,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
     versionsPruned,
     receipt,
   };
-  return { summary, pauses };
+  return { summary, pauses: ends.flatMap(({ pause }) => pause ?? []) };
 }
 
 function statusOf(resources: readonly ListOutcome[]): RunStatus {
