@@ -36,25 +36,17 @@ interface RunRequest {
   readonly onBegun?: () => void;
 }
 
-/** Opens everything that one run needs, and closes it however the run ends. */
+/** Opens everything that one run needs, makes it, and then the share; closes all of it however the run ends. */
 export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
-  const { config, service, logger, onPlannedChange, rebuild: mayRebuild = false } = request;
-  const { database, deadlineMs } = config;
+  const { config, service, logger, onPlannedChange } = request;
+  const { deadlineMs } = config;
   const observer = progressOn(logger, context.line);
   const late = new AbortController();
   const timer = deadlineMs && setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
   const signal = AbortSignal.any([context.signal, late.signal]);
   context.line.show('opening the mirror');
   try {
-    const isNew = onPlannedChange === undefined && isYetToMake(mirrorToWrite(database));
-    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
-    const mirror = await whenFree(config.waitMs, signal, () =>
-      SqliteMirror.open(database, { signal, mayRebuild, ...(onPlannedChange && { tell: onPlannedChange }) }),
-    );
-    const { copyOfBefore: copy } = mirror;
-    if (copy !== null)
-      logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');
-    if (isNew) logger.info({ database }, 'there was no mirror here; it was made');
+    const mirror = await openMirror(request, signal);
     if (onPlannedChange === undefined) context.notifier?.begun();
     const source = openService(service, config, context, signal, logger, observer);
     try {
@@ -71,7 +63,7 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
           removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
           pagesMax: config.maxPages,
           fullEveryMs: request.full ? 0 : config.fullEveryMs,
-          isAfresh: request.full === true || mayRebuild,
+          isAfresh: request.full === true || request.rebuild === true,
           saveEveryMs: onPlannedChange === undefined ? config.saveEveryMs : 0,
         },
         { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
@@ -86,17 +78,36 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       };
     } finally {
       await source.close();
-      const { isInUse, error } = mirror.close();
-      const isOpen =
-        'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
-      const isInLog = 'the run is recorded, but still in the -wal file beside the mirror';
-      if (isInUse) logger.warn({ database }, isOpen);
-      if (error !== null) logger.warn({ database, ...loggedError(error) }, isInLog);
+      closeMirror(mirror, request);
     }
   } finally {
     clearTimeout(timer ?? undefined);
     await observer.close();
   }
+}
+
+/** Opens the mirror for a run as soon as it is free; says so if it is new, or was brought up to date. */
+async function openMirror(request: RunRequest, signal: AbortSignal): Promise<SqliteMirror> {
+  const { config, service, logger, onPlannedChange: tell, rebuild: mayRebuild = false } = request;
+  const { database } = config;
+  const isNew = tell === undefined && isYetToMake(mirrorToWrite(database));
+  if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+  const options = { signal, mayRebuild, ...(tell && { tell }) };
+  const mirror = await whenFree(config.waitMs, signal, () => SqliteMirror.open(database, options));
+  const { copyOfBefore: copy } = mirror;
+  if (copy !== null)
+    logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');
+  if (isNew) logger.info({ database }, 'there was no mirror here; it was made');
+  return mirror;
+}
+
+function closeMirror(mirror: SqliteMirror, { config: { database }, logger }: RunRequest): void {
+  const { isInUse, error } = mirror.close();
+  const isOpen =
+    'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
+  const isInLog = 'the run is recorded, but still in the -wal file beside the mirror';
+  if (isInUse) logger.warn({ database }, isOpen);
+  if (error !== null) logger.warn({ database, ...loggedError(error) }, isInLog);
 }
 
 /** The exit code after a run. It is partial if only the share could not be made. */
