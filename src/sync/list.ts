@@ -3,11 +3,11 @@ import { sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum, forgetJournal } from '../store/write/apply.ts';
-import { type ListState, nothingLearnt, readState } from '../store/write/memory.ts';
+import { type ListState, nothingLearnt, type ReadList, readState } from '../store/write/memory.ts';
 import { planOf } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { Pause } from './drive.ts';
-import { growthOf, type Read, readFully, readGrowth } from './read.ts';
+import { growthOf, readFully, readGrowth } from './read.ts';
 import type { Done, Failed, Found, ListRun, ListTask, Refused } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
@@ -118,7 +118,7 @@ async function tryToSync(
   run: WrittenList,
   state: ListState,
   before: Found | null,
-  read: (stage: Stage) => Promise<Done<Read> | Refused | Failed>,
+  read: (stage: Stage) => Promise<Done<ReadList> | Refused | Failed>,
 ): Promise<Done<SyncedList> | Refused | Failed> {
   const { file } = run.context;
   const stage = new Stage(run.context, state);
@@ -140,10 +140,9 @@ const keepingMsMax = 20_000;
 /** Writes a list that was read. A reading that ended early is written, too, and then has the status of what ended it. */
 async function write(
   { context, removals, conclude }: WrittenList,
-  { found, result: read, endedBy }: Done<Read>,
+  { found, result: read, endedBy }: Done<ReadList>,
 ): Promise<Done<SyncedList> | Refused> {
   const { stage } = found;
-  const result = { ...read, removals };
   // The run's own signal can be what ended it.
   const signal = endedBy === null ? context.signal : AbortSignal.timeout(keepingMsMax);
   const ending = (isProven: boolean, applied: Applied) => {
@@ -151,8 +150,8 @@ async function write(
     return conclude(found, { ...ended, ...(endedBy && endOf(endedBy)) });
   };
   try {
-    const plan = planOf(stage, result);
-    const written = await apply(stage, result, plan, ending, signal);
+    const plan = planOf(stage, read, removals);
+    const written = await apply(stage, read, plan, ending, signal);
     if (written.kind === 'written') {
       const hasGrown = written.journaled > (read.journal?.older.length ?? 0);
       const pause = endedBy instanceof Pause ? { hasGrown } : null;

@@ -8,16 +8,19 @@ import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
 import { answersIn } from '../store/write/journal.ts';
-import { type GrowingEnd, type ListState, nothingLearnt, tiesOf } from '../store/write/memory.ts';
-import type { Result } from '../store/write/plan.ts';
+import {
+  type GrowingEnd,
+  type ListState,
+  nothingLearnt,
+  type ReadList,
+  tiesOf,
+} from '../store/write/memory.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
 import { type Done, type Failed, type Found, type ListRun, type Refused, tooManyPages } from './task.ts';
 
-/** What a reading found of a list. */
-export type Read = Omit<Result, 'removals'>;
-type ReadEnd = Done<Read> | Refused | Failed;
+type ReadEnd = Done<ReadList> | Refused | Failed;
 
 /** A full sync is due that much earlier, as a share of the time between two. */
 const fullSyncLeeway = 0.05;

@@ -10,9 +10,9 @@ import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { newFields, restlessFields } from './field-news.ts';
-import { stateAfter, writeState } from './memory.ts';
+import { type ReadList, stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
-import type { Plan, Result } from './plan.ts';
+import type { Plan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import { transact } from './transaction.ts';
@@ -30,7 +30,7 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
  */
 export async function apply(
   stage: Stage,
-  result: Result,
+  result: ReadList,
   plan: Plan,
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
@@ -150,7 +150,7 @@ function writeFates({ context, sql, records }: Stage, { reconciliation, gone, ba
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
   { context, sql, records }: Stage,
-  { proof }: Result,
+  { proof }: ReadList,
   { reconciliation, stays, base }: Plan,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {

@@ -7,9 +7,10 @@ import type { Finding } from '../../proof/findings.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import { Ties } from '../../proof/ties.ts';
-import type { PageItems } from '../../proof/window.ts';
+import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { type Journal, type JournaledAnswer, journaled } from './journal.ts';
+import { type KnownPage, KnownPages, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
@@ -62,32 +63,13 @@ export interface GrowingEnd {
   readonly newestRows: readonly number[];
 }
 
-/** A page whose parse is remembered. */
-export interface KnownPage {
-  /** The ids of its rows, in the order of its items, as ranges. */
-  readonly rows: readonly Range[];
-  /** 32 hexadecimal digits over their contents. */
-  readonly contents: string;
-  /** The names that it gives to connections: pairs of a number of `ListState.names`, and the place of the record. */
-  readonly names: readonly number[];
-}
-
-/** The first and the last id of neighbouring rows; SQL reads it as it is. */
-type Range = readonly [first: number, last: number];
-
-/** A page that was parsed, in this run or in the last proven full sync. */
-export interface ParsedPage {
-  readonly items: PageItems;
-  /** 32 hexadecimal digits over the contents of its items. */
-  readonly contents: string;
-  /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
-  readonly names: Int32Array;
-}
-
 /** A list that was read. */
 export interface ReadList {
   /** Null if only the growing end of the list was read. */
   readonly proof: Proof | null;
+  readonly answers: readonly Answer[];
+  /** Known records whose presence the run could not decide. */
+  readonly undecided: number;
   /** Why the list is not proven; none if it is. */
   readonly findings: readonly Finding[];
   readonly firstPageNo: number;
@@ -158,14 +140,6 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
   return hash16Hex(JSON.stringify(values));
 }
 
-/** The pages of a run, the names that they give to connections, and the rows that their records have now. */
-interface SeenPages {
-  readonly pages: ReadonlyMap<string, ParsedPage>;
-  readonly names: readonly Connection[];
-  /** Null for a record that has no row. */
-  readonly rowsOf: (page: PageItems) => readonly (number | null)[];
-}
-
 /** What the next run can know of a list. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
 export function stateAfter(
   before: ListState,
@@ -197,41 +171,6 @@ export function stateAfter(
   return { order, growth, ...retained, ...known, journal: null, servedSize };
 }
 
-/** Pages that the next run can recall, and the names that they give. */
-class KnownPages {
-  readonly pages: Record<string, KnownPage> = {};
-  readonly names: Connection[] = [];
-  readonly #seen: SeenPages;
-  readonly #numbers = new Map<number, number>();
-
-  constructor(seen: SeenPages) {
-    this.#seen = seen;
-  }
-
-  /** Adds a page of this run; false if a record on it has no row, so that it can't be recalled. */
-  add(digest: string): boolean {
-    const parsed = this.#seen.pages.get(digest);
-    if (parsed === undefined) return digest in this.pages;
-    const rows = parsed.items.count > 0 ? rangesOf(this.#seen.rowsOf(parsed.items)) : null;
-    if (rows !== null) this.keep(digest, { rows, contents: parsed.contents, names: [...parsed.names] });
-    else delete this.pages[digest];
-    return rows !== null;
-  }
-
-  /** Adds a page as it is known. */
-  keep(digest: string, page: KnownPage): void {
-    const names = page.names.map((value, at) => (at % 2 === 0 ? this.#numberOf(value) : value));
-    this.pages[digest] = { ...page, names };
-  }
-
-  #numberOf(entry: number): number {
-    const known = this.#numbers.get(entry);
-    if (known !== undefined) return known;
-    this.#numbers.set(entry, this.names.length);
-    return this.names.push(this.#seen.names[entry] as Connection) - 1;
-  }
-}
-
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
 function newestOf(sqlite: Database.Database, list: ListDefinition, order: LearntOrder) {
   const sql = listSql(list);
@@ -253,15 +192,4 @@ export function tiesOf(
   if (!isExact || list.identity.by === 'id') return null;
   const counts = sqlite.prepare<[], [key: number, count: number]>(listSql(list).countsOfKeys).raw();
   return Ties.of(counts.iterate(), least);
-}
-
-function rangesOf(rows: readonly (number | null)[]): Range[] | null {
-  const ranges: [first: number, last: number][] = [];
-  for (const row of rows) {
-    if (row === null) return null;
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] + 1 === row) last[1] = row;
-    else ranges.push([row, row]);
-  }
-  return ranges;
 }

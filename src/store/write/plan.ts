@@ -3,18 +3,9 @@ import type { Finding } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/questions.ts';
 import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
-import type { Answer } from '../../proof/window.ts';
 import type { ReadList } from './memory.ts';
 import { type Reconciliation, unshownRows } from './reconcile.ts';
 import type { Stage } from './stage.ts';
-
-/** The result of reading a list. */
-export interface Result extends ReadList {
-  readonly answers: readonly Answer[];
-  /** Known records whose presence the run could not decide. */
-  readonly undecided: number;
-  readonly removals: RemovalGuard;
-}
 
 /** What a run does to a list. It is found by reading alone, and `apply` writes it. */
 export interface Plan {
@@ -37,7 +28,8 @@ export interface Plan {
 /** Finds what a run does to a list that was read. */
 export function planOf(
   stage: Stage,
-  { proof, answers, undecided, removals, findings, journal }: Result,
+  { proof, answers, undecided, findings, journal }: ReadList,
+  removals: RemovalGuard,
 ): Plan {
   const { context, rejected, records, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;

@@ -14,19 +14,13 @@ import {
 } from '../../proof/window.ts';
 import { comparable, SaidNames } from './connections.ts';
 import type { JournaledAnswer } from './journal.ts';
+import { type ParsedPage, pageRecaller, type RecalledPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
-import type { ListState, ParsedPage } from './memory.ts';
+import type { ListState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
-
-/** A remembered page that came again, the rows that its records are, and their contents. */
-interface RecalledPage {
-  readonly page: ParsedPage;
-  readonly rows: readonly number[];
-  readonly contents: Buffer;
-}
 
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
@@ -48,7 +42,7 @@ export class Stage {
   hasRecalled = false;
   /** Remembered pages that came again; none is accepted yet. */
   readonly #recalled = new Map<string, RecalledPage>();
-  readonly #known;
+  readonly #recallPage: ReturnType<typeof pageRecaller>;
 
   constructor(context: ListContext, before: ListState) {
     const { list, sqlite } = context;
@@ -59,8 +53,7 @@ export class Stage {
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(list);
     this.names = new SaidNames(before.names);
-    type Known = [contents: string | null, keys: string, rows: string];
-    this.#known = sqlite.prepare<[ranges: string], Known>(this.sql.known).raw();
+    this.#recallPage = pageRecaller(context, this.sql, before.pages);
   }
 
   /** How many records the run has seen, each once. */
@@ -163,28 +156,19 @@ export class Stage {
   /** Whether a page needs no parsing: it came in this run, or is remembered and its rows have its contents. That has no effect yet. */
   recall(digest: string): boolean {
     if (this.pages.has(digest) || this.#recalled.has(digest)) return true;
-    const known = this.before.pages[digest];
-    if (known === undefined) return false;
-    const [hex, json, ids] = this.#known.get(JSON.stringify(known.rows)) as [string | null, string, string];
-    const contents = Buffer.from(hex ?? '', 'hex');
-    const isSame = hash16Hex(contents) === known.contents; // guard: contents of known pages
-    if (!isSame) return false;
-    const keys = Float64Array.from(JSON.parse(json) as (number | null)[], key => key ?? Number.NaN);
-    const rows: readonly number[] = JSON.parse(ids);
-    const items = new PageItems(digest, keys, roomFor(rows.length), this.context.list.identity.by);
-    const page = { items, contents: known.contents, names: Int32Array.from(known.names) };
-    this.#recalled.set(digest, { page, rows, contents });
-    return true;
+    const page = this.#recallPage(digest);
+    if (page !== null) this.#recalled.set(digest, page);
+    return page !== null;
   }
 
   #enterRecalled(digest: string): ParsedPage | undefined {
-    const recalled = this.#recalled.get(digest);
-    if (recalled === undefined) return undefined;
-    const { page, rows, contents } = recalled;
+    const page = this.#recalled.get(digest);
+    if (page === undefined) return undefined;
     this.#recalled.delete(digest);
-    this.names.enter(page.names, this.#timesOf(page.items.keys));
-    this.records.numberRows(rows, page.items.keys, contents, page.items);
-    return page;
+    const { items, contents, names, rows, bytes } = page;
+    this.names.enter(names, this.#timesOf(items.keys));
+    this.records.numberRows(rows, items.keys, bytes, items);
+    return { items, contents, names };
   }
 
   end(): void {
