@@ -1,7 +1,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { ServedSize } from '../store/write/memory.ts';
+import type { ServedSize } from '../store/write/sync-state.ts';
 import { isRefusal, type Paging } from './pages.ts';
 
 /** The first page of a list, and what it says of the others. */

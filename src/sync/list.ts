@@ -2,10 +2,10 @@ import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
-import { apply, assertSum, forgetJournal } from '../store/write/apply.ts';
-import { type ListState, nothingLearnt, type ReadList, readState } from '../store/write/memory.ts';
+import { apply, assertSum, forgetResumeLog } from '../store/write/apply.ts';
 import { planOf } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
+import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
 import { growthOf, readFully, readGrowth } from './read.ts';
 import type { Done, Failed, Found, ListRun, ListTask, Refused } from './task.ts';
@@ -109,14 +109,14 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
     const error = new Error(`${list.resource}: ${end.reason}`);
     if (known === nothingLearnt) return { kind: 'failed', found, error };
     // What an earlier run has read can be outdated by now. What runs remember can be wrong, but not twice.
-    known = found.stage.hasRecalled ? { ...known, journal: null } : nothingLearnt;
+    known = found.stage.hasRecalled ? { ...known, resumeLog: null } : nothingLearnt;
   }
 }
 
 /** One try: read, reconcile with the mirror, apply and record. `before` is what the try before this one found. */
 async function tryToSync(
   run: WrittenList,
-  state: ListState,
+  state: SyncState,
   before: Found | null,
   read: (stage: Stage) => Promise<Done<ReadList> | Refused | Failed>,
 ): Promise<Done<SyncedList> | Refused | Failed> {
@@ -153,7 +153,7 @@ async function write(
     const plan = planOf(stage, read, removals);
     const written = await apply(stage, read, plan, ending, signal);
     if (written.kind === 'written') {
-      const hasGrown = written.journaled > (read.journal?.older.length ?? 0);
+      const hasGrown = written.resumable > (read.toResume?.older.length ?? 0);
       const pause = endedBy instanceof Pause ? { hasGrown } : null;
       return { kind: 'done', found, result: { outcome: written.outcome, pause, fault: null }, endedBy };
     }
@@ -162,7 +162,7 @@ async function write(
     throw endedBy !== null && signal.aborted ? endedBy : error;
   }
   // A list that always ends early would always fail with it.
-  await forgetJournal(stage);
+  await forgetResumeLog(stage);
   throw endedBy;
 }
 

@@ -7,15 +7,15 @@ import type { KeyOrder } from '../proof/order.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
 import type { Answer } from '../proof/window.ts';
-import { answersIn } from '../store/write/journal.ts';
+import { answersIn } from '../store/write/resume-log.ts';
+import type { Stage } from '../store/write/stage.ts';
 import {
   type GrowingEnd,
-  type ListState,
   nothingLearnt,
   type ReadList,
+  type SyncState,
   tiesOf,
-} from '../store/write/memory.ts';
-import type { Stage } from '../store/write/stage.ts';
+} from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
 import { type Done, type Failed, type Found, type ListRun, type Refused, tooManyPages } from './task.ts';
@@ -29,11 +29,11 @@ const fullSyncLeeway = 0.05;
 type Growing = GrowingEnd & { readonly order: KeyOrder };
 
 /** The growing end from which a list can be read; null if a full sync is due. */
-export function growthOf(run: ListRun, { growth, order }: ListState): Growing | null {
+export function growthOf(run: ListRun, { growth, order }: SyncState): Growing | null {
   if (growth === null || order === null || order === 'none') return null;
   // A job of each night begins some seconds earlier or later, and must not miss every second full sync.
   const dueMs = run.fullEveryMs * (1 - fullSyncLeeway);
-  const ageMs = run.clock().getTime() - Date.parse(growth.sweptAt);
+  const ageMs = run.clock().getTime() - Date.parse(growth.lastFullSyncAt);
   // A service might serve smaller pages than are asked for.
   const isSmaller = run.pageSize !== null && run.pageSize < growth.pageSize;
   return run.fullEveryMs === 0 || !(ageMs >= 0 && ageMs < dueMs) || isSmaller ? null : { ...growth, order };
@@ -74,7 +74,16 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
   const error = tooManyPages(run, Math.ceil((found.total ?? 0) / pageSize));
   if (error !== null) return { kind: 'failed', found, error };
   const result = {
-    ...{ proof: null, answers, findings: [], undecided: 0, firstPageNo, pageSize, servedSize, journal: null },
+    ...{
+      proof: null,
+      answers,
+      findings: [],
+      undecided: 0,
+      firstPageNo,
+      pageSize,
+      servedSize,
+      toResume: null,
+    },
     readSince: readSince(answers, begunAtMs),
   };
   return { kind: 'done', found, result, endedBy: null };
@@ -94,7 +103,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const error = tooManyPages(run, pagesStated(first));
   if (error !== null) return { kind: 'failed', found: begun, error };
   observer.walkStarted(list, begun.passes, pagesStated(first));
-  const older = run.isAfresh ? [] : answersIn(state.journal, first, run.nowMs());
+  const older = run.isAfresh ? [] : answersIn(state.resumeLog, first, run.nowMs());
   stage.goOnWith(older);
   for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
   const totalBefore = totalBeforeOf(run, state, older.length > 0);
@@ -116,14 +125,14 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const result = {
     ...{ proof, answers, findings, undecided, firstPageNo, pageSize, servedSize: first.served },
     readSince: readSince(answersInUse(proof), begunAtMs),
-    journal: endedBy === null ? null : { older, totalBefore },
+    toResume: endedBy === null ? null : { older, totalBefore },
   };
   return { kind: 'done', found, result, endedBy };
 }
 
 /** The total that the run before this reading found; null if there was none. */
-function totalBeforeOf({ context, list }: ListRun, { journal }: ListState, goesOn: boolean): number | null {
-  if (goesOn && journal) return journal.totalBefore;
+function totalBeforeOf({ context, list }: ListRun, { resumeLog }: SyncState, goesOn: boolean): number | null {
+  if (goesOn && resumeLog) return resumeLog.totalBefore;
   return context.records.last('written', list.resource)?.totalRecordCount ?? null;
 }
 
@@ -142,8 +151,8 @@ function proveList(
     records.last('settled', list.resource)?.runId === records.last('written', list.resource)?.runId;
   const identity = list.identity.by;
   const overlap = overlapOf(pageSize, identity);
-  // The pages of a journal are found by their addresses, and without these their own reading knew of no ties.
-  const planned = goesOn ? (state.journal?.planned ?? null) : [];
+  // The pages of a resume log are found by their addresses, and without these their own reading knew of no ties.
+  const planned = goesOn ? (state.resumeLog?.planned ?? null) : [];
   return prove({
     identity,
     largest: pageSize,

@@ -1123,9 +1123,9 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a size that was refused, against another try in the next night',
-    file: 'src/store/write/memory.ts',
-    line: 'return { order, growth, ...retained, ...known, journal: null, servedSize };',
-    instead: 'return { order, growth, ...retained, ...known, journal: null, servedSize: null };',
+    file: 'src/store/write/sync-state.ts',
+    line: 'return { order, growth, ...retained, ...known, resumeLog: null, servedSize };',
+    instead: 'return { order, growth, ...retained, ...known, resumeLog: null, servedSize: null };',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'is asked for the largest that it serves',
   },

@@ -7,7 +7,7 @@ import type { Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
-import { savedState } from '../write/memory.ts';
+import { savedState } from '../write/sync-state.ts';
 
 /** Something in the mirror that is not as docmirror wrote it. */
 export interface Difference {

@@ -10,16 +10,16 @@ import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { newFields, restlessFields } from './field-news.ts';
-import { type ReadList, stateAfter, writeState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import type { Plan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
 import type { Stage } from './stage.ts';
+import { type ReadList, stateAfter, writeState } from './sync-state.ts';
 import { transact } from './transaction.ts';
 
 /** How writing a list ended: with how many answers the next run can go on with; or with a reason to read it again without memories. */
 export type Written =
-  | { readonly kind: 'written'; readonly outcome: ListOutcome; readonly journaled: number }
+  | { readonly kind: 'written'; readonly outcome: ListOutcome; readonly resumable: number }
   | { readonly kind: 'refused'; readonly reason: string };
 
 const refused = (reason: string): Written => ({ kind: 'refused', reason });
@@ -61,7 +61,7 @@ export async function apply(
     const seen = { pages: stage.pages, names: stage.names.entries, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
-    const journaled = state.journal?.answers.length ?? 0;
+    const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(findings.length === 0, {
       inserted: rows.count - sum.count + gone.length,
       updated: reconciliation.edited,
@@ -70,13 +70,13 @@ export async function apply(
       rejected: stage.rejected.count,
       removalsWithheld: withheld,
       undecided,
-      reasons: reasonsOf(plan, stage.rejected.count, journaled > 0),
+      reasons: reasonsOf(plan, stage.rejected.count, resumable > 0),
       checksum: rows.toString(),
       restlessFields: restless,
       newFields: newFields(stage, proof !== null),
     });
     signal.throwIfAborted();
-    return { kind: 'written', outcome: context.records.endList(runId, outcome, rows), journaled };
+    return { kind: 'written', outcome: context.records.endList(runId, outcome, rows), resumable };
   });
 }
 
@@ -94,9 +94,9 @@ function reasonsOf(
 }
 
 /** Forgets the answers of a reading that ended early, because what they say can't be written. */
-export async function forgetJournal({ context, before }: Stage): Promise<void> {
+export async function forgetResumeLog({ context, before }: Stage): Promise<void> {
   const { file, list, runId } = context;
-  const state = { ...before, journal: null };
+  const state = { ...before, resumeLog: null };
   await transact(file, AbortSignal.timeout(forgettingMsMax), () =>
     writeState(file.sqlite, list, runId, state),
   );

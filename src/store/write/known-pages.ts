@@ -1,9 +1,9 @@
+import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import { roomFor } from '../../proof/record-no.ts';
-import { PageItems } from '../../proof/window.ts';
+import { type Identity, PageItems } from '../../proof/window.ts';
 import type { ListSql } from './list-sql.ts';
-import type { ListContext } from './mirror.ts';
 
 // A page that the last proven full sync has seen needs no parsing if it comes again, and its rows are as they were.
 
@@ -37,7 +37,8 @@ export interface RecalledPage extends ParsedPage {
 
 /** Makes a function that recalls a remembered page; null if it is not remembered, or if its rows have changed. */
 export function pageRecaller(
-  { sqlite, list }: ListContext,
+  sqlite: Database.Database,
+  identity: Identity,
   sql: ListSql,
   pages: Readonly<Record<string, KnownPage>>,
 ) {
@@ -52,7 +53,7 @@ export function pageRecaller(
     if (!isSame) return null;
     const keys = Float64Array.from(JSON.parse(json) as (number | null)[], key => key ?? Number.NaN);
     const rows: readonly number[] = JSON.parse(ids);
-    const items = new PageItems(digest, keys, roomFor(rows.length), list.identity.by);
+    const items = new PageItems(digest, keys, roomFor(rows.length), identity);
     return { items, contents: known.contents, names: Int32Array.from(known.names), rows, bytes };
   };
 }

@@ -14,10 +14,10 @@ import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { dropAlteredConnections, settleConnections } from './connections.ts';
-import { nothingLearnt, writeState } from './memory.ts';
 import { assertNothingIntrusive, putObjectsRight } from './objects.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
+import { nothingLearnt, writeState } from './sync-state.ts';
 import { transact } from './transaction.ts';
 
 /** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */

@@ -3,9 +3,9 @@ import type { Finding } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/questions.ts';
 import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
-import type { ReadList } from './memory.ts';
 import { type Reconciliation, unshownRows } from './reconcile.ts';
 import type { Stage } from './stage.ts';
+import type { ReadList } from './sync-state.ts';
 
 /** What a run does to a list. It is found by reading alone, and `apply` writes it. */
 export interface Plan {
@@ -28,7 +28,7 @@ export interface Plan {
 /** Finds what a run does to a list that was read. */
 export function planOf(
   stage: Stage,
-  { proof, answers, undecided, findings, journal }: ReadList,
+  { proof, answers, undecided, findings, toResume }: ReadList,
   removals: RemovalGuard,
 ): Plan {
   const { context, rejected, records, reconciliation } = stage;
@@ -36,7 +36,7 @@ export function planOf(
   const missing = proof === null ? [] : unshownRows(reconciliation, records);
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
   const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
-  const isCounted = proof !== null && findings.length === 0 && journal === null && rejected.count === 0;
+  const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + reconciliation.added - missing.length) : null;
   const withheldBy = whyWithheld();
   const going = new Set(short === null && withheldBy === null ? gone : []);

@@ -3,8 +3,8 @@ import { isObject } from '../../contract/json.ts';
 import { type ListDefinition, timeFieldOf } from '../../contract/lists.ts';
 import { identityOf, type Rejection, readOne } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
-import type { ReadList } from './memory.ts';
 import type { ListContext } from './mirror.ts';
+import type { ReadList } from './sync-state.ts';
 
 /** The records of a list that this run could not read. */
 export class RejectedRecords {

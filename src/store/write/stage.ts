@@ -13,14 +13,14 @@ import {
   type Shown,
 } from '../../proof/window.ts';
 import { comparable, SaidNames } from './connections.ts';
-import type { JournaledAnswer } from './journal.ts';
 import { type ParsedPage, pageRecaller, type RecalledPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
-import type { ListState } from './memory.ts';
 import type { ListContext } from './mirror.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
+import type { LoggedAnswer } from './resume-log.ts';
+import type { SyncState } from './sync-state.ts';
 
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
@@ -32,19 +32,19 @@ export class Stage {
   /** What the answers have beside `items` and `pagination`, by name and type. */
   readonly answerMembers = new Map<string, UnknownField>();
   readonly names: SaidNames;
-  readonly before: ListState;
+  readonly before: SyncState;
   readonly #answers: Shown[] = [];
   #joined: readonly Shown[] = [];
   #reconciliation: Reconciliation | null = null;
   /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
-  readonly #older = new Map<string, JournaledAnswer & Pick<Answer, 'asked'>>();
+  readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
   hasRecalled = false;
   /** Remembered pages that came again; none is accepted yet. */
   readonly #recalled = new Map<string, RecalledPage>();
   readonly #recallPage: ReturnType<typeof pageRecaller>;
 
-  constructor(context: ListContext, before: ListState) {
+  constructor(context: ListContext, before: SyncState) {
     const { list, sqlite } = context;
     this.context = context;
     this.before = before;
@@ -53,7 +53,7 @@ export class Stage {
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(list);
     this.names = new SaidNames(before.names);
-    this.#recallPage = pageRecaller(context, this.sql, before.pages);
+    this.#recallPage = pageRecaller(sqlite, list.identity.by, this.sql, before.pages);
   }
 
   /** How many records the run has seen, each once. */
@@ -91,7 +91,7 @@ export class Stage {
   }
 
   /** Makes answers of an earlier run count from here on, the oldest first. */
-  goOnWith(answers: readonly JournaledAnswer[]): void {
+  goOnWith(answers: readonly LoggedAnswer[]): void {
     for (const [at, answer] of answers.entries())
       this.#older.set(addressText(answer), { ...answer, asked: at - answers.length });
   }

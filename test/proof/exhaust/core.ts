@@ -12,4 +12,4 @@ export { Ties } from '../../../src/proof/ties.ts';
 export { miscount } from '../../../src/proof/totals.ts';
 export { verdictByKey } from '../../../src/proof/verdict.ts';
 export { PageItems } from '../../../src/proof/window.ts';
-export { answersIn, journaled } from '../../../src/store/write/journal.ts';
+export { answersIn, resumable } from '../../../src/store/write/resume-log.ts';

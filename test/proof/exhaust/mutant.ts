@@ -5,14 +5,14 @@ import type * as Core from './core.ts';
 
 /** The pure part of the core. */
 const pure = join('src', 'proof');
-const journal = join('src', 'store', 'write', 'journal.ts');
+const resumeLog = join('src', 'store', 'write', 'resume-log.ts');
 const coreFile = join('test', 'proof', 'exhaust', 'core.ts');
 
 /** The core without one guard. */
 export class CoreMutant extends Mutant {
   /** @param instead the line that replaces the guard's; empty to take the guard away. */
   constructor(name: string, instead: string) {
-    super([pure, join('src', 'contract'), journal, coreFile], name, instead);
+    super([pure, join('src', 'contract'), resumeLog, coreFile], name, instead);
   }
 
   async load(): Promise<typeof Core> {

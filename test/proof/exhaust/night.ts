@@ -12,7 +12,7 @@ import {
   type PageAddress,
   type Shown,
 } from '../../../src/proof/window.ts';
-import type { Journal, JournaledAnswer } from '../../../src/store/write/journal.ts';
+import type { LoggedAnswer, ResumeLog } from '../../../src/store/write/resume-log.ts';
 import type * as Core from './core.ts';
 import { type Mirror, settleMirror, writeMirror } from './mirror.ts';
 import type { Pages, WorldRecord } from './records.ts';
@@ -62,9 +62,9 @@ export interface Night {
   readonly isAfresh: boolean;
 }
 
-/** What is kept of a reading that ended early: a journal, and what the pages show that it names. */
+/** What is kept of a reading that ended early: a resume log, and what the pages show that it names. */
 export interface Kept {
-  readonly journal: Journal;
+  readonly resumeLog: ResumeLog;
   readonly records: ReadonlyMap<string, readonly WorldRecord[]>;
 }
 
@@ -103,13 +103,13 @@ export function playNight(
   options: NightOptions,
 ): Night {
   const { identity, largest, kept } = options;
-  const older = core.answersIn(kept?.journal, { firstPageNo: 0, pageSize: largest }, service.moment);
-  const totalBefore = older.length > 0 && kept ? kept.journal.totalBefore : mirror.totalBefore;
+  const older = core.answersIn(kept?.resumeLog, { firstPageNo: 0, pageSize: largest }, service.moment);
+  const totalBefore = older.length > 0 && kept ? kept.resumeLog.totalBefore : mirror.totalBefore;
   const known = new Set(mirror.rows.keys());
   const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages), known);
   let joined: readonly Shown[] = [];
   const settled = () => settleMirror(core, mirror, answering.served, joined, identity);
-  const planned = older.length > 0 ? (kept?.journal.planned ?? null) : [];
+  const planned = older.length > 0 ? (kept?.resumeLog.planned ?? null) : [];
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
@@ -165,9 +165,9 @@ export function playNight(
     for (const [{ page }, shown] of served) records.set(page.digest, shown);
     const proof = step.value as Proof;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
-    const goesOn = core.journaled(proof, older);
+    const goesOn = core.resumable(proof, older);
     return {
-      journal: { firstPageNo: 0, pageSize: largest, totalBefore, ...planned, answers: goesOn },
+      resumeLog: { firstPageNo: 0, pageSize: largest, totalBefore, ...planned, answers: goesOn },
       records,
     };
   }
@@ -184,7 +184,7 @@ function tiesOf(core: typeof Core, { rows }: Mirror, least: number): Ties {
 
 /** The answers of an earlier run by address, with numbers below those of this run. */
 function olderAnswers(
-  older: readonly JournaledAnswer[],
+  older: readonly LoggedAnswer[],
   kept: Kept | null | undefined,
   pages: Pages,
 ): ReadonlyMap<string, OlderAnswer> {

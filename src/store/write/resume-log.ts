@@ -3,38 +3,38 @@ import type { Proof } from '../../proof/conclude.ts';
 import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
 
 /** An answer of a reading that ended early. Its page is among those that are remembered. */
-export interface JournaledAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {
+export interface LoggedAnswer extends PageAddress, Pick<Answer, 'total' | 'at'> {
   readonly digest: string;
 }
 
 /** The answers of a reading that ended early, with which the next run can go on. */
-export interface Journal {
+export interface ResumeLog {
   readonly firstPageNo: number;
   readonly pageSize: number;
   /** The total that the run before the reading found; null if there was none. */
   readonly totalBefore: number | null;
   /** The pages that the reading planned when it began, by rows that have changed since; left out if it plans the same again. */
   readonly planned?: readonly PageAddress[];
-  readonly answers: readonly JournaledAnswer[];
+  readonly answers: readonly LoggedAnswer[];
 }
 
 /** How long answers are good enough: a job of each night that ends early every time must get further. */
 const ageMsMax = 7 * 24 * 3_600_000;
 
-/** The answers of a journal that still count if the list has this first page, the oldest first. */
+/** The answers of a resume log that still count if the list has this first page, the oldest first. */
 export function answersIn(
-  journal: Journal | null | undefined,
-  { firstPageNo, pageSize }: Pick<Journal, 'firstPageNo' | 'pageSize'>,
+  log: ResumeLog | null | undefined,
+  { firstPageNo, pageSize }: Pick<ResumeLog, 'firstPageNo' | 'pageSize'>,
   nowMs: number,
-): readonly JournaledAnswer[] {
-  const isSame = journal?.firstPageNo === firstPageNo && journal.pageSize === pageSize;
+): readonly LoggedAnswer[] {
+  const isSame = log?.firstPageNo === firstPageNo && log.pageSize === pageSize;
   if (!isSame) return [];
-  const isYoung = ({ at }: JournaledAnswer) => nowMs - at < ageMsMax && at <= nowMs; // guard: answers that are too old
-  return journal.answers.filter(isYoung).sort((a, b) => a.at - b.at);
+  const isYoung = ({ at }: LoggedAnswer) => nowMs - at < ageMsMax && at <= nowMs; // guard: answers that are too old
+  return log.answers.filter(isYoung).sort((a, b) => a.at - b.at);
 }
 
 /** The answers with which the next run can go on: full pages by key whose totals fit, and those of `older` not asked for again. */
-export function journaled({ verdict, answers }: Proof, older: readonly JournaledAnswer[]): JournaledAnswer[] {
+export function resumable({ verdict, answers }: Proof, older: readonly LoggedAnswer[]): LoggedAnswer[] {
   if (verdict.rule !== 'key') return [];
   const isKept = (answer: Answer) =>
     answer.index > 0 &&

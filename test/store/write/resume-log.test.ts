@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { answersIn, type Journal } from '../../../src/store/write/journal.ts';
+import { answersIn, type ResumeLog } from '../../../src/store/write/resume-log.ts';
 
 // With which answers of a reading that ended early the next run goes on.
 
 const day = 24 * 3_600_000;
 const nowMs = Date.parse('2026-06-10T00:00:00Z');
-const journal: Journal = {
+const resumeLog: ResumeLog = {
   firstPageNo: 1,
   pageSize: 500,
   totalBefore: null,
@@ -17,11 +17,11 @@ const journal: Journal = {
 const first = { firstPageNo: 1, pageSize: 500 };
 
 test('answers count for seven days, the oldest first, and none of the future', () => {
-  expect(answersIn(journal, first, nowMs).map(({ index }) => index)).toEqual([0, 1]);
+  expect(answersIn(resumeLog, first, nowMs).map(({ index }) => index)).toEqual([0, 1]);
 });
 
 test('answers of pages of another size, or counted from another number, do not count', () => {
-  expect(answersIn(journal, { ...first, pageSize: 250 }, nowMs)).toEqual([]);
-  expect(answersIn(journal, { ...first, firstPageNo: 0 }, nowMs)).toEqual([]);
+  expect(answersIn(resumeLog, { ...first, pageSize: 250 }, nowMs)).toEqual([]);
+  expect(answersIn(resumeLog, { ...first, firstPageNo: 0 }, nowMs)).toEqual([]);
   expect(answersIn(null, first, nowMs)).toEqual([]);
 });

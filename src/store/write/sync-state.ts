@@ -9,24 +9,24 @@ import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import { Ties } from '../../proof/ties.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
-import { type Journal, type JournaledAnswer, journaled } from './journal.ts';
 import { type KnownPage, KnownPages, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
+import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
-export interface ListState {
+export interface SyncState {
   /** The order of the list, as the last proven full sync saw it. */
   readonly order: LearntOrder;
   /** Null if the last run was not sure of the list, or if the list must be read in full for another reason. */
   readonly growth: GrowingEnd | null;
   /** The names that remembered pages give to connections. */
   readonly names: readonly Connection[];
-  /** The pages of the last proven full sync and of the journal, by their digests. */
+  /** The pages of the last proven full sync and of the resume log, by their digests. */
   readonly pages: Readonly<Record<string, KnownPage>>;
   /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
   readonly retained?: KeysBeyond | null;
   /** Null if the last full reading went to its end. */
-  readonly journal: Journal | null;
+  readonly resumeLog: ResumeLog | null;
   /** Null if the service refused no page size. */
   readonly servedSize: ServedSize | null;
 }
@@ -43,19 +43,19 @@ export interface ServedSize {
 }
 
 /** The state of a list before anything is known of it. */
-export const nothingLearnt: ListState = {
+export const nothingLearnt: SyncState = {
   order: null,
   growth: null,
   names: [],
   pages: {},
-  journal: null,
+  resumeLog: null,
   servedSize: null,
 };
 
 /** The growing end of a list, from which an incremental run begins. */
 export interface GrowingEnd {
   /** When the last proven full sync began, as an ISO date in UTC. */
-  readonly sweptAt: string;
+  readonly lastFullSyncAt: string;
   readonly firstPageNo: number;
   readonly pageSize: number;
   /** The key of the newest record, and the rows with it; of a list with strays, of the newest record that is surely none. */
@@ -78,8 +78,8 @@ export interface ReadList {
   /** The moment of the oldest answer in use, as an ISO date in UTC: when the reading began. */
   readonly readSince: string;
   /** If the reading ended early: what it went on with. */
-  readonly journal: {
-    readonly older: readonly JournaledAnswer[];
+  readonly toResume: {
+    readonly older: readonly LoggedAnswer[];
     readonly totalBefore: number | null;
   } | null;
 }
@@ -107,19 +107,26 @@ export function readState(
   sqlite: Database.Database,
   list: ListDefinition,
   ignored: ReadonlySet<string>,
-): ListState {
+): SyncState {
   const saved = savedState(sqlite, list) ?? null;
   if (saved === null) return nothingLearnt;
-  // Earlier versions remember no size.
-  const { servedSize = null, ...others } = JSON.parse(saved.json) as Omit<ListState, 'servedSize'> &
-    Partial<ListState>;
-  const state: ListState = { ...others, servedSize };
+  // What 0.5 wrote has no size, and calls two members otherwise.
+  const { journal = null, ...stored }: Stored = JSON.parse(saved.json);
+  const state: SyncState = { servedSize: null, resumeLog: journal, ...stored };
+  const { order, servedSize, growth } = state;
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
-  if (before.symmetricDifference(ignored).size > 0)
-    return { ...nothingLearnt, order: state.order, servedSize };
-  const newest = state.growth && newestOf(sqlite, list, state.order);
-  return { ...state, growth: newest && { ...(state.growth as GrowingEnd), ...newest } };
+  if (before.symmetricDifference(ignored).size > 0) return { ...nothingLearnt, order, servedSize };
+  const newest = growth && newestOf(sqlite, list, order);
+  const lastFullSyncAt = stored.growth?.sweptAt;
+  return { ...state, growth: newest && { ...(lastFullSyncAt && { lastFullSyncAt }), ...growth, ...newest } };
 }
+
+/** The state as a run wrote it, also one of 0.5. */
+type Stored = Omit<SyncState, 'growth' | 'servedSize' | 'resumeLog'> &
+  Partial<Pick<SyncState, 'servedSize' | 'resumeLog'>> & {
+    readonly growth: (GrowingEnd & { readonly sweptAt?: string }) | null;
+    readonly journal?: ResumeLog | null;
+  };
 
 /** Notes what the next run can know of a list. */
 export function writeState(
@@ -142,33 +149,33 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
 
 /** What the next run can know of a list. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
 export function stateAfter(
-  before: ListState,
+  before: SyncState,
   read: ReadList,
   seen: SeenPages,
   isSure: boolean,
   rowCount: number,
-): Omit<ListState, 'growth'> & { readonly growth: object | null } {
-  const { proof, findings, firstPageNo, pageSize, servedSize, readSince, journal } = read;
+): Omit<SyncState, 'growth'> & { readonly growth: object | null } {
+  const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   const known = new KnownPages(seen);
-  if (journal !== null) {
+  if (toResume !== null) {
     // What was known stays, because the next run might read the rest of it.
     for (const [digest, page] of Object.entries(before.pages)) known.keep(digest, page);
-    const answers = journaled(proof, journal.older).filter(({ digest }) => known.add(digest));
-    const { totalBefore } = journal;
+    const answers = resumable(proof, toResume.older).filter(({ digest }) => known.add(digest));
+    const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...known, journal: next, servedSize };
+    return { ...before, growth: null, ...known, resumeLog: next, servedSize };
   }
   const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const isGrowing = isSure && isByKey && rowCount > pagesAlwaysInFull * pageSize;
-  const growth = isGrowing ? { sweptAt: readSince, firstPageNo, pageSize } : null;
+  const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) known.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...known, journal: null, servedSize };
+  return { order, growth, ...retained, ...known, resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
