@@ -77,8 +77,8 @@ async function makeBackup(destination: string, keep: number | null, context: Con
   const { database, signingKeyFile, labels } = context.config;
   if (signingKeyFile !== null) readSigningKey(signingKeyFile);
   notifier?.begun();
-  const options = { destination, keep, labels, limit: differencesMax, signal };
-  const { made, verification } = await backUp(database, options);
+  const options = { limit: differencesMax, signal };
+  const { made, verification } = await backUp(database, destination, keep, labels, options);
   if (made === null)
     return refused(verification, 'so it was not kept. Run "docmirror verify" on the mirror.', context);
   const { path, runId, bytes, removed } = made;

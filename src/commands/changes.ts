@@ -4,12 +4,13 @@ import { readSmallFile } from '../config/small-file.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changeFormats, changePieces } from '../render/changes.ts';
-import { type MirrorFile, openForReading } from '../store/file/open.ts';
+import { openForReading } from '../store/file/open.ts';
 import { replaceable, writeWhole } from '../store/file/whole-file.ts';
 import { EndedRuns } from '../store/read/history/changes.ts';
-import { type FeedRange, feed } from '../store/read/history/feed.ts';
+import { feed } from '../store/read/history/feed.ts';
 import { CursorLost, positionText, readPosition } from '../store/read/history/position.ts';
 import { furtherNames } from '../store/read/records/table.ts';
+import type { Sqlite } from '../store/read/sqlite.ts';
 import { readPruned } from '../store/receipts/statements.ts';
 import { command } from './command.ts';
 import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
@@ -99,10 +100,7 @@ function assertFlagsFit({ cursor, next, from }: Given): void {
     );
 }
 
-function rangeOf(
-  { cursor, sinceRun, since, untilRun, from }: Given,
-  sqlite: MirrorFile['sqlite'],
-): FeedRange & { readonly untilRunId: number } {
+function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: Sqlite) {
   const runs = new EndedRuns(sqlite);
   const newest = runs.newest() ?? 0;
   assertEnded('--until-run', untilRun, runs);

@@ -8,7 +8,7 @@ import { publishedTables } from '../../../src/publish/tables.ts';
 import { openForReading } from '../../../src/store/file/open.ts';
 import { MirrorState } from '../../../src/store/read/history/as-of.ts';
 import { changesThatFit } from '../../../src/store/read/history/changes.ts';
-import { openPublishSource, type SourceRow } from '../../../src/store/read/history/publish-source.ts';
+import { openPublishSource, type PublishSource } from '../../../src/store/read/history/publish-source.ts';
 import { stateTable } from '../../../src/store/read/records/table.ts';
 import { EndedRuns } from '../../../src/store/tables/ended-runs.ts';
 import { verifyMirror } from '../../../src/store/verify/verify.ts';
@@ -173,6 +173,8 @@ function expectPublishable(path: string, runCount: number): void {
     mirror.close();
   }
 }
+
+type SourceRow = ReturnType<PublishSource['rows']> extends Generator<infer Row> ? Row : never;
 
 function valuesOf({ id, values, firstSeenRunId, changedRunId, extra }: SourceRow): unknown[] {
   return [id, ...values, firstSeenRunId, changedRunId, extra];
