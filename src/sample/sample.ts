@@ -73,8 +73,6 @@ const newExportCount = 25;
 /** The share of all exports, the latest, that can be exported once more: those of nine days. */
 const revisableShare = 9 / daysBack;
 
-type Sample = ReturnType<typeof makeSample>;
-
 /** Makes the lists of a service up to the time `now`; the same times always give the same records. */
 export function makeSample(now: Date, exportCount: number) {
   const random = new Random(1);
@@ -168,7 +166,7 @@ export function makeSample(now: Date, exportCount: number) {
 const pageSizeMax = 1_000;
 
 /** Serves a sample page by page, as the service does. */
-export async function serveSample(sample: Sample): Promise<{ readonly url: string; close(): void }> {
+export async function serveSample(sample: ReturnType<typeof makeSample>) {
   const server = createServer(({ url = '' }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const list = lists.find(({ path }) => path === pathname);
