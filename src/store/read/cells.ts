@@ -16,17 +16,15 @@ export type CellValue = Scalar | bigint | readonly Scalar[];
 /** An item in the service's shape. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** A column of a field, and how to get its value from an item. */
-export interface Cell extends Column {
-  readonly label: string;
+interface Cell extends Column {
   /** True for the names of connections, which are beside their ids. */
   readonly isName: boolean;
   /** What does not fit the kind is JSON text. */
   of(item: Item): CellValue;
 }
 
-/** The columns of a field in tables and files. A connection has two: its id and its name. */
-export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
+/** The columns of a field in tables and files, and how to get their values. A connection has two: its id and its name. */
+export function cellsOf({ kind, name, column, filter }: Field): Cell[] {
   const isMany = kind === 'texts' || kind === 'connections';
   const reader = (scalarIn: (value: unknown) => Scalar) => (item: Item) => {
     const value = item[name];
@@ -34,15 +32,15 @@ export function cellsOf({ kind, name, column, label, filter }: Field): Cell[] {
   };
   if (kind === 'text' || kind === 'integer' || kind === 'texts') {
     const as = filter === 'time' ? 'time' : kind;
-    return [{ name: isMany ? name : column, kind: as, label, isName: false, of: reader(scalarOf) }];
+    return [{ name: isMany ? name : column, kind: as, isName: false, of: reader(scalarOf) }];
   }
   const member = (which: 'id' | 'name') =>
     reader(reference => (isObject(reference) ? scalarOf(reference[which]) : null));
   const s = isMany ? 's' : '';
   const named = `${column.replace(/_id$/, '_name')}${s}`;
   return [
-    { name: `${column}${s}`, kind: `integer${s}`, label: `${label} id${s}`, isName: false, of: member('id') },
-    { name: named, kind: `text${s}`, label, isName: true, of: member('name') },
+    { name: `${column}${s}`, kind: `integer${s}`, isName: false, of: member('id') },
+    { name: named, kind: `text${s}`, isName: true, of: member('name') },
   ];
 }
 

@@ -24,8 +24,6 @@ export interface ReportPeriod {
 
 /** All data of the report. */
 export type ReportData = ReturnType<typeof readReport>;
-/** Exports by what they have in common, the most frequent in the period first. */
-export type Ranking = ReturnType<typeof readRanking>;
 
 const runsMax = 10;
 

@@ -28,19 +28,14 @@ type Row = [
   ...values: Scalar[],
 ];
 
-/** SQL conditions: the rows `t` that are wanted, and the versions `h` that have ended; null for none of these. */
-interface Wanted {
-  readonly rows: string;
-  readonly versions: string | null;
-  /** How rows alone are sorted; by their ids if it is left out. */
-  readonly by?: string;
-}
-
-/** Some versions of the records of a list or of the connections, one at a time. */
+/**
+ * Some versions of the records of a list or of the connections, one at a time. The wanted rows `t` and ended versions `h` are conditions
+ * in SQL, null for no versions; `by` is how rows alone are sorted.
+ */
 export function* versionsOf(
   sqlite: Sqlite,
   resource: string,
-  { rows, versions, by = '1' }: Wanted,
+  { rows, versions, by = '1' }: { rows: string; versions: string | null; by?: string },
   bound: object,
 ): Generator<StoredVersion> {
   const list = lists.find(each => each.resource === resource);

@@ -4,9 +4,6 @@ import type { ChangeFilter } from '../browsable.ts';
 import { type ChangeRequest, changesThatFit } from './changes.ts';
 import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
 
-/** Changes that a reader gets one by one, and its position when it has all of them. */
-export type FeedRange = ReturnType<ReturnType<typeof feedFrom>['through']>;
-
 /** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
 export function feed(sqlite: Sqlite, filter?: ChangeFilter) {
   const newest = new EndedRuns(sqlite).newest() ?? 0;

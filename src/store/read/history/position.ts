@@ -125,16 +125,11 @@ export function lossOf(sqlite: Sqlite, position: Position): Loss | null {
   return { ...gap, why: `${loss.why}, and ${gap.why}`, sharedRunId };
 }
 
-/** What was published of a mirror: everything up to a run, and when that run began, in milliseconds since 1970. */
-export interface PublishedRun {
-  readonly mirrorId: string;
-  readonly runId: number;
-  readonly startedAtMs: number;
-}
-
-/** Why later runs can't be added to what was published; null if they can. A publication itself finds what a pruning took away. */
-export function lossOfRun(sqlite: Sqlite, published: PublishedRun): Loss | null {
-  const { mirrorId, runId, startedAtMs } = published;
+/** Why later runs can't be added to what was published up to a run, which began then; null if they can. Pruning is found elsewhere. */
+export function lossOfRun(
+  sqlite: Sqlite,
+  { mirrorId, runId, startedAtMs }: { mirrorId: string; runId: number; startedAtMs: number },
+): Loss | null {
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
   const started = firstValue<string>(sqlite, 'SELECT started_at FROM sync_runs WHERE id = ?', runId) ?? '';

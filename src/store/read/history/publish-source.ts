@@ -4,14 +4,12 @@ import { openMirrorForReading } from '../../file/open.ts';
 import { allRows, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { versionsOf } from './as-of.ts';
 import type { Change } from './changes.ts';
-import { lossOfRun, type PublishedRun } from './position.ts';
+import { lossOfRun } from './position.ts';
 
 /** A mirror for a publication. Later runs do not change the rows and changes of a run, so they can be sent again. */
 export type PublishSource = ReturnType<typeof openPublishSource>;
 /** A run that has ended, however it ended. */
 export type EndedRun = ReturnType<PublishSource['runs']>[number];
-/** One version of a record or a connection, with a value for each of the list's own columns. */
-export type SourceRow = ReturnType<typeof rowsOf> extends Generator<infer Row> ? Row : never;
 
 /** Opens one state of a mirror, to publish it run by run. Throws a MirrorFileError if it can't be read, or none of its runs has ended. */
 export function openPublishSource(path: string) {
@@ -35,7 +33,7 @@ export function openPublishSource(path: string) {
   return {
     mirrorId,
     /** Why the runs after one can't be added to what was published of a mirror up to that run; null if they can. */
-    lossOf: (run: PublishedRun) => lossOfRun(sqlite, run),
+    lossOf: (published: Parameters<typeof lossOfRun>[1]) => lossOfRun(sqlite, published),
     runs: () => allRows<{ runId: number; startedAt: string }>(sqlite, ended),
     /** About how many rows the later runs wrote and removed; for a progress bar. */
     rowCountSince: (runId: number) => firstValue<number>(sqlite, rowCount, runId) ?? 0,

@@ -3,11 +3,8 @@ import { type Browsable, browsables, noFilter } from '../browsable.ts';
 import { alike, conditionOf, expressionOf, fold, type Side, type Values } from './filter.ts';
 import { type FoundRecord, recordReader } from './find.ts';
 
-/** A record that was found by a search. */
-export interface SearchHit extends FoundRecord {
-  /** True if the service no longer lists it; `record` is then what it last said. */
-  readonly isRemoved: boolean;
-}
+/** A record that was found by a search; `record` is what it last said if the service no longer lists it. */
+export type SearchHit = FoundRecord & { readonly isRemoved: boolean };
 
 /** Records with all words of a text: exact references first, removed records last. It reads all rows: an index would slow syncs down. */
 export function searchRecords(

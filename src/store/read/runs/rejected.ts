@@ -16,8 +16,6 @@ export const rejectionCount = object({
   lastRunId: whole(),
   isCurrent: yesOrNo('the newest run of the list rejected them, too'),
 });
-/** The same, as a type. */
-export type RejectionCount = ValueOf<typeof rejectionCount>;
 
 /** One record that was rejected. */
 export const rejectedRecord = object({
@@ -38,7 +36,7 @@ export function readRejected(path: string, limit: number) {
         last_run_id = (SELECT max(l.run_id) FROM sync_run_resources l WHERE l.resource = r.resource AND l.${wroteListSql}) AS isCurrent
       FROM rejected_records r GROUP BY resource, reason, isCurrent
       ORDER BY isCurrent DESC, lastRunId DESC, count(*) DESC`;
-    type Counted = Omit<RejectionCount, 'isCurrent'> & { readonly isCurrent: number | null };
+    type Counted = Omit<ValueOf<typeof rejectionCount>, 'isCurrent'> & { readonly isCurrent: number | null };
     const newest = `SELECT id, resource, run_id AS runId, last_run_id AS lastRunId, page_no AS pageNo, position, reason, record
       FROM rejected_records ORDER BY last_run_id DESC, id LIMIT ?`;
     return {
