@@ -41,18 +41,17 @@ import {
   statedBy,
 } from './manifest.ts';
 
-interface BackupOptions extends VerifyOptions {
-  readonly destination: string;
-  /** How many backups of the mirror stay in the folder; null for a backup in a file of its own. */
-  readonly keep: number | null;
-  readonly labels: Readonly<Record<string, string>>;
-}
-
 /**
- * Copies one state of a mirror, even if runs write to it meanwhile. The copy is audited, and only then gets its name and its manifest. If
- * the audit finds a difference, `made` is null. Throws a UsageError, RefusedFileError or MirrorFileError; an existing file is unchanged.
+ * Copies one state of a mirror to a file, or into a folder where `keep` of its backups stay. It is audited, and only then gets its name
+ * and manifest; `made` is null if there is a difference. Throws a UsageError, RefusedFileError or MirrorFileError; an existing file stays.
  */
-export async function backUp(source: string, { destination, keep, labels, ...options }: BackupOptions) {
+export async function backUp(
+  source: string,
+  destination: string,
+  keep: number | null,
+  labels: Readonly<Record<string, string>>,
+  options: VerifyOptions,
+) {
   // A mirror that is refused leaves no folder behind.
   openMirrorForReading(source).close();
   const wanted = keep === null ? destinationFile(source, destination) : nameInFolder(destination, source);
