@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { FastifyReply, FastifyRequest, FastifySchemaValidationError } from 'fastify';
 import { OtherShapeError } from '../errors.ts';
-import { CursorLost } from '../store/read/history/position.ts';
+import { CursorLost } from '../store/read/history/feed.ts';
 
 const codes: Readonly<Record<number, string>> = {
   400: 'bad_request',

@@ -849,7 +849,7 @@ export const outerMutants: readonly OuterMutant[] = [
   // Cursors, and what was at a time.
   {
     guards: 'a cursor in the midst of the first run, against another mirror',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: 'if (mirrorId === new ReceiptLog(sqlite).mirrorId()) return null;',
     instead: 'if (sqlite.open) return null;',
     test: 'test/store/read/history/feed.test.ts',
@@ -857,7 +857,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a cursor in the midst of a run that was replaced',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: ' && (after === null || isOwn(sqlite, after))',
     instead: '',
     test: 'test/store/read/history/feed.test.ts',
@@ -865,7 +865,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a cursor, against another run of the same number',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: 'leafHash === undefined || leafHashOf(sqlite, runId) === leafHash;',
     instead: 'true;',
     test: 'test/store/read/history/feed.test.ts',
@@ -873,7 +873,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a cursor that began after a pruning that never was',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: 'begunAfter === null || firstRow(sqlite, found, begunAfter) !== undefined',
     instead: 'true',
     test: 'test/store/read/history/feed.test.ts',
@@ -881,7 +881,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a cursor, against what a rebuild dropped',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: 'if (rebuiltAfter > 0 && ',
     instead: 'if (rebuiltAfter > 9e9 && ',
     test: 'test/store/read/history/feed.test.ts',
@@ -889,7 +889,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a cursor, against what was pruned',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: 'if (runId < throughRunId) {',
     instead: 'if (runId < -1) {',
     test: 'test/store/read/history/feed.test.ts',
@@ -921,7 +921,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows in ClickHouse, against a run of the same number',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: '!== startedAtMs)',
     instead: '< 0)',
     test: 'test/store/read/history/feed.test.ts',
@@ -929,7 +929,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'rows in ClickHouse, against a rebuild',
-    file: 'src/store/read/history/position.ts',
+    file: 'src/store/read/history/feed.ts',
     line: "return gap?.kind === 'rebuilt' ? { ...gap, sharedRunId: runId } : null;",
     instead: 'return null;',
     test: 'test/store/read/history/feed.test.ts',

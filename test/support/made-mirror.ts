@@ -3,7 +3,7 @@ import { tableOf } from '../../src/contract/lists.ts';
 import { hash16 } from '../../src/contract/sum.ts';
 import { openInMemory } from '../../src/store/file/open-to-write.ts';
 import { type ChangeKey, operations, placeOf } from '../../src/store/read/history/changes.ts';
-import { newestGap } from '../../src/store/read/history/position.ts';
+import { newestGap } from '../../src/store/read/history/feed.ts';
 import { registerFold } from '../../src/store/read/records/filter.ts';
 import { ReceiptLog } from '../../src/store/receipts/receipt-log.ts';
 import { acceptedNow, writeRunReceipt } from '../../src/store/receipts/statements.ts';

@@ -1,14 +1,14 @@
 import { Random } from '../../../src/sample/random.ts';
 import { noFilter } from '../../../src/store/read/browsable.ts';
 import { type Change, type ChangeKey, isAfter } from '../../../src/store/read/history/changes.ts';
-import { feed } from '../../../src/store/read/history/feed.ts';
 import {
   CursorLost,
+  feed,
   type Loss,
   type Position,
   positionText,
   readPosition,
-} from '../../../src/store/read/history/position.ts';
+} from '../../../src/store/read/history/feed.ts';
 import {
   apply,
   type MadeBackup,

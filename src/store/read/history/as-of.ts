@@ -4,7 +4,7 @@ import { recordOfJson } from '../../../contract/record.ts';
 import { MirrorFileError, tryToRead } from '../../../errors.ts';
 import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { arrayOf } from '../../tables/view-sql.ts';
-import { gapAfter } from './position.ts';
+import { gapAfter } from './feed.ts';
 
 /** A version of a record of a list, or of a connection. */
 export interface StoredVersion {

@@ -1,8 +1,12 @@
-import { firstValue, type Sqlite } from '../../tables/ask.ts';
+import { keptResources } from '../../../contract/lists.ts';
+import * as shape from '../../../contract/shapes.ts';
+import { DocmirrorError, tryToRead } from '../../../errors.ts';
+import { ReceiptLog } from '../../receipts/receipt-log.ts';
+import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts';
+import { firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
-import { type ChangeRequest, changesThatFit } from './changes.ts';
-import { CursorLost, lossOf, newestGap, type Position, positionAt } from './position.ts';
+import { type ChangeKey, type ChangeRequest, changesThatFit, operations } from './changes.ts';
 
 /** The changes of ended runs that match, each once for a reader that keeps its position; to be read from one state of the mirror. */
 export function feed(sqlite: Sqlite, filter?: ChangeFilter) {
@@ -71,4 +75,190 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
       };
     },
   };
+}
+
+const hash = shape.hex(64, '');
+const count = shape.whole('', 0);
+const change = {
+  runId: count,
+  resource: shape.oneOf<string>(keptResources),
+  recordId: shape.whole(),
+  operation: shape.oneOf(operations),
+};
+/**
+ * What a reader of the changes has, in JSON with the names of 0.4; the optional members are newer. Runs are known by their numbers and by
+ * the hashes of their receipts, because a restored mirror gives numbers again: so a mirror can say whether that is still its own past.
+ */
+const position = shape.object({
+  mirrorId: shape.text(),
+  /** The run that was delivered last and whole; 0 before the first. If the newest changes come first, the newest of all that were read. */
+  runId: count,
+  leafHash: shape.orNull(hash),
+  /** The last change that the reader has of a run that it does not have whole; null if it is between two. 0.4 left the run's hash out. */
+  after: shape.optional(
+    shape.orNull(shape.object({ ...change, leafHash: shape.optional(shape.orNull(hash)) })),
+  ),
+  /** If the newest changes come first: only those of later runs than this one are read. */
+  since: shape.optional(count),
+  /** The hash of the newest receipt of a pruning or rebuild when the reader began. */
+  begunAfter: shape.optional(hash),
+  /** Some earlier runs, the newest first, with the beginnings of their receipts' hashes. After a restore they show how far both agree. */
+  earlier: shape.optional(shape.list(shape.pair(count, shape.text('', '^[0-9a-f]+$')))),
+});
+/** The same, as a type. */
+export type Position = shape.ValueOf<typeof position>;
+/** In a text, docmirror 0.4 also looks for the place of the receipt. */
+const written = shape.object({ ...position.properties, leafIndex: shape.orNull(count) });
+
+/** A position as the text of a file, or of a cursor in an address. */
+export function positionText(sqlite: Sqlite, position: Position): string {
+  const { mirrorId, runId, leafHash, ...rest } = position;
+  const leafIndex = firstValue(sqlite, 'SELECT leaf_index FROM sync_receipts WHERE run_id = ?', runId);
+  return `${JSON.stringify({ mirrorId, runId, leafHash, leafIndex, ...rest })}\n`;
+}
+
+/** Reads what `positionText` wrote, also that of 0.4; null if the text is something else, or of a reader in the other direction. */
+export function readPosition(text: string, isDescending = false): Position | null {
+  const read: unknown = tryToRead(() => JSON.parse(text));
+  if (!shape.isValid(written, read) || (read.since !== undefined && !isDescending)) return null;
+  const { leafIndex, ...rest } = read;
+  return (leafIndex === null) === (rest.leafHash === null) ? rest : null;
+}
+
+/** Why a mirror does not have what came after a position, and the newest run that is the same for both; 0 if there is none. */
+export interface Loss {
+  readonly kind: 'other mirror' | 'restored' | 'rebuilt' | 'pruned' | 'no history';
+  /** It goes on after "it". */
+  readonly why: string;
+  readonly sharedRunId: number;
+}
+
+/** A position that can't be followed in this mirror. */
+export class CursorLost extends DocmirrorError {
+  readonly loss: Loss;
+
+  constructor(loss: Loss) {
+    super('cursor_lost', `The cursor ${loss.why}. The newest run that both share is ${loss.sharedRunId}.`);
+    this.loss = loss;
+  }
+}
+
+/** Earlier runs of a position: all of the last 16, then fewer and fewer, so that a cursor stays small. */
+const distances = [
+  ...Array.from({ length: 16 }, (_, at) => at + 1),
+  ...Array.from({ length: 20 }, (_, at) => 32 * 2 ** at),
+];
+/** How many hexadecimal digits of an earlier receipt's hash are enough to recognize it. */
+const hashLength = 16;
+
+/** The position of a reader that has everything up to a run and, of a later one, everything up to a change. */
+function positionAt(
+  sqlite: Sqlite,
+  runId: number,
+  more: Pick<Position, 'since' | 'begunAfter'>,
+  after: ChangeKey | null = null,
+): Position {
+  return {
+    mirrorId: new ReceiptLog(sqlite).mirrorId(),
+    runId,
+    leafHash: leafHashOf(sqlite, runId),
+    after: after && { ...keyOf(after), leafHash: leafHashOf(sqlite, after.runId) },
+    ...more,
+    earlier: distances.flatMap(distance => {
+      const start = leafHashOf(sqlite, runId - distance)?.slice(0, hashLength);
+      return start === undefined ? [] : [[runId - distance, start] as const];
+    }),
+  };
+}
+
+function keyOf({ runId, resource, recordId, operation }: ChangeKey): ChangeKey {
+  return { runId, resource, recordId, operation };
+}
+
+/** Why the changes after the position of a reader that has some can't be read in this mirror; null if all of them can. */
+function lossOf(sqlite: Sqlite, position: Position): Loss | null {
+  const { mirrorId, runId, after = null, begunAfter = null } = position;
+  const ofMirror = lossOfMirror(sqlite, mirrorId);
+  if (ofMirror !== null) return ofMirror;
+  // Rows that a rebuild had dropped before the reader began are there again if it never was.
+  const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
+  const hasBegun = begunAfter === null || firstRow(sqlite, found, begunAfter) !== undefined;
+  const sharedRunId = hasBegun ? sharedRun(sqlite, position) : 0;
+  // What was pruned or dropped before the reader began does not concern it.
+  const isGapKnown = begunAfter !== null && begunAfter === newestGap(sqlite);
+  const gap = isGapKnown ? null : gapAfter(sqlite, sharedRunId);
+  const isShared = hasBegun && sharedRunId === runId && (after === null || isOwn(sqlite, after));
+  if (isShared) return gap && { ...gap, sharedRunId };
+  const loss = restored(sharedRunId);
+  // A reader that begins from nothing misses nothing.
+  if (gap === null || sharedRunId === 0) return loss;
+  return { ...gap, why: `${loss.why}, and ${gap.why}`, sharedRunId };
+}
+
+/** Why later runs can't be added to what was published up to a run, which began then; null if they can. Pruning is found elsewhere. */
+export function lossOfRun(
+  sqlite: Sqlite,
+  { mirrorId, runId, startedAtMs }: { mirrorId: string; runId: number; startedAtMs: number },
+): Loss | null {
+  const ofMirror = lossOfMirror(sqlite, mirrorId);
+  if (ofMirror !== null) return ofMirror;
+  const started = firstValue<string>(sqlite, 'SELECT started_at FROM sync_runs WHERE id = ?', runId) ?? '';
+  if (!new EndedRuns(sqlite).has(runId) || Date.parse(started) !== startedAtMs) return restored(0);
+  const gap = gapAfter(sqlite, runId);
+  return gap?.kind === 'rebuilt' ? { ...gap, sharedRunId: runId } : null;
+}
+
+function lossOfMirror(sqlite: Sqlite, mirrorId: string): Loss | null {
+  if (mirrorId === new ReceiptLog(sqlite).mirrorId()) return null;
+  return { kind: 'other mirror', why: 'is of another mirror', sharedRunId: 0 };
+}
+
+function restored(sharedRunId: number): Loss {
+  const why = 'is from a later state of this mirror, which was restored from a backup since';
+  return { kind: 'restored', why, sharedRunId };
+}
+
+/** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
+function isOwn(sqlite: Sqlite, { runId, leafHash }: { runId: number; leafHash?: string | null }): boolean {
+  const isSame = () => leafHash === undefined || leafHashOf(sqlite, runId) === leafHash;
+  return runId === 0 || (new EndedRuns(sqlite).has(runId) && isSame());
+}
+
+/** The newest run of which a position knows, and that is this mirror's. A run without a receipt is vouched for by the one before it. */
+function sharedRun(sqlite: Sqlite, position: Position): number {
+  const { runId, leafHash, earlier = [] } = position;
+  const known = earlier.find(([id, start]) => leafHashOf(sqlite, id)?.startsWith(start))?.[0] ?? 0;
+  const isKnown = leafHash !== null || known === (earlier[0]?.[0] ?? 0);
+  return isKnown && isOwn(sqlite, position) ? runId : known;
+}
+
+/** What is missing of the history after a run, so that neither its changes nor the state after that run can be read; null if nothing is. */
+export function gapAfter(sqlite: Sqlite, runId: number) {
+  const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
+  const { before, throughRunId } = readPruned(sqlite);
+  // The one that reaches further is named, because the other can be less than what is asked for next.
+  if (rebuiltAfter > 0 && runId <= rebuiltAfter && throughRunId <= rebuiltAfter) {
+    const why = 'is from before "sync --rebuild", which dropped rows without a trace';
+    return { kind: 'rebuilt', why, throughRunId: rebuiltAfter } as const;
+  }
+  if (runId < throughRunId) {
+    const why = 'is older than the history that is kept (DOCMIRROR_KEEP_HISTORY)';
+    return { kind: 'pruned', why, throughRunId, before } as const;
+  }
+  const lacksHistory = `SELECT 1 FROM sync_run_resources WHERE run_id > ? AND updated + removed > 0
+    AND NOT EXISTS (SELECT 1 FROM record_history) LIMIT 1`;
+  if (firstRow(sqlite, lacksHistory, runId) === undefined) return null;
+  const why = 'needs the history, which this share does not have: it was made with --without-history';
+  return { kind: 'no history', why, throughRunId: runId } as const;
+}
+
+/** The hash of the newest receipt of a pruning or rebuild: both take something away of what earlier runs changed. Null if there is none. */
+export function newestGap(sqlite: Sqlite): string | null {
+  const newest = (kind: 'prune' | 'rebuild') => `SELECT leaf_index, leaf_hash FROM ${ofKind(kind)}`;
+  const both = `SELECT leaf_hash FROM (${newest('prune')} UNION ALL ${newest('rebuild')}) ORDER BY leaf_index DESC LIMIT 1`;
+  return firstValue(sqlite, both);
+}
+
+function leafHashOf(sqlite: Sqlite, runId: number): string | null {
+  return firstValue(sqlite, 'SELECT leaf_hash FROM sync_receipts WHERE run_id = ?', runId);
 }

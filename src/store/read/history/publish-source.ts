@@ -4,7 +4,7 @@ import { openMirrorForReading } from '../../file/open.ts';
 import { allRows, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { versionsOf } from './as-of.ts';
 import type { Change } from './changes.ts';
-import { lossOfRun } from './position.ts';
+import { lossOfRun } from './feed.ts';
 
 /** A mirror for a publication. Later runs do not change the rows and changes of a run, so they can be sent again. */
 export type PublishSource = ReturnType<typeof openPublishSource>;

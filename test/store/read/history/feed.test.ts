@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest';
-import { feed } from '../../../../src/store/read/history/feed.ts';
 import {
   CursorLost,
+  feed,
   lossOfRun,
   type Position,
   positionText,
   readPosition,
-} from '../../../../src/store/read/history/position.ts';
+} from '../../../../src/store/read/history/feed.ts';
 import { ReceiptLog } from '../../../../src/store/receipts/receipt-log.ts';
 import { type MadeEvent, MadeMirror } from '../../../support/made-mirror.ts';
 
