@@ -135,12 +135,7 @@ function audit(backup: string, { config, signal }: Context, path = backup): Prom
   });
 }
 
-async function listFolder(
-  folder: string,
-  database: string,
-  maxAgeMs: number | null,
-  context: Context,
-): Promise<Told> {
+async function listFolder(folder: string, database: string, maxAgeMs: number | null, context: Context) {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
@@ -167,5 +162,5 @@ async function listFolder(
   const none = backups.length === 0 ? 'There is no backup here.\n' : '';
   const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
   const table = (width: number) => (rows.length === 0 ? '' : renderTable(head, rows, width));
-  return { output: { backups, copies }, text: width => none + table(width) };
+  return { output: { backups, copies }, text: (width: number) => none + table(width) };
 }

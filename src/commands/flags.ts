@@ -39,11 +39,7 @@ export function text(valueName: string, help: string): Flag<string | null> {
 }
 
 /** A whole number between two bounds, both included; null if it is left out. */
-export function number(
-  valueName: string,
-  help: string,
-  [min, max]: readonly [number, number],
-): Flag<number | null> {
+export function number(valueName: string, help: string, [min, max]: readonly [number, number]) {
   return parsed(valueName, help, given => parse.integer(given, min, max));
 }
 
@@ -63,11 +59,7 @@ export function moment(help: string, valueName = 'TIME'): Flag<string | null> {
 }
 
 /** One of some words; null if it is left out. */
-export function choice<const Word extends string>(
-  choices: readonly Word[],
-  valueName: string,
-  help: string,
-): Flag<Word | null> {
+export function choice<const Word extends string>(choices: readonly Word[], valueName: string, help: string) {
   const flag = parsed(valueName, help, given => {
     const word = choices.find(each => each === given);
     if (word !== undefined) return word;

@@ -41,11 +41,7 @@ function groupHelp(group: string, about: string, width: number): string {
 }
 
 /** The help of a command; `width` is that of the terminal, in characters, and infinite without one. */
-export function commandHelp(
-  { name, description }: Omit<Found, 'load'>,
-  command: Command,
-  width: number,
-): string {
+export function commandHelp({ name, description }: Omit<Found, 'load'>, command: Command, width: number) {
   const { arguments: args = {}, examples, notes = [], exitCodes } = command;
   const flags = [...flagsOf(command)].map(([flag, { valueName, ...about }]): Row => {
     // The help of a repeatable flag already names its choices.
@@ -81,12 +77,7 @@ const textWidthMin = 12;
 
 type Row = readonly [term: string, text: string];
 
-function page(
-  usage: string,
-  about: string,
-  width: number,
-  tables: Readonly<Record<string, readonly Row[]>>,
-): string {
+function page(usage: string, about: string, width: number, tables: Readonly<Record<string, readonly Row[]>>) {
   const lines = [`Usage: docmirror ${usage.trimStart()}`, '', ...wrap(about, Math.min(width, helpWidth)), ''];
   for (const [title, rows] of Object.entries(tables)) {
     if (rows.length === 0) continue;

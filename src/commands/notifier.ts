@@ -105,12 +105,7 @@ export function assertIsForMetrics(path: string): void {
 }
 
 /** Writes the metrics of a mirror, and how its commands ended last. If `exitCode` is null, the end of this command before stays. */
-function writeMetrics(
-  path: string,
-  figures: LabelledFigures,
-  command: string,
-  exitCode: number | null,
-): void {
+function writeMetrics(path: string, figures: LabelledFigures, command: string, exitCode: number | null) {
   assertIsForMetrics(path);
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
   const before = [...(textBeside(path) ?? '').matchAll(line)].filter(

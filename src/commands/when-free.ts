@@ -6,11 +6,7 @@ import { failureOf } from './io.ts';
 const againMs = { min: 200, max: 500 };
 
 /** Opens something that needs the lock of the mirror. While another run has it, it tries again, for up to `waitMs`. */
-export async function whenFree<T>(
-  waitMs: number,
-  signal: AbortSignal,
-  take: () => T | Promise<T>,
-): Promise<T> {
+export async function whenFree<T>(waitMs: number, signal: AbortSignal, take: () => T | Promise<T>) {
   for (const untilMs = performance.now() + waitMs; ; ) {
     try {
       return await take();
