@@ -15,11 +15,7 @@ export type Rows = Iterable<readonly CellValue[]>;
  * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON. For a
  * spreadsheet they begin with a byte order mark, times are in UTC to the second, and texts that it would run begin with an apostrophe.
  */
-export function* csvPieces(
-  columns: readonly Column[],
-  rows: Rows,
-  forSpreadsheet = false,
-): Generator<string> {
+export function* csvPieces(columns: readonly Column[], rows: Rows, forSpreadsheet = false) {
   // A carriage return alone ends a line for some readers, and a tab or semicolon a cell for some spreadsheets.
   const quoted = { quoted_match: /[\r\n\t;]|^$/ };
   const csv = (some: Rows) => stringify([...some], quoted);

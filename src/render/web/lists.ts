@@ -73,12 +73,7 @@ function queryWith({ query: { page: _, ...kept } }: Asked, changes: object): str
   return `?${new URLSearchParams({ ...kept, ...changes })}`;
 }
 
-function listing(
-  asked: Asked,
-  names: readonly string[],
-  file: string | null,
-  { main, ...head }: PageParts,
-): PageParts {
+function listing(asked: Asked, names: readonly string[], file: string | null, { main, ...head }: PageParts) {
   const pageNo = Number(asked.query.page ?? 1);
   const link = (rel: string, page: number, words: string) =>
     html`<a rel="${rel}" href="${queryWith(asked, { page })}">${words}</a> `;

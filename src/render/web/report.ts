@@ -6,7 +6,7 @@ import { fieldsText, notesOn } from '../run-summary.ts';
 import { runCells, runColumns } from '../runs.ts';
 import { statusCells, statusColumns } from '../status.ts';
 import { type Html, html, none, section, table } from './html.ts';
-import { brief, type PageParts } from './page.ts';
+import { brief } from './page.ts';
 import type { Zone } from './period.ts';
 import { changeList } from './records.ts';
 
@@ -15,12 +15,7 @@ const noteMax = 1_000;
 const dayMs = 86_400_000;
 
 /** The state of the mirror, and what happened in a period. A list is too old after `maxAgeMs` or, if it is null, after two days. */
-export function reportParts(
-  data: ReportData,
-  zone: Zone,
-  maxAgeMs: number | null,
-  title: string | null,
-): PageParts {
+export function reportParts(data: ReportData, zone: Zone, maxAgeMs: number | null, title: string | null) {
   return {
     heading: brief(title ?? 'Document exports'),
     intro: html`<p>${zone.spanText(data.period.span)}</p>
