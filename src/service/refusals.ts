@@ -16,11 +16,7 @@ interface Body extends AsyncIterable<Uint8Array> {
 }
 
 /** Reads the numbers that the body of a refusal names, as `numbersIn` does; none if it does not come soon, or is no text. */
-export async function numbersOfRefusal(
-  body: Body,
-  headers: IncomingHttpHeaders,
-  status: number,
-): Promise<number[]> {
+export async function numbersOfRefusal(body: Body, headers: IncomingHttpHeaders, status: number) {
   const timer = setTimeout(() => body.destroy(), bodyMsMax);
   try {
     const chunks: Uint8Array[] = [];
