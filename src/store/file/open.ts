@@ -201,11 +201,7 @@ function assertCurrent(sqlite: Sqlite, path: string, kind: FileKind): void {
 }
 
 /** Connects to a mirror; the connection is closed if it can't be prepared. */
-export function connect(
-  path: string,
-  options: Database.Options,
-  prepare: (sqlite: Sqlite) => void,
-): MirrorFile {
+export function connect(path: string, options: Database.Options, prepare: (sqlite: Sqlite) => void) {
   const sqlite = new Database(path, options);
   const close = () => void sqlite.close();
   try {
