@@ -148,10 +148,7 @@ const noContent = "x''";
 const webhooks = listOf('webhooks');
 
 /** Removes rejected texts, endpoints but for scheme and host, a webhook's further fields, which can be secret, and what the user names. */
-function withhold(
-  sqlite: Sqlite,
-  { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>,
-): void {
+function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>) {
   const further = 'SELECT field FROM unknown_fields WHERE resource = ?';
   const all = lists.flatMap(list => {
     const known = list.fields.map(({ name }) => name);
