@@ -23,10 +23,8 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
 }
 
 /** Audits a mirror and compares it with checkpoints by a public key, usually the signing key's. A file that is none is a difference. */
-export async function verifyWithCheckpoints(
-  database: string,
-  { checkpoints: files, publicKey, signingKeyFile, ...options }: CheckpointOptions,
-) {
+export async function verifyWithCheckpoints(database: string, given: CheckpointOptions) {
+  const { checkpoints: files, publicKey, signingKeyFile, ...options } = given;
   const signingKey = files.length > 0 && signingKeyFile !== null ? readSigningKey(signingKeyFile) : null;
   const key =
     publicKey === null ? signingKey : named(publicKey, () => readPublicKey(readSmallFile('', publicKey)));

@@ -36,7 +36,7 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   const labels = setting('labels') ?? {};
   if (pingUrl !== null) secrets.add(pingUrl);
   let start: Promise<void> | undefined;
-  let made: BackupFigures | null = null;
+  let made: Backup | null = null;
 
   const warn = (what: object, message: string) =>
     createLogger({ labels, logLevel: setting('logLevel') ?? 'info' }, context).warn(what, message);
@@ -76,7 +76,7 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
       start ??= ping('/start', '');
     },
 
-    backup(figures: BackupFigures): void {
+    backup(figures: Backup): void {
       made = figures;
     },
 
@@ -91,7 +91,7 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   };
 }
 
-type BackupFigures = { readonly runId: number; readonly bytes: number };
+type Backup = { readonly runId: number; readonly bytes: number };
 
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;
@@ -132,8 +132,8 @@ function writeBackupMetrics(
   mirrorPath: string,
   figures: LabelledFigures,
   exitCode: number,
-  made: BackupFigures | null,
-): void {
+  made: Backup | null,
+) {
   const path = `${mirrorPath.replace(/\.prom$/, '')}-backup.prom`;
   assertIsForMetrics(path);
   const before = made === null ? (textBeside(path) ?? '') : '';

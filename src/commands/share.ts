@@ -89,11 +89,8 @@ export function assertShareFits({ share, shareSql }: ShareSettings): void {
 }
 
 /** Makes the share again after a run, which still has the lock, if its content would differ; null if none is set. A failure is logged. */
-export async function shareAfterRun(
-  { database, share: target, shareSql }: ShareSettings,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<OutputOf['sync']['share']> {
+export async function shareAfterRun(settings: ShareSettings, logger: Logger, signal: AbortSignal) {
+  const { database, share: target, shareSql } = settings;
   if (target === null) return null;
   const startedAtMs = performance.now();
   try {

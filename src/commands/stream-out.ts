@@ -14,6 +14,7 @@ const chunkLength = 64 * 1024;
 type Outside = Pick<Context, 'stdout' | 'signal' | 'line'>;
 
 type Pieces = Iterable<string | Uint8Array>;
+type Asked = { readonly format: string; readonly out: string | null };
 
 function* chunksOf(pieces: Pieces): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
@@ -64,12 +65,7 @@ export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, '
 export const outFlag = text('FILE', 'write to this file instead; it gets its name when it is complete');
 
 /** Writes pieces to standard output, or whole or not at all to a file; false if nobody read them to the end. Throws a UsageError. */
-export async function deliver(
-  pieces: Pieces,
-  rows: Tally,
-  { format, out }: { readonly format: string; readonly out: string | null },
-  io: Outside,
-): Promise<boolean> {
+export async function deliver(pieces: Pieces, rows: Tally, { format, out }: Asked, io: Outside) {
   const { stdout } = io;
   if (out !== null && out !== '-' && !isStandardOutput(out)) {
     using file = new AtomicFile(out);
