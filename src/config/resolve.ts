@@ -31,11 +31,7 @@ export function resolveConfig(flags: Given, environment: Environment) {
 }
 
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
-export function resolveService(
-  flags: Given,
-  environment: Environment,
-  inEnvFile: ReadonlySet<string> = new Set(),
-) {
+export function resolveService(flags: Given, environment: Environment, inEnvFile?: ReadonlySet<string>) {
   const { baseUrl, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   // The certificates are read here, because Node itself would go on without them.
@@ -57,13 +53,13 @@ export function addressOf(baseUrl: URL): string {
 }
 
 /** A flag overrides every variable. If several are set, the one that gives the freshest token counts. */
-function tokenSetting(flags: Given, environment: Environment, inEnvFile: ReadonlySet<string>): TokenSetting {
+function tokenSetting(flags: Given, environment: Environment, inEnvFile?: ReadonlySet<string>): TokenSetting {
   for (const [given, variables] of [[flags, {}] as const, [{}, environment] as const])
     for (const name of ['tokenCommand', 'tokenFile', 'token'] as const) {
       const value = resolve(name, given, variables);
       if (value === null) continue;
       const { flag, variable } = settings[name];
-      const place = inEnvFile.has(variable) ? flags.envFile : 'the environment';
+      const place = inEnvFile?.has(variable) ? flags.envFile : 'the environment';
       const from = given === flags ? `the flag ${flag}` : `${variable} in ${place}`;
       if (name === 'tokenCommand') return { command: value, environment, from };
       return name === 'tokenFile' ? { file: value, from } : { text: value, from };
