@@ -16,7 +16,7 @@ export async function queryPieces(
   rows: () => Iterable<Row>,
   format: (typeof queryFormats)[number],
   width: number,
-): Promise<Iterable<string | Uint8Array>> {
+) {
   const names = columns.map(({ name }) => name);
   if (format === 'table') return tablePieces(names, rows(), width);
   if (format === 'json') return jsonPieces(names, rows());

@@ -54,10 +54,7 @@ export function rejectedText({ counts, records }: OutputOf['rejected'], width: n
 }
 
 /** Receipts for people, a row each. */
-export function receiptsText(
-  rows: readonly { readonly leafIndex: number; readonly receipt: Receipt }[],
-  width: number,
-): string {
+export function receiptsText(rows: readonly { leafIndex: number; receipt: Receipt }[], width: number) {
   if (rows.length === 0) return 'There is no receipt yet. A run writes one: "docmirror sync".\n';
   const cells = rows.map(({ leafIndex, receipt }) => {
     const at = receipt.kind === 'run' ? receipt.startedAt : receipt.at;

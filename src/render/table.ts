@@ -14,8 +14,8 @@ export function isOfNumbers(cells: readonly unknown[]): boolean {
 export function renderTable(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
-  width = Number.POSITIVE_INFINITY,
-): string {
+  width = Infinity,
+) {
   const cells = rows.map(row => row.map(printable));
   const all = [columns, ...cells];
   const layout = columns.map((_, at) => ({
