@@ -25,10 +25,8 @@ export interface ListRequest {
 export type FoundRecords = ReturnType<typeof findRecords>;
 
 /** The records of one page of a list. */
-export function findRecords(
-  sqlite: Sqlite,
-  { offset, limit, ...request }: ListRequest & { readonly offset: number; readonly limit: number },
-) {
+export function findRecords(sqlite: Sqlite, wanted: ListRequest & { offset: number; limit: number }) {
+  const { offset, limit, ...request } = wanted;
   const { resource, filter } = request;
   const values: Values = { offset, limit };
   const { browsable, columns, by, condition } = listOfRequest(sqlite, request, values);
