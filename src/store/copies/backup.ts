@@ -253,16 +253,11 @@ function readingCopy<T>(copy: string, work: () => T): T {
 }
 
 /** @throws RefusedFileError if a copy is of another mirror. A file that can't be read is no reason to refuse. */
-export function assertOneMirror(
-  copy: string,
-  mirror: string,
-  advice: string,
-  code: ErrorCode = 'mirror_file',
-) {
+export function assertOneMirror(copy: string, mirror: string, advice: string, code?: ErrorCode) {
   const [one, other] = [statedBy(copy).mirrorId, statedBy(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
   throw new RefusedFileError(
     `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,
-    { code },
+    { code: code ?? 'mirror_file' },
   );
 }
