@@ -64,7 +64,7 @@ export async function sumOfRows(
   resource: Resource,
   slice: TimeSlice,
   tell: (id: number) => void,
-): Promise<Sum> {
+) {
   const sum = new Sum();
   for (const { contents, altered } of checkRows(sqlite, resource)) {
     altered.forEach(tell);
