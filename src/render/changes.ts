@@ -1,13 +1,6 @@
 import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
-import {
-  type CellValue,
-  type Column,
-  type ColumnKind,
-  cellsOf,
-  changedFields,
-  furtherFields,
-} from '../store/read/cells.ts';
+import { type CellValue, type Column, cellsOf, changedFields, furtherFields } from '../store/read/cells.ts';
 import type { Change } from '../store/read/history/changes.ts';
 import { withFurtherColumns } from '../store/read/records/table.ts';
 import { count, instant } from './numbers.ts';
@@ -86,7 +79,7 @@ const changeColumns = columnsOf({
   changed_fields: 'json',
 });
 
-function columnsOf(kinds: Readonly<Record<string, ColumnKind>>): Column[] {
+function columnsOf(kinds: Readonly<Record<string, Column['kind']>>): Column[] {
   return Object.entries(kinds).map(([name, kind]) => ({ name, kind }));
 }
 
