@@ -2,13 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import type { EndedRun, PublishSource } from '../store/read/history/publish-source.ts';
 import type { ClickHouse } from './clickhouse.ts';
-import {
-  changesTable,
-  publishedRunsTable,
-  publishedTables,
-  type TargetTable,
-  targetTables,
-} from './tables.ts';
+import { changesTable, publishedRunsTable, publishedTables, targetTables } from './tables.ts';
 
 /** How to publish, and for whom. */
 export interface PublishOptions {
@@ -98,7 +92,7 @@ const turnRows = 1_000;
 /** Inserts rows as they are read, and counts them. One batch is sent while the next is gathered, so memory does not grow with the rows. */
 async function insertAll(
   target: ClickHouse,
-  table: TargetTable,
+  table: typeof changesTable,
   rows: Iterable<Row>,
   onSent?: (rowCount: number) => void,
 ): Promise<number> {
