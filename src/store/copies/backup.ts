@@ -1,15 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { object, whole } from '../../contract/shapes.ts';
-import {
-  attempt,
-  codeOf,
-  type ErrorCode,
-  exitCodes,
-  MirrorFileError,
-  RefusedFileError,
-  UsageError,
-} from '../../errors.ts';
+import { attempt, codeOf, exitCodes, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { readBeside } from '../file/beside.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
@@ -253,7 +245,12 @@ function readingCopy<T>(copy: string, work: () => T): T {
 }
 
 /** @throws RefusedFileError if a copy is of another mirror. A file that can't be read is no reason to refuse. */
-export function assertOneMirror(copy: string, mirror: string, advice: string, code?: ErrorCode) {
+export function assertOneMirror(
+  copy: string,
+  mirror: string,
+  advice: string,
+  code?: 'share_of_another_mirror',
+) {
   const [one, other] = [statedBy(copy).mirrorId, statedBy(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
   throw new RefusedFileError(

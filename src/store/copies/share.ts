@@ -1,24 +1,10 @@
 import { statSync } from 'node:fs';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
-import {
-  arrayFields,
-  type ListDefinition,
-  listOf,
-  lists,
-  scalarFields,
-  timeColumnOf,
-} from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import {
-  applicationIds,
-  connect,
-  fileBehind,
-  kindOf,
-  openForReading,
-  openMirrorForReading,
-} from '../file/open.ts';
+import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
 import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
@@ -52,7 +38,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
   using compacted = new DatabaseCopy(path, shareMode);
   try {
     {
-      using mirror = openMirrorForReading(database);
+      using mirror = openForReading(database);
       changed.fill(mirror.sqlite);
     }
     signal.throwIfAborted();
@@ -186,7 +172,7 @@ function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
     if (!fields.includes(name)) continue;
     // SQLite takes the last one if a column is set twice.
     set.push(`${column} = NULL`);
-    if (filter === 'time') set.push(`${timeColumnOf(list)} = NULL`);
+    if (filter === 'time') set.push(`${column}_ms = NULL`);
   }
   return set.join(', ');
 }
