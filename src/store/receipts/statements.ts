@@ -1,11 +1,5 @@
 import { type ColumnValue, canonicalRow, LinesHash } from '../../audit/hashes.ts';
-import {
-  type ListReceipt,
-  type ListSum,
-  type Receipt,
-  type RunReceipt,
-  receiptOrNull,
-} from '../../audit/receipt.ts';
+import { type ListReceipt, type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { keptResources, lists, tableOf } from '../../contract/lists.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import { allRows, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
@@ -205,7 +199,7 @@ export function stateOf(resource: Resource, sum: Sum): ListSum {
 }
 
 /** The receipts of a kind that no run writes. */
-export const ofKind = (kind: Receipt['kind']) =>
+export const ofKind = (kind: 'prune' | 'rebuild' | 'upgrade' | 'erase') =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
 /** Up to which time and run ended versions were deleted, null and 0 if none ever were; and how the receipt says what was left. */
