@@ -511,7 +511,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a withheld time, also as a number',
     file: 'src/store/copies/share.ts',
-    line: "if (filter === 'time') set.push(`${timeColumnOf(list)} = NULL`);",
+    line: "if (filter === 'time') set.push(`${column}_ms = NULL`);",
     instead: '',
     test: 'test/store/copies/share.test.ts',
     name: 'leaves named fields out of rows and of history, and its views go on working',
