@@ -1,6 +1,6 @@
 import { browsableOf } from '../../store/read/browsable.ts';
 import { isFresh, verdictText } from '../../store/read/list-state.ts';
-import type { Ranking, ReportData } from '../../store/read/report-data.ts';
+import type { ReportData } from '../../store/read/report-data.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
 import { runCells, runColumns } from '../runs.ts';
@@ -136,7 +136,7 @@ function halfOf(most: number): number {
   return Math.max(1, Math.ceil(most / 2 / step)) * step;
 }
 
-function ranking(name: string, { entries }: Ranking, total: number): Html {
+function ranking(name: string, { entries }: ReportData['rankings']['kind'], total: number): Html {
   const rows = entries.map(({ label, now, before }) => {
     const share = `${((now / Math.max(1, total)) * 100).toFixed(1)}%`;
     const bar = html`<svg class="bar" aria-hidden="true"><rect width="${share}" height="8" rx="2"/></svg>`;
