@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type JsonShape, outputFlags, shapeOf } from '../build/package-files.ts';
+import advice from '../src/advice.json' with { type: 'json' };
 import { type Command, flagsOf } from '../src/commands/command.ts';
 import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
-import { advice, exitMeanings } from '../src/errors.ts';
+import { exitMeanings } from '../src/errors.ts';
 import { findingHelp, findingWords } from '../src/findings.ts';
 import { outputs } from '../src/render/outputs.ts';
 

@@ -1,55 +1,9 @@
-/** What an error means and what to do, by its code. A command has a line of its own, so that it can be completed and copied. */
-export const advice = {
-  settings: 'Correct the flag or variable that the message names. The help of each command explains its own.',
-  mirror_busy: 'Another run is using the mirror. Wait until it is done, or stop it. Never remove the lock.',
-  mirror_file:
-    'The mirror stays as it is, and the next run fails, too. Name another file, correct its permissions, or restore a backup. To check it:\n    docmirror doctor',
-  mirror_too_old:
-    'Nothing was changed. This version goes on with mirrors and backups of 0.5. One of 0.3 or 0.4: run docmirror 0.5 once, which restores a backup, too. One of 0.2: move it away with all files that begin with its name, and sync again.',
-  upgrade_needed: 'The next run copies the mirror and brings it up to date:\n    docmirror sync',
-  mirror_altered:
-    'Another program changed what docmirror wrote. Restore a backup, or read all lists again. To see what was changed:\n    docmirror verify',
-  disk_full: 'Nothing that was stored is lost. Free some room and run again.',
-  database_locked:
-    'Another program, often a database browser, has the mirror locked. Close it and run again.',
-  unauthorized: 'Get a new token, and put it where the message says that it came from.',
-  forbidden: 'Ask for permission to read the list, or sync only the other lists with --resource.',
-  not_found:
-    'Check DOCMIRROR_BASE_URL: docmirror adds /v2/ and the list to it, so it must not end in /v2. If "show" or "erase" says this, check the id.',
-  redirected: 'Set DOCMIRROR_BASE_URL to the final address: docmirror sends the token nowhere else.',
-  refused: 'Try DOCMIRROR_PAGE_SIZE=50, or ask who runs the service.',
-  overloaded:
-    'The service was overloaded or down during the run. The next run tries again. If this stays, lower DOCMIRROR_CONCURRENCY, or run at another time.',
-  server_error: 'The next run tries again. If this stays, ask who runs the service.',
-  timeout: 'Set DOCMIRROR_TIMEOUT_MS to more, or DOCMIRROR_PAGE_SIZE to less. The next run tries again.',
-  network:
-    'Check that the service runs, and that no firewall is in between. To try it:\n    docmirror doctor',
-  proxy:
-    'Check HTTPS_PROXY or HTTP_PROXY. If the service can be reached without a proxy, add its host to NO_PROXY.',
-  certificate:
-    "Nothing was sent. If it has expired, tell those who run the service, or correct this machine's clock. If your company's own authority signed it, name its file in NODE_EXTRA_CA_CERTS. Else check the host in DOCMIRROR_BASE_URL.",
-  tls: 'Nothing was sent. Check the scheme and the port in DOCMIRROR_BASE_URL.',
-  token_echoed: 'Tell those who run the service, and have the token replaced: it was written down somewhere.',
-  token_unavailable: 'Check the file or the command that the message names. To try it:\n    docmirror doctor',
-  invalid_response: 'Something else may answer at DOCMIRROR_BASE_URL. The next run tries again.',
-  response_too_large: 'Set DOCMIRROR_PAGE_SIZE to less.',
-  pagination_ignored: 'The service ignores pageNo, so its list can not be read. Tell those who run it.',
-  too_many_pages: 'If the list is really so long, set DOCMIRROR_MAX_PAGES to more.',
-  publication_differs:
-    'Something else changed the tables. Publish that tenant again:\n    docmirror publish clickhouse --again',
-  cursor_lost:
-    'The message names the newest run that both have. Remove what you took from later runs, and go on with --since-run.',
-  share_failed:
-    'Correct the file of SQL that the message names, and make the share:\n    docmirror share FILE',
-  share_of_another_mirror:
-    'If the mirror of that share was lost, restore it. Else name another file, or remove the share.',
-  output_failed: 'Correct the permissions of the folder that the message names, or name another file.',
-  cancelled: 'Run again: what was read is kept.',
-  deadline: 'Set DOCMIRROR_DEADLINE to more. What was read is kept, if a page came.',
-  internal: 'Report this with the message and "docmirror --version".',
-};
+import advice from './advice.json' with { type: 'json' };
 
-/** Error codes as they are written to run records, summaries and logs. */
+/**
+ * Error codes as they are written to run records, summaries and logs. `advice.json` says of each what to do; a command in it has a line of its
+ * own, so that it can be completed and copied.
+ */
 export type ErrorCode = keyof typeof advice;
 
 /** Codes of a service that is slow or, if it gave not one page, down. Then no setting is to blame. */

@@ -1,9 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import advice from '../../src/advice.json' with { type: 'json' };
 import { flagsOf } from '../../src/commands/command.ts';
 import { loadCommands } from '../../src/commands/index.ts';
-import { advice, exitCodes } from '../../src/errors.ts';
+import { exitCodes } from '../../src/errors.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
