@@ -90,7 +90,7 @@ export function progressOn(logger: Logger, line: StatusLine) {
       state = { ...unread, resource, reading: reading + 1, pageCount, isWhole: true };
     },
 
-    listEnded(_list, { startedAt: _started, completedAt: _completed, ...entry }) {
+    listEnded(_list, { startedAt: _started, completedAt: _completed, errorOfAnyList: _any, ...entry }) {
       clearInterval(timer);
       const { status } = entry;
       const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';

@@ -11,7 +11,7 @@ const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'running
 const common = ['level', 'time', 'runId', 'msg', 'tenant'];
 /** As in `sync --json`. */
 const counts =
-  'resource status mode completeness firstPageNo pageSize pageCount totalRecordCount recordsSeen inserted updated removed unchanged rejected removalsWithheld undecided walks requests retries bytes waitedMs reason reasons ignoredFields readSince error newFields restlessFields checksum';
+  'resource status mode completeness firstPageNo pageSize pageCount totalRecordCount recordsSeen inserted updated removed unchanged rejected removalsWithheld undecided walks requests retries bytes waitedMs reason reasons ignoredFields readSince error retryAfterUntil newFields restlessFields checksum';
 
 const documented = page
   .split('\n')

@@ -1525,9 +1525,9 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'the worst state of a mirror',
-    file: 'src/render/status.ts',
-    line: "['unreadable', 'died', 'failed', 'unproven', 'withheld', 'rejected', 'too old']",
-    instead: "['unreadable', 'failed', 'died', 'unproven', 'rejected', 'withheld', 'too old']",
+    file: 'src/store/read/list-state.ts',
+    line: "['died', 'failed', 'unproven', 'withheld', 'rejected', 'cancelled']",
+    instead: "['failed', 'died', 'unproven', 'rejected', 'withheld', 'cancelled']",
     test: 'test/commands/status-many.test.ts',
     name: 'status of many mirrors is a line each, the worst first, and --strict says whether one is at fault',
   },
