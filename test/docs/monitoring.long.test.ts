@@ -17,6 +17,7 @@ beforeAll(async () => {
   await using scene = await setScene();
   const file = join(scene.folder, 'acme.prom');
   Object.assign(scene.env, { DOCMIRROR_LABELS: 'tenant=acme', DOCMIRROR_METRICS_FILE: file });
+  scene.service.lists.collections.push('"no object"');
   await scene.sync();
   expect(await scene.run('backup', scene.folder, '--keep', '3')).toMatchObject({ code: 0 });
   const watched = ['watch', '--schedule', '0 0 1 1 *', '--http', '127.0.0.1:0'];
