@@ -250,7 +250,6 @@ const foreignTexts: Readonly<Record<string, string>> = {
   'contract/json.ts': 'records',
   'contract/time.ts': 'records',
   'publish/clickhouse.ts': 'errors of ClickHouse',
-  'render/csv.ts': 'any cell: how a spreadsheet takes it',
   'render/table.ts': 'any text: how wide it is',
   'serve/api.ts': 'what a client sends',
   'serve/query.ts': 'what a client sends',
