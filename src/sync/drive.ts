@@ -4,7 +4,7 @@ import { CancelledError, ServiceError } from '../errors.ts';
 import { sentencesOf } from '../findings.ts';
 import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/questions.ts';
 import type { Answer, Ask } from '../proof/window.ts';
-import { missingRows } from '../store/write/plan.ts';
+import { rowsToDecide } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Asked, answerOf, FailedPages } from './answer.ts';
 import { type Fetched, pageGetter } from './pages.ts';
@@ -56,9 +56,9 @@ export async function drive<Result>(
 
 /** What the mirror knows of the records that have come. */
 function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
-  if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.added };
-  stage.join(question.joined);
-  return { kind: 'unshown', rows: missingRows(stage) };
+  if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
+  stage.merge(question.joined);
+  return { kind: 'unshown', rows: rowsToDecide(stage) };
 }
 
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
@@ -73,7 +73,7 @@ class ListPages {
   /** The page that came before; null once it is used. */
   #first: Page | null;
   /** Counts what is sent and what arrives. */
-  #tick = 0;
+  #logicalClock = 0;
   /** The records of this pass so far. */
   #done = 0;
 
@@ -90,7 +90,7 @@ class ListPages {
     if (again !== null) {
       this.found = { ...this.found, passes: this.found.passes + 1 };
       this.#done = 0;
-      observer.walkAgain(list, sentencesOf(again) ?? '');
+      observer.passAgain(list, sentencesOf(again) ?? '');
     }
     const left = [...pages];
     const queue = new PageQueue((ask, either) => this.#fetch(ask, either), signal);
@@ -104,7 +104,7 @@ class ListPages {
       while (!isOver && left.length > 0 && queue.size < source.concurrency) {
         const ask = {
           ...(left.shift() as Ask),
-          asked: ++this.#tick,
+          asked: ++this.#logicalClock,
           at: this.#run.nowMs(),
           isRecalled: false,
         };
@@ -155,7 +155,7 @@ class ListPages {
     if (failure !== undefined) this.#failed.add(ask, paging.firstPageNo + ask.index, failure);
     const read = page === null ? null : stage.accept(page, ask, ask.asked);
     if (read !== null) this.#failed.came(ask, read.page.count);
-    const before = { arrived: ++this.#tick, total: total ?? 0 };
+    const before = { arrived: ++this.#logicalClock, total: total ?? 0 };
     const answer = answerOf(ask, { page, wrong, read }, paging, before);
     if (page !== null) this.found = { ...this.found, total: answer.total };
     return answer;

@@ -87,14 +87,14 @@ function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignored
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed> {
   const { list, context, observer, source } = run;
-  const isSameService = context.records.last('written', list.resource)?.baseUrl === source.baseUrl;
+  const isSameService = context.runs.last('written', list.resource)?.baseUrl === source.baseUrl;
   const state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
   const growth = growthOf(run, state);
   let found: Found | null = null;
   if (growth !== null) {
     const end = await tryToSync(run, state, found, stage => readGrowth(run, stage, growth));
     if (end.kind !== 'refused') return end;
-    observer.walkAgain(list, end.reason);
+    observer.passAgain(list, end.reason);
     found = end.found;
   }
   for (let known = state; ; ) {
@@ -104,7 +104,7 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
       return readFully(run, stage, passes);
     });
     if (end.kind !== 'refused') return end;
-    observer.walkAgain(list, end.reason);
+    observer.passAgain(list, end.reason);
     found = end.found;
     const error = new Error(`${list.resource}: ${end.reason}`);
     if (known === nothingLearnt) return { kind: 'failed', found, error };

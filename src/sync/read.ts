@@ -102,7 +102,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const begun: Found = { mode: 'full', paging: first, total, passes: passes + 1, stage };
   const error = tooManyPages(run, pagesStated(first));
   if (error !== null) return { kind: 'failed', found: begun, error };
-  observer.walkStarted(list, begun.passes, pagesStated(first));
+  observer.passStarted(list, begun.passes, pagesStated(first));
   const older = run.isAfresh ? [] : answersIn(state.resumeLog, first, run.nowMs());
   stage.goOnWith(older);
   for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
@@ -133,7 +133,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
 /** The total that the run before this reading found; null if there was none. */
 function totalBeforeOf({ context, list }: ListRun, { resumeLog }: SyncState, goesOn: boolean): number | null {
   if (goesOn && resumeLog) return resumeLog.totalBefore;
-  return context.records.last('written', list.resource)?.totalRecordCount ?? null;
+  return context.runs.last('written', list.resource)?.totalRecordCount ?? null;
 }
 
 /** The proof of a whole list, by what runs before have learnt of it. `goesOn` if it goes on with an earlier reading. */
@@ -144,11 +144,11 @@ function proveList(
   goesOn: boolean,
   totalBefore: number | null,
 ) {
-  const { records } = context;
+  const { runs } = context;
   const state = stage.before;
   const isSure =
     state !== nothingLearnt &&
-    records.last('settled', list.resource)?.runId === records.last('written', list.resource)?.runId;
+    runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;
   const identity = list.identity.by;
   const overlap = overlapOf(pageSize, identity);
   // The pages of a resume log are found by their addresses, and without these their own reading knew of no ties.

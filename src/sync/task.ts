@@ -10,10 +10,10 @@ import type { Paging } from './pages.ts';
 /** Called with the progress of a list in a run; for progress bars and logs. */
 export interface ListObserver {
   listStarted(list: ListDefinition): void;
-  walkStarted(list: ListDefinition, walk: number, pageCount: number): void;
+  passStarted(list: ListDefinition, pass: number, pageCount: number): void;
   /** `done` are the records of this reading so far. They can be more than the total, because pages overlap. */
   pageDone(list: ListDefinition, page: Record<'pageNo' | 'pageCount' | 'done' | 'total', number>): void;
-  walkAgain(list: ListDefinition, reason: string): void;
+  passAgain(list: ListDefinition, reason: string): void;
   listEnded(list: ListDefinition, outcome: ListOutcome): void;
 }
 

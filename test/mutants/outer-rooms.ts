@@ -1051,7 +1051,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'several exports of one identity that are written otherwise',
     file: 'src/store/write/known-forms.ts',
-    line: 'twins?.map(({ row }) => this.#ofRow(row)) ?? ',
+    line: 'duplicates?.map(({ row }) => this.#ofRow(row)) ?? ',
     instead: '',
     test: 'test/sync/same-meaning.test.ts',
     name: 'stay as they are, in whatever zone they come',

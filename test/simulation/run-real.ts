@@ -133,9 +133,9 @@ function reportOf(summary: RunSummary, signal: AbortSignal): RunReport {
 function observerOf(event: () => void): ListObserver {
   return {
     listStarted: event,
-    walkStarted: event,
+    passStarted: event,
     pageDone: event,
-    walkAgain: event,
+    passAgain: event,
     listEnded: event,
   };
 }

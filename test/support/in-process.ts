@@ -17,9 +17,9 @@ import { sqlite, type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 const silence = () => undefined;
 const silent = {
   listStarted: silence,
-  walkStarted: silence,
+  passStarted: silence,
   pageDone: silence,
-  walkAgain: silence,
+  passAgain: silence,
   listEnded: silence,
 };
 

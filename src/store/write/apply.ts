@@ -9,7 +9,7 @@ import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
-import { newFields, restlessFields } from './field-news.ts';
+import { newFields, volatileFields } from './field-news.ts';
 import type { ListContext } from './mirror.ts';
 import type { Plan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
@@ -38,18 +38,18 @@ export async function apply(
   const { context, records } = stage;
   const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
   const { proof } = result;
-  const { reconciliation, gone, withheld, undecided, findings } = plan;
+  const { reconciliation, deleted, withheld, undecided, findings } = plan;
   if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
   // An incremental sync rests on the newest records that were known.
   const isListed = (row: number) => isThere(row, reconciliation, records);
   if (proof === null && stage.before.growth?.newestRows.every(isListed) !== true)
     return refused('the newest known record is gone');
-  const restless = restlessFields(stage);
+  const restlessFields = volatileFields(stage);
 
   return transact<Written>(file, signal, async rollBack => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(stage.context);
-    const rowsOf = writeFates(stage, plan);
+    const rowsOf = writeChanges(stage, plan);
     const { rows, read } = await writeRows(stage, result, plan, new TimeSlice(signal));
     if (!passesGate(read, rows)) {
       rollBack();
@@ -63,20 +63,20 @@ export async function apply(
     writeState(sqlite, list, runId, state);
     const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(findings.length === 0, {
-      inserted: rows.count - sum.count + gone.length,
-      updated: reconciliation.edited,
-      removed: gone.length,
-      unchanged: sum.count - reconciliation.edited - gone.length - withheld,
+      inserted: rows.count - sum.count + deleted.length,
+      updated: reconciliation.updated,
+      removed: deleted.length,
+      unchanged: sum.count - reconciliation.updated - deleted.length - withheld,
       rejected: stage.rejected.count,
       removalsWithheld: withheld,
       undecided,
       reasons: reasonsOf(plan, stage.rejected.count, resumable > 0),
       checksum: rows.toString(),
-      restlessFields: restless,
+      restlessFields,
       newFields: newFields(stage, proof !== null),
     });
     signal.throwIfAborted();
-    return { kind: 'written', outcome: context.records.endList(runId, outcome, rows), resumable };
+    return { kind: 'written', outcome: context.runs.endList(runId, outcome, rows), resumable };
   });
 }
 
@@ -110,30 +110,30 @@ export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): v
   if (!sumOfContents(sqlite, list.resource).equals(sum)) throw altered(path, list.resource);
 }
 
-/** Writes down the fates that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
-function writeFates({ context, sql, records }: Stage, { reconciliation, gone, base }: Plan) {
+/** Writes down the changes that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
+function writeChanges({ context, sql, records }: Stage, { reconciliation, deleted, base }: Plan) {
   const { sqlite, list, sum } = context;
   const isOfIds = list.identity.by === 'id';
   let last = records.texts.count;
-  const fate = sqlite.prepare<object>(sql.fate);
+  const change = sqlite.prepare<object>(sql.change);
   const placed = new Map<RecordNo, readonly KnownRow[]>();
   for (const [record, { kept, edited, added }] of reconciliation.settled) {
     const all = [...kept, ...edited];
-    for (const { row } of kept) fate.run({ row, record, version: null, fate: 'kept' });
+    for (const { row } of kept) change.run({ row, record, version: null, change: 'unchanged' });
     for (const { row, version } of edited)
-      fate.run({ row, record, version: records.stagedVersion(record, version), fate: 'edited' });
+      change.run({ row, record, version: records.stagedVersion(record, version), change: 'updated' });
     for (const version of added) {
       const n = records.stagedVersion(record, version);
       // Of identical records, one has the number of their version, and the others come behind all numbers.
       const isFirst = all.every(other => other.version !== version);
       const row = isOfIds ? record : base + (isFirst ? n : ++last);
       all.push({ row, version });
-      fate.run({ row, record, version: n, fate: 'added' });
+      change.run({ row, record, version: n, change: 'inserted' });
     }
     placed.set(record, all);
   }
-  for (const row of gone) fate.run({ row, record: row, version: null, fate: 'gone' });
-  if (sum.count > 0) sqlite.exec(sql.plainEdits);
+  for (const row of deleted) change.run({ row, record: row, version: null, change: 'deleted' });
+  if (sum.count > 0) sqlite.exec(sql.plainUpdates);
   return ({ records: all, versions }: PageItems): (number | null)[] => {
     const taken = new Set<number>();
     return Array.from(all, (record, at) => {
@@ -151,7 +151,7 @@ function writeFates({ context, sql, records }: Stage, { reconciliation, gone, ba
 async function writeRows(
   { context, sql, records }: Stage,
   { proof }: ReadList,
-  { reconciliation, stays, base }: Plan,
+  { reconciliation, retained, base }: Plan,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
   const { runId: run, sqlite, sum } = context;
@@ -179,7 +179,7 @@ async function writeRows(
   }
   for (const index of indexes) sqlite.exec(index.sql);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
-  for (const id of stays) {
+  for (const id of retained) {
     read.add(contentOf.get(id) as Buffer);
     if (slice.isOver) await slice.next();
   }

@@ -12,7 +12,7 @@ interface Said {
 }
 
 /** What records say of connections. The newest name counts, and of equally new ones the one that sorts last; so do further fields. */
-export class SaidNames {
+export class ConnectionNames {
   /** What records say, each once. Pages have the numbers of entries. */
   readonly entries: Connection[] = [];
   readonly #numbers = new Map<number, number[]>();
@@ -120,7 +120,7 @@ function insertConnection(sqlite: Database.Database, connection: Connection, run
 }
 
 /** Removes the connections that no record refers to, and calls the others as their lists do; to be called at the end of a run. */
-export function settleConnections(sqlite: Database.Database, runId: number): void {
+export function reconcileConnections(sqlite: Database.Database, runId: number): void {
   const end = (endedBy: string, condition: string) =>
     sqlite.prepare(
       `INSERT INTO record_history (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)

@@ -43,13 +43,13 @@ export function newFields({ context, sql, answerMembers }: Stage, isFull: boolea
 const [sampleMax, sampleMin] = [100, 5];
 
 /** The fields that differ in most records between two answers, or the mirror and the list: each run would make new versions of all. */
-export function restlessFields(stage: Stage): string[] {
+export function volatileFields(stage: Stage): string[] {
   const { context, reconciliation, records, sql } = stage;
   const { list, sum, sqlite } = context;
   const settled = [...reconciliation.settled].filter(
     ([, { shown, edited }]) => shown.size > 1 || edited.length > 0,
   );
-  const plain = reconciliation.edited - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
+  const plain = reconciliation.updated - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
   const changed = settled.length + plain;
   // Those can differ that were shown twice, or that the mirror has.
   const comparable = sum.count > 0 ? Math.min(sum.count, reconciliation.seen) : stage.repeatedCount;
@@ -67,9 +67,9 @@ export function restlessFields(stage: Stage): string[] {
   const counts = new Map<string, number>();
   for (const [one, other] of pairs)
     for (const name of differing(list, one, other)) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const isRestless = (name: string) =>
+  const isVolatile = (name: string) =>
     (counts.get(name) ?? 0) > pairs.length / 2 && !context.ignored.has(name);
-  return [...counts.keys()].filter(isRestless);
+  return [...counts.keys()].filter(isVolatile);
 }
 
 function differing(list: ListDefinition, one: RecordValues, other: RecordValues): string[] {

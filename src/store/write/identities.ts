@@ -3,49 +3,49 @@ import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
 import * as no from '../../proof/record-no.ts';
 import type { KnownRow } from '../../proof/settle.ts';
+import { InternTable } from './compact-sets.ts';
 import type { KnownForms } from './known-forms.ts';
 import type { ListContext } from './mirror.ts';
-import { HashNumbers } from './numbers.ts';
 
 /** Which record a row is, which record a text is, and which rows a record has. */
 export class Identities {
   readonly #context: ListContext;
   readonly #forms: KnownForms;
-  readonly #texts: HashNumbers;
-  readonly #new = new HashNumbers();
-  readonly #rejected = new HashNumbers();
+  readonly #texts: InternTable;
+  readonly #new = new InternTable();
+  readonly #rejected = new InternTable();
   /** Rows that share an identity, each with its record and version; and the rows of these records. */
-  readonly #twins = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
-  readonly #rowsOfTwins = new Map<no.RecordNo, readonly KnownRow[]>();
-  /** Rows of this key and greater ones, and those without a key, were searched for twins. */
+  readonly #duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
+  readonly #rowsOfDuplicates = new Map<no.RecordNo, readonly KnownRow[]>();
+  /** Rows of this key and greater ones, and those without a key, were searched for duplicates. */
   #searchedFrom: number | null = null;
-  readonly #twinRows: Database.Statement<object, string> | null;
+  readonly #duplicateRows: Database.Statement<object, string> | null;
   readonly #hash = Buffer.alloc(contentBytes);
   readonly isOfIds: boolean;
 
   /** @param texts numbers the contents of all versions of the run. */
-  constructor(context: ListContext, twins: string | null, forms: KnownForms, texts: HashNumbers) {
+  constructor(context: ListContext, duplicates: string | null, forms: KnownForms, texts: InternTable) {
     [this.#context, this.#forms, this.#texts] = [context, forms, texts];
     this.isOfIds = context.list.identity.by === 'id';
-    const isNone = twins === null || context.sum.count === 0;
-    this.#twinRows = isNone ? null : context.sqlite.prepare<object, string>(twins).pluck();
+    const isNone = duplicates === null || context.sum.count === 0;
+    this.#duplicateRows = isNone ? null : context.sqlite.prepare<object, string>(duplicates).pluck();
   }
 
   /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */
-  findTwins(keys: Iterable<number>): readonly no.RecordNo[] {
-    if (this.#twinRows === null) return [];
+  findDuplicates(keys: Iterable<number>): readonly no.RecordNo[] {
+    if (this.#duplicateRows === null) return [];
     const to = this.#searchedFrom ?? Number.POSITIVE_INFINITY;
     let from = to;
     for (const key of keys) if (key < from) from = key;
     if (from === this.#searchedFrom) return [];
     this.#searchedFrom = from;
-    return this.#twinRows.all({ from, to }).map(json => {
+    return this.#duplicateRows.all({ from, to }).map(json => {
       const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
       const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
       rows.sort((a, b) => a.row - b.row);
       const record = no.ofRow((rows[0] as KnownRow).row);
-      for (const { row, version } of rows) this.#twins.set(row, { record, version });
-      this.#rowsOfTwins.set(record, rows);
+      for (const { row, version } of rows) this.#duplicates.set(row, { record, version });
+      this.#rowsOfDuplicates.set(record, rows);
       return record;
     });
   }
@@ -57,19 +57,19 @@ export class Identities {
   }
 
   /** The record of a row that shares its identity, and its version; undefined for all other rows. */
-  twinAt(row: number): { readonly record: no.RecordNo; readonly version: no.VersionNo } | undefined {
-    return this.#twins.get(row);
+  duplicateAt(row: number): { readonly record: no.RecordNo; readonly version: no.VersionNo } | undefined {
+    return this.#duplicates.get(row);
   }
 
   /** The rows of a record if it has several. */
-  twinsOf(record: no.RecordNo): readonly KnownRow[] | undefined {
-    return this.#rowsOfTwins.get(record);
+  duplicatesOf(record: no.RecordNo): readonly KnownRow[] | undefined {
+    return this.#rowsOfDuplicates.get(record);
   }
 
   /** The rows of a record, each with its version. */
   rowsOf(record: no.RecordNo): readonly KnownRow[] {
     const hasRow = () => (this.isOfIds ? this.#forms.hasRow(record) : no.isOfRow(record));
-    return this.#rowsOfTwins.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
+    return this.#rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
   }
 
   /** The record of a row that shares its identity with no other one. */

@@ -43,7 +43,7 @@ interface Known {
   /** The first row of its identity. */
   readonly first: RowForm | undefined;
   /** All rows of its identity, if there are several. */
-  readonly twins: readonly KnownRow[] | undefined;
+  readonly duplicates: readonly KnownRow[] | undefined;
   /** Its number if versions of it are staged; null if none are. */
   readonly staged: number | null;
 }
@@ -85,9 +85,9 @@ export class KnownForms {
   }
 
   /** A record in the first known form that means the same, and the row that it is then. Its content is written in place. */
-  dress(record: MirrorRecord, { first, twins, staged }: Known): Dressed {
+  dress(record: MirrorRecord, { first, duplicates, staged }: Known): Dressed {
     const { list, ignored } = this.#context;
-    const rows = twins?.map(({ row }) => this.#ofRow(row)) ?? (first === undefined ? [] : [first]);
+    const rows = duplicates?.map(({ row }) => this.#ofRow(row)) ?? (first === undefined ? [] : [first]);
     const forms = staged === null ? rows : [...rows, ...this.#ofStaged(staged)];
     const otherwise = forms
       .map(form => ({ form, dressed: inFormOf(list, record, form) }))

@@ -12,10 +12,10 @@ export const rowsPerInsert = 20;
 /** Rows whose contents are read at once for their sum. */
 const rowsPerSum = 5_000;
 
-const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.fates';
-/** Rows that do not stay as they are, and staged records whose fate is not written down: they are new rows. */
-const ended = "SELECT row FROM temp.fates WHERE fate IN ('edited', 'gone')";
-const isPlain = 'record NOT IN (SELECT record FROM temp.fates)';
+const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.row_changes';
+/** Rows that do not stay as they are, and staged records whose change is not written down: they are new rows. */
+const ended = "SELECT row FROM temp.row_changes WHERE change IN ('updated', 'deleted')";
+const isPlain = 'record NOT IN (SELECT record FROM temp.row_changes)';
 
 /** The statements of one list. */
 export type ListSql = ReturnType<typeof listSql>;
@@ -42,7 +42,7 @@ type Columns = ReturnType<typeof columnsOf>;
 const formIn = (row: string, itsArrays: string, timeText = 'NULL') =>
   `${row} AS row, lower(hex(_content)) AS content, ${timeText} AS time, _extra AS extra, ${itsArrays} AS arrays`;
 
-/** The temporary tables: `incoming` has the versions that the mirror lacks, `fates` what becomes of rows. */
+/** The temporary tables: `incoming` has the versions that the mirror lacks, `row_changes` what becomes of rows. */
 function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: Columns) {
   const { table } = list;
   const staged = ['n', 'record', ...written, '_extra', '_content', ...(arrays.length > 0 ? ['arrays'] : [])];
@@ -56,11 +56,11 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
     /** Values of a staged version: its number, its record's number, the columns, `_extra`, the content and the arrays, if any. */
     width: staged.length,
     hasArrays: arrays.length > 0,
-    /** A staged record without a fate is one new row. */
+    /** A staged record without a change is one new row. */
     create: `${drop};
       CREATE TEMP TABLE incoming
         (n INTEGER PRIMARY KEY, record INTEGER NOT NULL, ${typed.join(', ')}, _extra TEXT, _content BLOB NOT NULL, arrays TEXT);
-      CREATE TEMP TABLE fates (row INTEGER PRIMARY KEY, record INTEGER NOT NULL, version INTEGER, fate TEXT NOT NULL)`,
+      CREATE TEMP TABLE row_changes (row INTEGER PRIMARY KEY, record INTEGER NOT NULL, version INTEGER, change TEXT NOT NULL)`,
     drop,
     insert: insert + values,
     insertMany: insert + new Array(rowsPerInsert).fill(values).join(', '),
@@ -94,7 +94,7 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
     formOfIdentity: `SELECT ${formIn('id', `json_array(${itemsOfRow})`, timeText)} FROM ${table}
       WHERE ${[`${key} IS ?`, ...identifying.map(isSame)].join(' AND ')} ORDER BY id LIMIT 1`,
     /** The rows of each identity that has several, and their contents; from one key to another, and at last those without a key. */
-    twins:
+    duplicates:
       identity.by === 'id'
         ? null
         : `SELECT json_group_array(json_object('row', id, 'content', lower(hex(_content)))) FROM ${table}
@@ -114,7 +114,7 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
   };
 }
 
-/** What writes rows by their fates. */
+/** What writes rows by their changes. */
 function writingSql(list: ListDefinition, { written, arrays }: Columns) {
   const { table, identity, resource, ownerColumn } = list;
   const newRow = identity.by === 'id' ? 'record' : '@base + n';
@@ -122,33 +122,34 @@ function writingSql(list: ListDefinition, { written, arrays }: Columns) {
     `INSERT INTO ${table} (id, ${written.join(', ')}, _first_seen_run_id, _changed_run_id, _extra, _content)
      SELECT ${row}, ${written.join(', ')}, @run, @run, _extra, _content FROM ${from}`;
   return {
-    fate: 'INSERT INTO temp.fates (row, record, version, fate) VALUES (@row, @record, @version, @fate)',
+    change:
+      'INSERT INTO temp.row_changes (row, record, version, change) VALUES (@row, @record, @version, @change)',
     /** The rows of which one other version was shown, and nothing else. */
-    plainEdits: `INSERT INTO temp.fates SELECT t.id, record, n, 'edited' FROM temp.incoming CROSS JOIN ${table} t ON t.id = record WHERE ${isPlain}`,
+    plainUpdates: `INSERT INTO temp.row_changes SELECT t.id, record, n, 'updated' FROM temp.incoming CROSS JOIN ${table} t ON t.id = record WHERE ${isPlain}`,
     contentsOfEnded: `SELECT _content FROM ${table} WHERE id IN (${ended})`,
     endVersions: `INSERT INTO record_history
         (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content)
-      SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(f.fate = 'gone', 'removal', 'update'),
+      SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(c.change = 'deleted', 'removal', 'update'),
         ${rowJson(list)}, t._content
-      FROM temp.fates f CROSS JOIN ${table} t ON t.id = f.row WHERE f.fate IN ('edited', 'gone')`,
+      FROM temp.row_changes c CROSS JOIN ${table} t ON t.id = c.row WHERE c.change IN ('updated', 'deleted')`,
     remove: [
       ...arrays.map(array => `DELETE FROM ${array.table} WHERE ${ownerColumn} IN (${ended})`),
-      `DELETE FROM ${table} WHERE id IN (SELECT row FROM temp.fates WHERE fate = 'gone')`,
+      `DELETE FROM ${table} WHERE id IN (SELECT row FROM temp.row_changes WHERE change = 'deleted')`,
     ].join('; '),
     update: `UPDATE ${table} SET (${written.join(', ')}, _changed_run_id, _extra, _content) =
         (SELECT ${written.join(', ')}, @run, _extra, _content FROM temp.incoming
-         WHERE n = (SELECT version FROM temp.fates WHERE row = ${table}.id))
-      WHERE id IN (SELECT row FROM temp.fates WHERE fate = 'edited')`,
+         WHERE n = (SELECT version FROM temp.row_changes WHERE row = ${table}.id))
+      WHERE id IN (SELECT row FROM temp.row_changes WHERE change = 'updated')`,
     /** A new row has the number of its version behind those of all rows before, or its id. */
     insertPlain: insertRows(newRow, `temp.incoming WHERE ${isPlain} ORDER BY n`),
     insertAdded: insertRows(
       'row',
-      "temp.fates f CROSS JOIN temp.incoming ON n = f.version WHERE fate = 'added' ORDER BY row",
+      "temp.row_changes c CROSS JOIN temp.incoming ON n = c.version WHERE change = 'inserted' ORDER BY row",
     ),
     insertItems: arrays.map(
       (array, at) => `INSERT INTO ${array.table} (${ownerColumn}, position, ${array.column})
         WITH written (row, n) AS (SELECT ${newRow}, n FROM temp.incoming WHERE ${isPlain}
-          UNION ALL SELECT row, version FROM temp.fates WHERE fate IN ('edited', 'added'))
+          UNION ALL SELECT row, version FROM temp.row_changes WHERE change IN ('updated', 'inserted'))
         SELECT w.row, a.key, a.value FROM written w CROSS JOIN temp.incoming i ON i.n = w.n CROSS JOIN json_each(i.arrays, '$[${at}]') a`,
     ),
     /** The last id and the contents of the next rows that a run wrote. */

@@ -13,7 +13,7 @@ import { acceptedNow, lastState } from '../receipts/statements.ts';
 import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
-import { dropAlteredConnections, settleConnections } from './connections.ts';
+import { dropAlteredConnections, reconcileConnections } from './connections.ts';
 import { assertNothingIntrusive, putObjectsRight } from './objects.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
@@ -34,7 +34,7 @@ export interface ListContext {
   readonly list: ListDefinition;
   readonly file: MirrorFile;
   readonly sqlite: Database.Database;
-  readonly records: RunRecords;
+  readonly runs: RunRecords;
   readonly runId: number;
   readonly table: ListTable;
   /** Fields that the contents of this run leave out. */
@@ -63,7 +63,7 @@ export class SqliteMirror {
   readonly #isSuspect: boolean;
   readonly #options: RunOptions;
   readonly #haveOthersWritten: () => boolean;
-  readonly #records: RunRecords;
+  readonly #runs: RunRecords;
   /** 0 until a run begins. */
   #runId = 0;
 
@@ -92,7 +92,7 @@ export class SqliteMirror {
     this.#lock = lock;
     this.#isSuspect = isSuspect;
     this.#options = options;
-    this.#records = new RunRecords(file);
+    this.#runs = new RunRecords(file);
     this.#haveOthersWritten = otherWriters(file.sqlite);
   }
 
@@ -110,7 +110,7 @@ export class SqliteMirror {
 
   /** Records runs whose process died as interrupted, as the next run would: a copy then has no run that has not ended. */
   async recordDeadRuns(): Promise<void> {
-    if (this.#records.running() !== undefined) await this.#begin(null);
+    if (this.#runs.running() !== undefined) await this.#begin(null);
   }
 
   /** Records that a run begins, and that earlier ones died; after comparing the rows with the receipts if others wrote to the file. */
@@ -118,12 +118,12 @@ export class SqliteMirror {
     const { signal, mayRebuild = false } = this.#options;
     const file = this.#file;
     return transact(file, signal, async () => {
-      this.#records.interruptDead();
+      this.#runs.interruptDead();
       if (this.#isSuspect && !mayRebuild) {
         assertNothingIntrusive(file);
         await assertAsWritten(file, new TimeSlice(signal));
       }
-      const id = start === null ? 0 : this.#records.begin(start);
+      const id = start === null ? 0 : this.#runs.begin(start);
       // A further run of the same process goes on with what the rebuilt mirror has.
       const isFirst = this.#runId === 0;
       return {
@@ -139,14 +139,14 @@ export class SqliteMirror {
     startedAt: string,
     ignored: readonly string[] = [],
   ): Promise<ListContext> {
-    const [file, records, runId] = [this.#file, this.#records, this.#runId];
+    const [file, runs, runId] = [this.#file, this.#runs, this.#runId];
     const { path, sqlite } = file;
-    await this.#write(() => records.beginList(runId, list.resource, startedAt, ignored));
+    await this.#write(() => runs.beginList(runId, list.resource, startedAt, ignored));
     return explaining(path, () => ({
       list,
       file,
       sqlite,
-      records,
+      runs,
       runId,
       table: new ListTable(sqlite, list, rowsOfIgnored(sqlite, list, ignored)),
       ignored: new Set(ignored),
@@ -158,7 +158,7 @@ export class SqliteMirror {
 
   /** Records how a list ended that was not written. */
   async recordList(outcome: ListOutcome): Promise<ListOutcome> {
-    return this.#write(() => this.#records.endList(this.#runId, outcome));
+    return this.#write(() => this.#runs.endList(this.#runId, outcome));
   }
 
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
@@ -172,8 +172,8 @@ export class SqliteMirror {
     const { tell } = this.#options;
     const head = await this.#write(() => {
       // All lists have said by now what they call their connections.
-      settleConnections(sqlite, this.#runId);
-      return this.#records.end(this.#runId, status, completedAt, error);
+      reconcileConnections(sqlite, this.#runId);
+      return this.#runs.end(this.#runId, status, completedAt, error);
     });
     if (tell === undefined) return head;
     const changes = sqlite.prepare<[number], RecordChange>(

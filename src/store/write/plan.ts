@@ -3,7 +3,7 @@ import type { Finding } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/questions.ts';
 import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
-import { type Reconciliation, unshownRows } from './reconcile.ts';
+import { absentRows, type Reconciliation } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import type { ReadList } from './sync-state.ts';
 
@@ -13,8 +13,8 @@ export interface Plan {
   /** A new row is this and the number of its version: the greatest id of all rows so far; 0 in a list with ids. */
   readonly base: number;
   /** Rows that go, and unshown rows that stay. */
-  readonly gone: readonly number[];
-  readonly stays: readonly number[];
+  readonly deleted: readonly number[];
+  readonly retained: readonly number[];
   /** How many rows would go if removals were not withheld, and why they are: more than a limit would go, or because of rejections. */
   readonly withheld: number;
   readonly withheldBy: Pick<Finding & { code: 'removals_withheld' }, 'why' | 'limit'> | null;
@@ -33,20 +33,20 @@ export function planOf(
 ): Plan {
   const { context, rejected, records, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
-  const missing = proof === null ? [] : unshownRows(reconciliation, records);
+  const absent = proof === null ? [] : absentRows(reconciliation, records);
   const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
-  const gone = missing.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
+  const gone = absent.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
-  const short = isCounted ? miscount(answers, sum.count + reconciliation.added - missing.length) : null;
+  const short = isCounted ? miscount(answers, sum.count + reconciliation.inserted - absent.length) : null;
   const withheldBy = whyWithheld();
-  const going = new Set(short === null && withheldBy === null ? gone : []);
-  const kept = gone.length - going.size;
+  const deleted = new Set(short === null && withheldBy === null ? gone : []);
+  const kept = gone.length - deleted.size;
   return {
     reconciliation,
     base:
       list.identity.by === 'id' ? 0 : (sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number),
-    gone: [...going],
-    stays: missing.map(({ id }) => id).filter(id => !going.has(id)),
+    deleted: [...deleted],
+    retained: absent.map(({ id }) => id).filter(id => !deleted.has(id)),
     withheld: short === null ? kept : 0,
     withheldBy,
     undecided: undecided + (short === null ? 0 : kept),
@@ -57,21 +57,21 @@ export function planOf(
   /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
   function whyWithheld(): Plan['withheldBy'] {
     if (gone.length === 0) return null;
-    if (rejected.hasUnreadableNew(sqlite, context.records.last('sure', list.resource)?.runId ?? 0))
+    if (rejected.hasUnreadableNew(sqlite, context.runs.last('sure', list.resource)?.runId ?? 0))
       return { why: 'rejected', limit: null };
-    const settled = context.records.last('settled', list.resource);
-    // Only rows up to the last settled run count: otherwise the next run could remove all that this one withholds.
-    const settledRunId = settled?.runId ?? Number.POSITIVE_INFINITY;
-    const count = gone.filter(row => table.read(row).firstSeenRunId <= settledRunId).length;
-    const limit = removalsMax(settled?.recordCount ?? sum.count, removals);
+    const clean = context.runs.last('clean', list.resource);
+    // Only rows up to the last clean run count: otherwise the next run could remove all that this one withholds.
+    const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
+    const count = gone.filter(row => table.read(row).firstSeenRunId <= cleanRunId).length;
+    const limit = removalsMax(clean?.recordCount ?? sum.count, removals);
     return count > limit ? { why: 'limit', limit } : null;
   }
 }
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
-export function missingRows({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
+export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
   const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>
     identities.size > 0 && identities.has(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
-  return unshownRows(reconciliation, records).filter(({ id }) => !isProtected(id));
+  return absentRows(reconciliation, records).filter(({ id }) => !isProtected(id));
 }

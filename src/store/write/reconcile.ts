@@ -12,8 +12,8 @@ export interface Reconciliation {
   readonly held: ReadonlySet<number>;
   /** How many records the list has by the answers, how many rows get another version, and how many are new. */
   readonly seen: number;
-  readonly edited: number;
-  readonly added: number;
+  readonly updated: number;
+  readonly inserted: number;
 }
 
 /** Finds what the answers say, the oldest first, of the records on their pages. Changes nothing. */
@@ -22,17 +22,17 @@ export function reconcile(answers: readonly ShownRecords[], records: Records): R
   const settled = settle(answers, records.open, each => identities.rowsOf(each), identities.isOfIds);
   const held = new Set<number>();
   let seen = records.rowSum.count + records.stagedSum.count;
-  let [edited, added] = [stagedRows, staged.size - stagedRows];
+  let [updated, inserted] = [stagedRows, staged.size - stagedRows];
   for (const [record, each] of settled) {
     for (const { row } of [...each.kept, ...each.edited]) held.add(row);
     seen += each.kept.length + each.edited.length + each.added.length - each.shown.size;
-    edited += each.edited.length;
-    added += each.added.length;
+    updated += each.edited.length;
+    inserted += each.added.length;
     if (!staged.has(record)) continue;
-    if (identities.rowsOf(record).length > 0) edited--;
-    else added--;
+    if (identities.rowsOf(record).length > 0) updated--;
+    else inserted--;
   }
-  return { settled, held, seen, edited, added };
+  return { settled, held, seen, updated, inserted };
 }
 
 /** Whether a row is in the list, as it is or as an older version of a record. */
@@ -41,21 +41,21 @@ export function isThere(
   { held }: Reconciliation,
   { identities, rows, staged }: Records,
 ): boolean {
-  return identities.twinAt(row) === undefined ? rows.has(row) || staged.has(row) : held.has(row);
+  return identities.duplicateAt(row) === undefined ? rows.has(row) || staged.has(row) : held.has(row);
 }
 
 /** The rows that no answer leaves room for, in the order of their ids. */
-export function unshownRows(reconciliation: Reconciliation, records: Records): UnshownRow[] {
+export function absentRows(reconciliation: Reconciliation, records: Records): UnshownRow[] {
   const { table, sqlite, sum, list } = records.context;
   if (sum.count === 0 || records.rows.size >= table.count()) return [];
-  const isMissing = ({ id }: UnshownRow) => !isThere(id, reconciliation, records);
+  const isAbsent = ({ id }: UnshownRow) => !isThere(id, reconciliation, records);
   // Ids of the service can be far apart.
-  if (list.identity.by === 'id') return table.keys().filter(isMissing);
-  const unshown: UnshownRow[] = [];
+  if (list.identity.by === 'id') return table.keys().filter(isAbsent);
+  const absent: UnshownRow[] = [];
   const span = sqlite.prepare<[], { least: number; most: number }>(records.sql.idSpan).get();
   for (const { from, to } of span === undefined ? [] : records.rows.gaps(span.least, span.most))
-    for (const row of table.keys(from, to)) if (isMissing(row)) unshown.push(row);
-  return unshown;
+    for (const row of table.keys(from, to)) if (isAbsent(row)) absent.push(row);
+  return absent;
 }
 
 /** The sum of the records that the list has by the answers, and of those among them that rows get. */

@@ -3,11 +3,11 @@ import type { MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import * as no from '../../proof/record-no.ts';
 import type { KnownRow } from '../../proof/settle.ts';
+import { BitSet, InternTable } from './compact-sets.ts';
 import { Identities } from './identities.ts';
 import { KnownForms } from './known-forms.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-import { HashNumbers, IdSet } from './numbers.ts';
 import { Staging } from './staging.ts';
 
 /**
@@ -19,25 +19,25 @@ export class Records {
   readonly sql: ListSql;
   readonly identities: Identities;
   /** Numbers the contents of all versions. */
-  readonly texts = new HashNumbers();
+  readonly texts = new InternTable();
   /** Rows that answers have shown as they are; rows that share an identity are not among them. */
-  readonly rows = new IdSet();
+  readonly rows = new BitSet();
   /** The sum of all rows that were shown as they are, each once. */
   readonly rowSum = new Sum();
   /** Records of which versions are staged, how many of them have a row, and the sum of these versions, each once. */
-  readonly staged = new IdSet();
+  readonly staged = new BitSet();
   stagedRows = 0;
   readonly stagedSum = new Sum();
   readonly open = new Set<no.RecordNo>();
   /** Versions with a number that answers have shown. */
-  readonly #versions = new IdSet();
+  readonly #versions = new BitSet();
   readonly #forms: KnownForms;
   readonly #staging: Staging;
 
   constructor(context: ListContext, sql: ListSql) {
     [this.context, this.sql] = [context, sql];
     this.#forms = new KnownForms(context, sql);
-    this.identities = new Identities(context, sql.twins, this.#forms, this.texts);
+    this.identities = new Identities(context, sql.duplicates, this.#forms, this.texts);
     this.#staging = new Staging(context, sql);
   }
 
@@ -47,7 +47,7 @@ export class Records {
     found: readonly (number | undefined)[],
     into: no.ShownRecords,
   ): number[] {
-    this.#openTwins(all.map(({ key }) => key));
+    this.#openDuplicates(all.map(({ key }) => key));
     const newKeys: number[] = [];
     const counts = new Map<no.RecordNo, number>();
     for (const [at, each] of all.entries()) {
@@ -58,7 +58,7 @@ export class Records {
       const count = (counts.get(record) ?? 0) + 1;
       counts.set(record, count);
       if (count > 1) this.open.add(record);
-      if (row === null || count > (this.identities.twinsOf(record)?.length ?? 1)) newKeys.push(key);
+      if (row === null || count > (this.identities.duplicatesOf(record)?.length ?? 1)) newKeys.push(key);
     }
     this.#staging.write();
     return newKeys;
@@ -77,22 +77,22 @@ export class Records {
     contents: Uint8Array,
     into: no.ShownRecords,
   ): void {
-    this.#openTwins(keys);
+    this.#openDuplicates(keys);
     for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, at);
   }
 
-  #openTwins(keys: Iterable<number>): void {
-    for (const record of this.identities.findTwins(keys)) this.open.add(record);
+  #openDuplicates(keys: Iterable<number>): void {
+    for (const record of this.identities.findDuplicates(keys)) this.open.add(record);
   }
 
   #show(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
-    const twin = this.identities.twinAt(row);
-    const record = twin?.record ?? this.identities.ofRow(row);
-    const isNew = twin === undefined ? this.rows.add(row) : this.#versions.add(twin.version);
+    const duplicate = this.identities.duplicateAt(row);
+    const record = duplicate?.record ?? this.identities.ofRow(row);
+    const isNew = duplicate === undefined ? this.rows.add(row) : this.#versions.add(duplicate.version);
     if (isNew) this.rowSum.add(contents, offset);
     if (isNew && this.staged.has(record)) this.open.add(record);
     into.records[position] = record;
-    into.versions[position] = twin?.version ?? no.asItsRow;
+    into.versions[position] = duplicate?.version ?? no.asItsRow;
   }
 
   /** Stages a record in the form that is known of it; unless a row means the same, which is then returned. */
@@ -101,7 +101,7 @@ export class Records {
     const record = this.identities.ofText(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
     const isToDress = (first !== undefined || staged !== null) && !this.texts.has(each.content);
-    const known = { first, twins: this.identities.twinsOf(record), staged };
+    const known = { first, duplicates: this.identities.duplicatesOf(record), staged };
     const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
     if (dressed.row !== null) return dressed.row;
     const { position, content } = dressed.record;

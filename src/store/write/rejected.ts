@@ -36,8 +36,8 @@ export class RejectedRecords {
     return this.all.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Whether one of them is completely unreadable, and was not there in the settled run. */
-  hasUnreadableNew(sqlite: Database.Database, settledRunId: number): boolean {
+  /** Whether one of them is completely unreadable, and was not there in the clean run. */
+  hasUnreadableNew(sqlite: Database.Database, cleanRunId: number): boolean {
     const known = sqlite
       .prepare<unknown[], number>(
         'SELECT count(*) FROM rejected_records WHERE resource = ? AND content = ? AND ? BETWEEN run_id AND last_run_id',
@@ -45,7 +45,7 @@ export class RejectedRecords {
       .pluck();
     return this.all
       .filter(({ identity }) => identity === null)
-      .some(each => (known.get(this.#list.resource, each.content, settledRunId) as number) < each.count); // guard: unreadable records
+      .some(each => (known.get(this.#list.resource, each.content, cleanRunId) as number) < each.count); // guard: unreadable records
   }
 
   /** Writes them. Of a text that an earlier run rejected, only `last_run_id` changes. */

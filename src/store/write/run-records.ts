@@ -25,7 +25,7 @@ interface WritingRun {
 const kinds = {
   written: '',
   sure: "AND l.completeness <> 'unproven'",
-  settled: "AND l.completeness <> 'unproven' AND l.removals_withheld = 0",
+  clean: "AND l.completeness <> 'unproven' AND l.removals_withheld = 0",
 } as const;
 
 /** The record of runs: when each one ran, and how each of its lists ended. */

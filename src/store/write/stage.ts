@@ -12,7 +12,7 @@ import {
   PageItems,
   type Shown,
 } from '../../proof/window.ts';
-import { comparable, SaidNames } from './connections.ts';
+import { ConnectionNames, comparable } from './connections.ts';
 import { type ParsedPage, pageRecaller, type RecalledPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
@@ -31,10 +31,10 @@ export class Stage {
   readonly pages = new Map<string, ParsedPage>();
   /** What the answers have beside `items` and `pagination`, by name and type. */
   readonly answerMembers = new Map<string, UnknownField>();
-  readonly names: SaidNames;
+  readonly names: ConnectionNames;
   readonly before: SyncState;
   readonly #answers: Shown[] = [];
-  #joined: readonly Shown[] = [];
+  #merged: readonly Shown[] = [];
   #reconciliation: Reconciliation | null = null;
   /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
   readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
@@ -52,7 +52,7 @@ export class Stage {
     sqlite.exec(this.sql.create);
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(list);
-    this.names = new SaidNames(before.names);
+    this.names = new ConnectionNames(before.names);
     this.#recallPage = pageRecaller(sqlite, list.identity.by, this.sql, before.pages);
   }
 
@@ -67,7 +67,7 @@ export class Stage {
   }
 
   get reconciliation(): Reconciliation {
-    const byMoment = () => [...this.#answers, ...this.#joined].sort((a, b) => a.asked - b.asked);
+    const byMoment = () => [...this.#answers, ...this.#merged].sort((a, b) => a.asked - b.asked);
     this.#reconciliation ??= reconcile(
       byMoment().map(({ page }) => page),
       this.records,
@@ -75,7 +75,7 @@ export class Stage {
     return this.#reconciliation;
   }
 
-  /** Takes the page of an answer that was accepted, with the tick at which it was asked for, and returns what the proof needs of it. */
+  /** Takes the page of an answer that was accepted, with the moment of the logical clock at which it was asked for, and returns what the proof needs of it. */
   accept(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
@@ -122,9 +122,9 @@ export class Stage {
   }
 
   /** Takes records of several pages that count as one answer, in the place of those before. */
-  join(joined: readonly Shown[]): void {
-    this.#joined = joined;
-    for (const { page } of joined) for (const record of page.records) this.records.open.add(record);
+  merge(merged: readonly Shown[]): void {
+    this.#merged = merged;
+    for (const { page } of merged) for (const record of page.records) this.records.open.add(record);
     this.#reconciliation = null;
   }
 

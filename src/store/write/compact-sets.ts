@@ -3,7 +3,7 @@ import { contentBytes } from '../../contract/sum.ts';
 const wordBits = 32;
 
 /** A set of ids, 32 neighbours to a word: a million dense ones take about a megabyte. */
-export class IdSet {
+export class BitSet {
   readonly #words = new Map<number, number>();
   size = 0;
 
@@ -52,7 +52,7 @@ const slotsAtFirst = 1024;
 const loadMax = 0.5;
 
 /** Numbers hashes of 16 bytes from 1, in some 25 bytes each: a map with a text for each takes four times as much. */
-export class HashNumbers {
+export class InternTable {
   #slots = new Int32Array(slotsAtFirst);
   #hashes = new Uint8Array((slotsAtFirst / 2) * contentBytes);
   #count = 0;
