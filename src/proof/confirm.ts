@@ -78,8 +78,12 @@ function* lookAround(
 function sizeFor(log: AnswerLog, at: number): number {
   const isUnused = (size: number) =>
     !pagesAcross({ from: 0, to: log.total }, size, log.total).some(log.isUsed);
+  const { largest } = log.list;
   const sizes = log.otherSizes;
-  return sizes.find(size => size > log.total) ?? sizes.find(isUnused) ?? (sizes[at % sizes.length] as number);
+  // If all sizes are used by which the list is on one page, one is left that the service cuts down to its largest.
+  const whole = log.total < largest && log.ignoresSizes ? largest : null;
+  const unused = sizes.find(size => size > log.total && isUnused(size)) ?? whole ?? sizes.find(isUnused);
+  return unused ?? (sizes[at % sizes.length] as number);
 }
 
 /** A page that fails is read by so many smaller ones. */

@@ -67,7 +67,7 @@ type AskOptions = Partial<
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
 
-const isOfOtherSize = ({ wrong }: Answer): boolean => wrong?.kind === 'size';
+const isOfSize = (wrong: Answer['wrong']): boolean => wrong?.kind === 'size';
 
 /** Records that share a key, as the pages of one size show them together. */
 export interface Across {
@@ -161,14 +161,18 @@ export class AnswerLog {
 
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
   get hasOneSize(): boolean {
-    return this.#sizes.hasOne || this.#misplaced.some(isOfOtherSize);
+    return this.#sizes.hasOne || this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent === null);
   }
 
-  /** A size that the service ignores, so that its own pages have other addresses; null if it refuses sizes, or that need not be. */
-  get ignoredSize(): number | null {
+  /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
+  get ignoresSizes(): boolean {
+    const isRefused = this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent !== null);
+    return this.#sizes.areOthersIgnored && !isRefused;
+  }
+
+  /** The next size that the service might ignore, so that its own pages have other addresses. */
+  get ignoredSize(): number {
     const { largest, run } = this.list;
-    const isRefused = this.#misplaced.some(answer => isOfOtherSize(answer) && answer.sent !== null);
-    if (!this.hasOneSize || !this.#sizes.areOthersIgnored || isRefused) return null;
     return largest + 1 + ((run + this.#sent.size) % sizesMax);
   }
 

@@ -51,7 +51,9 @@ interface ReadingOptions {
 /** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
 export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptions): Asking<PlainReading> {
   const { isSecondLook = false, isOtherwise = false, isCut = false, known = [] } = options;
-  const sent = isOtherwise ? log.ignoredSize : null;
+  const isOnOnePage = size === log.list.largest && log.total < size;
+  const isIgnored = isOtherwise && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
+  const sent = isIgnored ? log.ignoredSize : null;
   let { again = null } = options;
   const answers = [...known];
   const wrong: Answer[] = [];

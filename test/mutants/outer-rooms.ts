@@ -1773,6 +1773,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'although one comes and the oldest goes in turn',
   },
   {
+    guards: 'a size that is cut down to that of the only page',
+    file: 'src/proof/plain-reading.ts',
+    line: '(log.hasOneSize || isOnOnePage)',
+    instead: 'log.hasOneSize',
+    test: 'test/sync/refused-sizes.test.ts',
+    name: 'are tried if a row goes from a page with one record less',
+  },
+  {
     guards: 'rows that are gone from everywhere',
     file: 'src/proof/retained.ts',
     line: 'newer === 0 || atEnd.length >= atEndShare * gone.length;',

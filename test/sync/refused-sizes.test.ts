@@ -90,6 +90,16 @@ describe('a service that refuses large pages', () => {
     expect(await requests(33)).toBe(1);
   });
 
+  test('are tried if a row goes from a page with one record less, and no address shows that twice', async () => {
+    await using scene = await setScene(refusing(50), { exports: 50 });
+    await syncExports(scene);
+    scene.service.lists['document-exports'].splice(3, 1);
+    sizesAsked(scene, 0);
+    const { code, of } = await syncExports(scene);
+    expect({ code, ...of('document-exports') }).toMatchObject({ code: 0, removed: 1, requests: 5 });
+    expect(new Set(sizesAsked(scene, 5)).size).toBe(4);
+  });
+
   test('and serves larger ones later is read by these after a week', async () => {
     await using scene = await setScene(refusing(100), { exports: 700 });
     await syncExports(scene, { now: night(0) });

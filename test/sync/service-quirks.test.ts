@@ -185,6 +185,17 @@ describe.concurrent('the mirror is exact if', () => {
     expectExactMirror(scene.database, scene.service);
   });
 
+  test.each([12, 48, 49, 50])(
+    'a row that goes from %i on pages of at most 50 takes three requests',
+    async count => {
+      await using scene = await setScene({ maxPageSize: 50 }, { exports: count });
+      await scene.sync();
+      scene.service.lists['document-exports'].splice(3, 1);
+      expect((await scene.sync()).of('document-exports')).toMatchObject({ requests: 3, removed: 1 });
+      expect((await scene.sync()).of('document-exports')).toMatchObject({ requests: 1, updated: 0 });
+    },
+  );
+
   test('connections, texts and arrays are null or missing', async () => {
     await using scene = await setScene();
     scene.service.lists['document-exports'].push(
