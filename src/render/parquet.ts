@@ -32,13 +32,9 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
   const fields = columns.flatMap(({ name, kind }, at) => {
     const [content, convert] = contents[kind];
     const field = { at, name, schema: schemaOf(name, kind, content), convert };
-    const text = {
-      at,
-      name: `${name}_text`,
-      schema: schemaOf(`${name}_text`, 'text', utf8),
-      convert: inexactText,
-    };
-    return kind === 'time' ? [field, text] : [field];
+    const text = `${name}_text`;
+    const exact = { at, name: text, schema: schemaOf(text, 'text', utf8), convert: inexactText };
+    return kind === 'time' ? [field, exact] : [field];
   });
   const bytes = new ByteWriter();
   const parquet = new ParquetWriter({

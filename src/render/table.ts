@@ -46,7 +46,11 @@ export function columnsOf(text: string): number {
   // Most texts are of this kind, and the segmenter is slow.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let columns = 0;
-  for (const character of charactersOf(text)) columns += columnsOfOne(character);
+  for (const character of charactersOf(text)) {
+    const [base] = character.replaceAll(/[\p{Mn}\p{Me}\p{Cf}]/gu, '');
+    const width = base === undefined ? 0 : eastAsianWidth(base.codePointAt(0) as number);
+    columns += /^\p{RGI_Emoji}$/v.test(character) ? 2 : width;
+  }
   return columns;
 }
 
@@ -56,12 +60,6 @@ let segmenter: Intl.Segmenter | undefined;
 function charactersOf(text: string): string[] {
   segmenter ??= new Intl.Segmenter();
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
-}
-
-function columnsOfOne(character: string): number {
-  if (/^\p{RGI_Emoji}$/v.test(character)) return 2;
-  const [base] = character.replaceAll(/[\p{Mn}\p{Me}\p{Cf}]/gu, '');
-  return base === undefined ? 0 : eastAsianWidth(base.codePointAt(0) as number);
 }
 
 /** A text of at most `max` columns of a terminal; a mark shows where it was cut. */

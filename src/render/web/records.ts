@@ -28,12 +28,8 @@ export function recordParts(story: RecordStory, belonging: readonly Belonging[])
   const others = belonging.map(({ title, resource, items, count: all, href }) => {
     const link = href === null ? `${count(all)} in all.` : html`<a href="${href}">All ${count(all)}</a>`;
     const more = all > items.length && html`<p>${link}</p>`;
-    return section(
-      title.toLowerCase().replaceAll(' ', '-'),
-      title,
-      recordTable(title, resource, items),
-      more,
-    );
+    const id = title.toLowerCase().replaceAll(' ', '-');
+    return section(id, title, recordTable(title, resource, items), more);
   });
   return {
     heading: titleOf(resource, fields),
