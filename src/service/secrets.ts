@@ -23,7 +23,12 @@ export class Secrets {
 
 function formsOf(secret: string): string[] {
   const percent = encodeURIComponent(secret);
-  const base64 = [0, 1, 2].map(offset => inBase64(secret, offset));
+  // Its digits in base64 that no neighbouring text can change, if so many bytes of a group are before it.
+  const base64 = [0, 1, 2].map(offset => {
+    const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(secret)]);
+    const digits = bytes.toString('base64').replace(/=+$/, '');
+    return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
+  });
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
@@ -32,11 +37,4 @@ function formsOf(secret: string): string[] {
     ...base64,
     ...base64.map(digits => digits.replaceAll('+', '-').replaceAll('/', '_')),
   ];
-}
-
-/** The digits of a text in base64 that no neighbouring text can change, if `offset` bytes of a group are before it. */
-function inBase64(text: string, offset: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
-  const digits = bytes.toString('base64').replace(/=+$/, '');
-  return digits.slice(offset === 0 ? 0 : offset + 1, bytes.length % 3 === 0 ? undefined : -1);
 }

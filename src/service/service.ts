@@ -129,8 +129,9 @@ export class Service implements PageSource {
 
   /** Gets a page's body. A token that was accepted might have expired: it is asked for again, by one of the requests. */
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Body> {
-    const get = (token: string) =>
-      this.#client.get(list.path + toQuery(request), token, signal, this.#timeoutMs);
+    const asked = (['pageNo', 'pageSize'] as const).filter(name => request[name] !== null);
+    const query = asked.map((name, at) => `${at === 0 ? '?' : '&'}${name}=${request[name]}`).join('');
+    const get = (token: string) => this.#client.get(list.path + query, token, signal, this.#timeoutMs);
     this.#token ??= this.#readToken();
     const reading = this.#token;
     const token = await reading;
@@ -169,11 +170,6 @@ export class Service implements PageSource {
     const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });
   }
-}
-
-function toQuery({ pageNo, pageSize }: PageRequest): string {
-  const asked = Object.entries({ pageNo, pageSize }).filter(([, value]) => value !== null);
-  return asked.length === 0 ? '' : `?${asked.map(parameter => parameter.join('=')).join('&')}`;
 }
 
 /** Measures how long no list of a run got a useful answer. If that is too long, requests end, and none is tried twice until one comes. */
