@@ -21,11 +21,8 @@ const overtakenMax = 5;
  * of a row follows from its run, so this can be interrupted anywhere, or run twice at once. `open` opens the mirror in its present state,
  * again if another publisher, with later runs, might be ahead. Throws a UsageError, or a DocmirrorError if ClickHouse differs.
  */
-export async function publish(
-  open: () => PublishSource,
-  target: ClickHouse,
-  { tenant, again, replaceTenant, onProgress }: PublishOptions,
-) {
+export async function publish(open: () => PublishSource, target: ClickHouse, options: PublishOptions) {
+  const { tenant, again, replaceTenant, onProgress } = options;
   for (let overtaken = 0; ; overtaken++) {
     using source = open();
     // The rows about published runs go last: if the deletion is interrupted, the tenant is still refused.

@@ -1,4 +1,4 @@
-import { type Field, kept } from '../contract/lists.ts';
+import { kept } from '../contract/lists.ts';
 
 type Columns = Readonly<Record<string, string>>;
 
@@ -19,7 +19,13 @@ const instant = "DateTime64(3, 'UTC')";
 /** The tables that contain the versions of the rows of the lists and of the connections, and for each the view of the current ones. */
 export const publishedTables = kept.map(({ resource, table: view, fields }) => {
   // A later contract can add to them.
-  const own: Columns = Object.fromEntries(fields.map(columnOf));
+  const own: Columns = Object.fromEntries(
+    fields.map(({ kind, name, column }) => {
+      if (kind === 'texts') return [name, 'Array(String)'];
+      if (kind === 'connections') return [`${column}s`, 'Array(Nullable(Int64))'];
+      return [column, kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)'];
+    }),
+  );
   const shown: Columns = {
     ...tenant,
     id: 'Int64',
@@ -40,12 +46,6 @@ export const publishedTables = kept.map(({ resource, table: view, fields }) => {
     sortKey: ['tenant', 'id'],
   };
 });
-
-function columnOf({ kind, name, column }: Field): [name: string, type: string] {
-  if (kind === 'texts') return [name, 'Array(String)'];
-  if (kind === 'connections') return [`${column}s`, 'Array(Nullable(Int64))'];
-  return [column, kind === 'text' ? 'Nullable(String)' : 'Nullable(Int64)'];
-}
 
 /** The change feed. A run does one thing to a record, or removes it and inserts another one with its id. */
 export const changesTable: TargetTable = {
