@@ -42,11 +42,9 @@ export function findRecords(sqlite: Sqlite, wanted: ListRequest & { offset: numb
   // Rows are searched once for the count and the page.
   const search = `WITH found AS MATERIALIZED (SELECT ${columns} FROM ${browsable.table} t NOT INDEXED WHERE ${condition})
     SELECT (SELECT count(*) FROM found) AS count, (SELECT json_group_array(id) FROM (${page('found t')})) AS ids`;
-  const { count, ids } = firstRow<{ count: number; ids: string }>(sqlite, search, values) ?? {
-    count: 0,
-    ids: '[]',
-  };
-  return { items: (JSON.parse(ids) as number[]).map(read), count };
+  const found = firstRow<{ count: number; ids: string }>(sqlite, search, values);
+  const ids: number[] = JSON.parse(found?.ids ?? '[]');
+  return { items: ids.map(read), count: found?.count ?? 0 };
 }
 
 /** A record as JSON text with the id of its row under `_id` if it has no id of its own. The service's own field of that name stays. */
