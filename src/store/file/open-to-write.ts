@@ -104,20 +104,17 @@ function complete(sqlite: Sqlite): void {
     note.run(hash, folderMillis);
   }
   completeMirror(sqlite);
-  if (firstRow(sqlite, 'SELECT 1 FROM sync_runs') !== undefined) noteUpgrade(sqlite);
   sqlite.pragma(`user_version = ${currentShape}`);
+  if (firstRow(sqlite, 'SELECT 1 FROM sync_runs') === undefined) return;
+  // An older version remembered other things of the lists. The next sync is a full one.
+  sqlite.exec('DELETE FROM _list_states');
+  const log = new ReceiptLog(sqlite);
+  const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };
+  const versions = { fromVersion: versionOf(sqlite), docmirrorVersion: version };
+  log.append({ kind: 'upgrade', ...about, ...versions, ...acceptedNow(sqlite) });
 }
 
 /** When the newest migration of a mirror was generated, in milliseconds since 1970; null if it has seen none. */
 function newestMigration(sqlite: Sqlite): number | null {
   return firstValue(sqlite, 'SELECT max(created_at) FROM __drizzle_migrations');
-}
-
-function noteUpgrade(sqlite: Sqlite): void {
-  const versions = { fromVersion: versionOf(sqlite), docmirrorVersion: version };
-  // An older version remembered other things of the lists. The next sync is a full one.
-  sqlite.exec('DELETE FROM _list_states');
-  const log = new ReceiptLog(sqlite);
-  const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };
-  log.append({ kind: 'upgrade', ...about, ...versions, ...acceptedNow(sqlite) });
 }
