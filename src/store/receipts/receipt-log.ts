@@ -59,9 +59,8 @@ export class ReceiptLog {
   head() {
     const tree = new MerkleTree();
     let newest = '';
-    const hashes = this.#sqlite.prepare<[], string>(
-      'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index',
-    );
+    const all = 'SELECT leaf_hash FROM sync_receipts ORDER BY leaf_index';
+    const hashes = this.#sqlite.prepare<[], string>(all);
     for (newest of hashes.pluck().iterate()) tree.append(Buffer.from(newest, 'hex'));
     if (tree.size === 0) return null;
     const rootHash = tree.root().toString('hex');

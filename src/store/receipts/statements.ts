@@ -162,13 +162,11 @@ export function sumAfter(sum: Sum, changes: RunChanges, resource: Resource): Sum
 
 /** What rows and history say for a run's receipt, with the sum of the connections after it if it changed some. */
 export function workOf(changes: RunChanges, connections: Sum): Work {
-  const all = [...changes].filter(([resource, { count }]) => resource !== 'connections' || count > 0);
-  return new Map(
-    all.map(([resource, { hashes }]) => [
-      resource,
-      resource === 'connections' ? { ...stateOf(resource, connections), ...hashes } : hashes,
-    ]),
-  );
+  const work = new Map<string, Partial<RunReceipt['lists'][number]>>();
+  for (const [resource, { count, hashes }] of changes)
+    if (resource !== 'connections') work.set(resource, hashes);
+    else if (count > 0) work.set(resource, { ...stateOf(resource, connections), ...hashes });
+  return work;
 }
 
 /** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
