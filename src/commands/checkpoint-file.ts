@@ -26,8 +26,8 @@ interface CheckpointOptions extends Omit<VerifyOptions, 'checkpoints'> {
 export async function verifyWithCheckpoints(database: string, given: CheckpointOptions) {
   const { checkpoints: files, publicKey, signingKeyFile, ...options } = given;
   const signingKey = files.length > 0 && signingKeyFile !== null ? readSigningKey(signingKeyFile) : null;
-  const key =
-    publicKey === null ? signingKey : named(publicKey, () => readPublicKey(readSmallFile('', publicKey)));
+  const readKey = (path: string) => named(path, () => readPublicKey(readSmallFile('', path)));
+  const key = publicKey === null ? signingKey : readKey(publicKey);
   const read = files.map(file => readOrRefuse(file, key));
   const pinned = read.flatMap(({ checkpoint }) => checkpoint ?? []);
   const found = await verifyMirror(database, { ...options, checkpoints: pinned });
@@ -35,12 +35,8 @@ export async function verifyWithCheckpoints(database: string, given: CheckpointO
   const differences = checkpoints.filter(isRefused).map(({ notes }) => {
     return { table: null, id: null, what: notes.join(' '), severity: 'record of runs' } as const;
   });
-  return {
-    ...found,
-    checkpoints,
-    differenceCount: found.differenceCount + differences.length,
-    differences: [...differences, ...found.differences],
-  };
+  const differenceCount = found.differenceCount + differences.length;
+  return { ...found, checkpoints, differenceCount, differences: [...differences, ...found.differences] };
 }
 
 /** The key that signs. It throws a UsageError if the setting names no usable one. */

@@ -74,11 +74,8 @@ function parsed<T>(valueName: string, help: string, parse: (given: string) => T)
 
 /** The same flag, which can be repeated. */
 export function repeated<T>(flag: Flag<T>): Flag<readonly NonNullable<T>[]> {
-  return {
-    ...flag,
-    isRepeatable: true,
-    read: texts => texts.map(each => flag.read([each]) as NonNullable<T>),
-  };
+  const read = (texts: readonly string[]) => texts.map(each => flag.read([each]) as NonNullable<T>);
+  return { ...flag, isRepeatable: true, read };
 }
 
 /** The same flag, which can't be left out. */

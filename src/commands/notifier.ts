@@ -108,9 +108,8 @@ export function assertIsForMetrics(path: string): void {
 function writeMetrics(path: string, figures: LabelledFigures, command: string, exitCode: number | null) {
   assertIsForMetrics(path);
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
-  const before = [...(textBeside(path) ?? '').matchAll(line)].filter(
-    ([, , other]) => exitCode === null || other !== command,
-  );
+  const all = [...(textBeside(path) ?? '').matchAll(line)];
+  const before = all.filter(([, , other]) => exitCode === null || other !== command);
   const ends = [
     ['docmirror_command_last_exit_code', 'What the command exited with, the last time.', exitCode],
     [

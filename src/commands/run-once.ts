@@ -71,11 +71,9 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
       const { versionsPruned } = summary;
       if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
       if (config.share !== null) context.line.work('making the share');
+      if (onPlannedChange !== undefined) return { ...summary, share: null };
       // A run that took too long can have changed a list, and the next one can be as slow.
-      return {
-        ...summary,
-        share: onPlannedChange === undefined ? await shareAfterRun(config, logger, context.signal) : null,
-      };
+      return { ...summary, share: await shareAfterRun(config, logger, context.signal) };
     } finally {
       await source.close();
       closeMirror(mirror, request);
