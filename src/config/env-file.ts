@@ -50,10 +50,8 @@ export function withEnvFile(path: string, environment: Environment) {
     .map(([name, value = '']) => [name, isInFolder(name, value) ? `${folder}/${value}` : value] as const);
   const groups = new Set(set.map(([name]) => groupOf(name)));
   const others = Object.entries(environment).filter(([name]) => !groups.has(groupOf(name)));
-  return {
-    inEnvFile: new Set(set.map(([name]) => name)),
-    environment: Object.fromEntries([...others, ...set]),
-  };
+  const inEnvFile = new Set(set.map(([name]) => name));
+  return { inEnvFile, environment: Object.fromEntries([...others, ...set]) };
 }
 
 const fileVariables: readonly string[] = [

@@ -14,11 +14,8 @@ export function proxyFor(address: URL, variables: Variables) {
   // `proxy.example:8080` would be read as an address with the scheme `proxy.example`.
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   // A path, a query or a % that encodes nothing can be a part of a password.
-  if (
-    url === null ||
-    !/^https?:\/\/([^%]|%[\da-f]{2})*$/i.test(url.href) ||
-    !url.href.endsWith(`${url.host}/`)
-  )
+  const isWhole = /^https?:\/\/([^%]|%[\da-f]{2})*$/i.test(url?.href ?? '');
+  if (url === null || !isWhole || !url.href.endsWith(`${url.host}/`))
     throw new UsageError(
       `${variable}: not an address of a proxy; expected something like http://proxy.example:8080, and a % in the user name or password as %25.`,
     );
@@ -49,11 +46,7 @@ function find(name: string, variables: Variables): [variable: string, text: stri
 function isExcepted({ hostname, port, protocol }: URL, list: string): boolean {
   const names = [hostname, `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`];
   const entries = list.toLowerCase().match(/[^,\s]+/g) ?? [];
-  return entries.some(entry =>
-    names.some(name =>
-      entry.startsWith('*')
-        ? name.endsWith(entry.slice(1))
-        : `.${name}`.endsWith(`.${entry.replace(/^\./, '')}`),
-    ),
-  );
+  const fits = (name: string, entry: string) => `.${name}`.endsWith(`.${entry.replace(/^\./, '')}`);
+  const fitsStar = (name: string, entry: string) => entry.startsWith('*') && name.endsWith(entry.slice(1));
+  return entries.some(entry => names.some(name => fitsStar(name, entry) || fits(name, entry)));
 }
