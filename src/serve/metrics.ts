@@ -47,19 +47,16 @@ export function labelledFigures(database: string, labels: Labels, trigger: strin
 const completenesses = ['proven', 'incremental', 'unproven'];
 const endedStatuses = ['completed', 'partial', 'failed', 'cancelled', 'deadline', 'interrupted'];
 
-const countOf =
-  (status: string) =>
-  ({ runs }: LabelledFigures): readonly Sample[] => [
-    [runs.reduce((sum, run) => sum + (run.status === status ? run.count : 0), 0)],
-  ];
+function countOf({ runs }: LabelledFigures, status: string): Sample[] {
+  const found = runs.filter(run => run.status === status);
+  return [[found.reduce((sum, run) => sum + run.count, 0)]];
+}
 
-const numberFamilies = Object.entries(listNumbers).map(
-  ([name, { help, before }]): Family => [
-    `docmirror_list_${name}`,
-    help,
-    ({ lists }) => lists.map(({ resource, numbers }) => [numbers[name] ?? before, { resource }]),
-  ],
-);
+const numberFamilies = Object.entries(listNumbers).map(([name, { help, before }]): Family => {
+  const samplesOf: Family[2] = ({ lists }) =>
+    lists.map(({ resource, numbers }) => [numbers[name] ?? before, { resource }]);
+  return [`docmirror_list_${name}`, help, samplesOf];
+});
 
 const families: readonly Family[] = [
   ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
@@ -76,19 +73,18 @@ const families: readonly Family[] = [
     ({ runs, lists, trigger }) => {
       const usual = lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
       const triggers = new Set([...usual, ...runs.map(run => run.trigger)]);
-      return [...triggers].flatMap(each =>
-        endedStatuses.map((status): Sample => {
-          const run = runs.find(one => one.status === status && one.trigger === each);
-          return [run?.count ?? 0, { status, trigger: each }];
-        }),
-      );
+      const pairs = [...triggers].flatMap(each => endedStatuses.map(status => ({ status, trigger: each })));
+      return pairs.map(pair => {
+        const run = runs.find(({ status, trigger: by }) => status === pair.status && by === pair.trigger);
+        return [run?.count ?? 0, pair];
+      });
     },
   ],
-  ['docmirror_runs_in_progress', 'Runs that are going on.', countOf('running')],
+  ['docmirror_runs_in_progress', 'Runs that are going on.', figures => countOf(figures, 'running')],
   [
     'docmirror_runs_died',
     'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
-    countOf('died'),
+    figures => countOf(figures, 'died'),
   ],
   [
     'docmirror_unknown_fields',
@@ -98,12 +94,12 @@ const families: readonly Family[] = [
   [
     'docmirror_list_completeness',
     "1 for what the list's last run could say of its completeness, 0 for the rest.",
-    ({ lists }) =>
-      lists.flatMap(({ resource, completeness }) =>
-        completenesses.map(
-          (each): Sample => [Number(each === completeness), { resource, completeness: each }],
-        ),
-      ),
+    ({ lists }) => {
+      const pairs = lists.flatMap(list => completenesses.map(completeness => ({ list, completeness })));
+      return pairs.map(({ list: { resource, completeness: last }, completeness }) => {
+        return [Number(completeness === last), { resource, completeness }];
+      });
+    },
   ],
   [
     'docmirror_list_finding',

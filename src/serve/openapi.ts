@@ -17,12 +17,8 @@ const health = object({
 export type HealthAnswer = shape.ValueOf<typeof health>;
 
 const atLeastNone = shape.whole('', 0);
-const pagination = object({
-  pageCount: atLeastNone,
-  pageNo: shape.whole(),
-  pageSize: atLeastNone,
-  totalRecordCount: atLeastNone,
-});
+const [pageCount, pageSize, totalRecordCount] = [atLeastNone, atLeastNone, atLeastNone];
+const pagination = object({ pageCount, pageNo: shape.whole(), pageSize, totalRecordCount });
 
 const changesPage = object({
   items: list(outputs.changes),
@@ -30,10 +26,9 @@ const changesPage = object({
   isComplete: shape.yesOrNo('whether nothing is left until the next run ends'),
 });
 
-const content = (description: string, schema: object, type = 'application/json') => ({
-  description,
-  content: { [type]: { schema } },
-});
+const content = (description: string, schema: object, type = 'application/json') => {
+  return { description, content: { [type]: { schema } } };
+};
 const refusal = (description: string) => content(description, { $ref: '#/components/schemas/Error' });
 const headers = { ETag: { description: 'Changes with each run.', schema: { type: 'string' } } };
 

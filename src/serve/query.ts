@@ -64,12 +64,8 @@ export function listQuery({ parameters: own, sortNames }: Browsable, ...paging: 
 }
 
 /** The parameters of changes, without those of paging: those of exports, and their own. */
-export const changeParameters = [
-  ...browsableOf('document-exports').parameters,
-  'resource',
-  'operation',
-  'run',
-];
+const ofChanges = ['resource', 'operation', 'run'];
+export const changeParameters = [...browsableOf('document-exports').parameters, ...ofChanges];
 
 /** Those of them by which changes are chosen, and not only put in order. */
 export const filterParameters = changeParameters.filter(name => name !== 'sort' && name !== 'order');
@@ -93,11 +89,9 @@ export function readChangeFilter(query: Query): ChangeFilter {
 
 /** The order of a list; `usual` if the query string names none. */
 export function readOrder({ sort, order }: Query, usual: ListOrder): ListOrder {
-  const isUsual = sort === undefined || sort === usual.sort;
-  return {
-    sort: sort ?? usual.sort,
-    isDescending: order === undefined ? isUsual && usual.isDescending : order === 'desc',
-  };
+  const isUsual = (sort ?? usual.sort) === usual.sort;
+  const isDescending = order === undefined ? isUsual && usual.isDescending : order === 'desc';
+  return { sort: sort ?? usual.sort, isDescending };
 }
 
 /** The order in which a list is shown to people: newest first, or by name. */
