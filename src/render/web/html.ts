@@ -52,9 +52,8 @@ export function table(
 ): Html {
   if (rows.length === 0) return none;
   const areRight = columns.map((_, at) => isOfNumbers(rows.map(row => row[at])));
-  const attributes = columns.map(
-    (name, at) => html` data-label="${name}"${areRight[at] && html` class="right"`}`,
-  );
+  const right = html` class="right"`;
+  const attributes = columns.map((name, at) => html` data-label="${name}"${areRight[at] && right}`);
   const heads = columns.map((name, at) => {
     const { href, direction } = sortLinks?.get(name) ?? {};
     return html`<th scope="col"${attributes[at]}${direction && html` aria-sort="${direction}"`}>${href ? html`<a href="${href}">${name}</a>` : name}</th>`;

@@ -51,10 +51,8 @@ function fieldList(fields: readonly ShownField[]): Html {
 
 function connected({ text, connections }: ShownField): Value {
   if (connections.length === 0) return text;
-  return connections.map((each, at) => [
-    at > 0 && ', ',
-    recordLink('connections', each.id, each.text || each.id),
-  ]);
+  const links = connections.map(each => recordLink('connections', each.id, each.text || each.id));
+  return links.map((link, at) => [at > 0 && ', ', link]);
 }
 
 function shownIn(resource: string, field: ShownField): Value {
