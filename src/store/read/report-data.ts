@@ -42,11 +42,9 @@ export function readReport(path: string, period: ReportPeriod) {
     const nowMs = Date.now();
     const runMs = Math.min(nowMs, completedAt == null ? nowMs : Date.parse(completedAt));
     const knownMs = Math.ceil(Math.min(span.toMs, Math.max(span.fromMs, runMs)) / 1000) * 1000;
-    const comparedMs = spanBefore.fromMs + knownMs - span.fromMs;
-    const compared = {
-      fromMs: spanBefore.fromMs,
-      toMs: knownMs === span.toMs ? spanBefore.toMs : Math.min(spanBefore.toMs, comparedMs),
-    };
+    const partMs = spanBefore.fromMs + knownMs - span.fromMs;
+    const endMs = knownMs === span.toMs ? spanBefore.toMs : Math.min(spanBefore.toMs, partMs);
+    const compared = { fromMs: spanBefore.fromMs, toMs: endMs };
     const rankingOf = (column: string, label = connectionName(column)) =>
       readRanking(sqlite, column, label, span, compared);
     return {

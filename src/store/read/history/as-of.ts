@@ -95,9 +95,9 @@ export class MirrorState {
   }
 
   connection(id: number): Connection | undefined {
-    this.#connections ??= new Map(
-      this.records('connections').map(each => [each.id, connectionOf(each.id, each.values)]),
-    );
+    const read = () =>
+      this.records('connections').map(({ id, values }) => [id, connectionOf(id, values)] as const);
+    this.#connections ??= new Map(read());
     return this.#connections.get(id);
   }
 }

@@ -50,11 +50,10 @@ function* rowsOf(sqlite: Sqlite, resource: string, run: number) {
   // The plus keeps SQLite from using another index than that of the run.
   const removed = "h.valid_to_run_id = @run AND h.ended_by = 'removal' AND +h.resource = @resource";
   const written = 'h.valid_from_run_id = @run AND +h.resource = @resource';
-  for (const [isRemoved, rows, versions] of [
-    [true, '0', removed],
-    [false, 't._changed_run_id = @run', written],
-  ] as const)
-    for (const version of versionsOf(sqlite, resource, { rows, versions }, { run, resource })) {
+  const gone = { isRemoved: true, rows: '0', versions: removed };
+  const own = { isRemoved: false, rows: 't._changed_run_id = @run', versions: written };
+  for (const { isRemoved, ...wanted } of [gone, own])
+    for (const version of versionsOf(sqlite, resource, wanted, { run, resource })) {
       const { scalars, arrays, extra } = version.values;
       // A removed record is given with its last content.
       yield { ...version, values: [...scalars, ...arrays], extra, isRemoved };
