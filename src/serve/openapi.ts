@@ -47,6 +47,8 @@ const operation = (operationId: string, summary: string, given: object, more = {
 /** The OpenAPI document of what a server has for programs. The same schemas check the service's answers. */
 export function openApiDocument(): object {
   const healthy = (description: string) => content(description, exact(health));
+  const metrics = content('The metrics.', { type: 'string' }, 'text/plain');
+  const document = content('The document.', { type: 'object' });
   return {
     openapi: '3.1.0',
     info: {
@@ -71,12 +73,8 @@ export function openApiDocument(): object {
         503: healthy('A list is older than allowed, or the mirror can not be read.'),
       }),
       '/livez': operation('live', 'That the server answers at all.', { 200: healthy('It does.') }),
-      '/metrics': operation('metrics', 'Metrics in the text form of Prometheus.', {
-        200: content('The metrics.', { type: 'string' }, 'text/plain'),
-      }),
-      '/openapi.json': operation('document', 'This document.', {
-        200: content('The document.', { type: 'object' }),
-      }),
+      '/metrics': operation('metrics', 'Metrics in the text form of Prometheus.', { 200: metrics }),
+      '/openapi.json': operation('document', 'This document.', { 200: document }),
     },
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
