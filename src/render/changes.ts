@@ -106,14 +106,11 @@ export function flatChanges(resources: readonly string[] = keptResources) {
     const own = cells.get(resource) ?? [];
     return new Map(own.map(cell => [cell.name, cell.of(item)])).set('extra', furtherFields(resource, item));
   };
+  const pairOf = (name: string, kind: Column['kind']) =>
+    columnsOf({ [`before_${name}`]: kind, [`after_${name}`]: kind });
+  const pairs = [...kinds].flatMap(([name, kind]) => pairOf(name, kind));
   return {
-    columns: [
-      ...changeColumns,
-      ...columnsOf({ is_erased: 'integer' }),
-      ...[...kinds].flatMap(([name, kind]) =>
-        columnsOf({ [`before_${name}`]: kind, [`after_${name}`]: kind }),
-      ),
-    ],
+    columns: [...changeColumns, ...columnsOf({ is_erased: 'integer' }), ...pairs],
     /** @throws SyntaxError if a record is not JSON: another program wrote to the mirror. */
     rowOf(change: Change): CellValue[] {
       const { resource, operation, record, before } = change;

@@ -37,11 +37,8 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
     return kind === 'time' ? [field, exact] : [field];
   });
   const bytes = new ByteWriter();
-  const parquet = new ParquetWriter({
-    writer: bytes as Options['writer'],
-    schema: [{ name: 'root', num_children: fields.length }, ...fields.flatMap(({ schema }) => schema)],
-    createdBy: 'docmirror',
-  });
+  const schema = [{ name: 'root', num_children: fields.length }, ...fields.flatMap(field => field.schema)];
+  const parquet = new ParquetWriter({ writer: bytes as Options['writer'], schema, createdBy: 'docmirror' });
   const written = () => {
     const piece = bytes.getBytes().slice();
     bytes.index = 0;

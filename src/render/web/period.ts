@@ -86,13 +86,9 @@ export function reportPeriod(zone: Zone, sinceMs: number, untilMs: number, isLen
   const daysBefore = stretches(zone, 'day', beforeMs, fromMs).length;
   const shifted = (ms: number) => Math.min(fromMs, zone.begin('day', ms, -daysBefore));
   const weeksBefore = shown.map(week => ({ fromMs: shifted(week.fromMs), toMs: shifted(week.toMs) }));
-  return {
-    unit,
-    span: { fromMs, toMs },
-    spanBefore: { fromMs: beforeMs, toMs: fromMs },
-    stretches: shown,
-    stretchesBefore: unit === 'week' ? weeksBefore : stretches(zone, unit, beforeMs, fromMs),
-  };
+  const stretchesBefore = unit === 'week' ? weeksBefore : stretches(zone, unit, beforeMs, fromMs);
+  const spans = { span: { fromMs, toMs }, spanBefore: { fromMs: beforeMs, toMs: fromMs } };
+  return { unit, ...spans, stretches: shown, stretchesBefore };
 }
 
 function stretches(zone: Zone, unit: Unit, fromMs: number, toMs: number): Span[] {

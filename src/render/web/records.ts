@@ -62,10 +62,11 @@ function shownIn(resource: string, field: ShownField): Value {
 }
 
 function differenceList(resource: string, before: string | null, after: string | null) {
-  return html`<dl>${differencesOf(resource, before, after, versionMax).map(
-    each =>
-      html`<dt>${each.name}</dt><dd><del>${each.before || 'nothing'}</del> → <ins>${each.after || 'nothing'}${each.note}</ins></dd>`,
-  )}</dl>`;
+  const rows = differencesOf(resource, before, after, versionMax).map(each => {
+    const [then, now] = [each.before || 'nothing', each.after || 'nothing'];
+    return html`<dt>${each.name}</dt><dd><del>${then}</del> → <ins>${now}${each.note}</ins></dd>`;
+  });
+  return html`<dl>${rows}</dl>`;
 }
 
 function versionList({ resource, recordId, versions, versionCount }: RecordStory): Html {

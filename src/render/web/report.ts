@@ -31,10 +31,8 @@ ${runSection(data, zone)}`,
 
 function attention(data: ReportData, zone: Zone, maxAgeMs: number): Html {
   const { lists, nowMs } = data;
-  const concerns = [
-    ...quietConnections(data, zone),
-    ...lists.flatMap(list => concernsOf(list, nowMs, maxAgeMs)),
-  ];
+  const ofLists = lists.flatMap(list => concernsOf(list, nowMs, maxAgeMs));
+  const concerns = [...quietConnections(data, zone), ...ofLists];
   const rest = lists.some(({ lastEnded }) => lastEnded === null)
     ? concern('warn', 'Not everything has been synced yet', 'To fill the mirror:\n    docmirror sync')
     : concern('good', 'All is well', 'The last run of each list completed and left nothing open.');
@@ -166,18 +164,14 @@ ${changeList(each.changes)}`,
 
 function runSection({ lists, runs }: ReportData, zone: Zone): Html {
   const when = (at: string | null) => (at === null ? 'never' : zone.text(Date.parse(at)));
-  const unknown = lists.map(
-    ({ resource, unknownFields: fields }) =>
-      fields.length > 0 &&
-      html`<p class="hint">${browsableOf(resource).title}: fields without a column: ${fieldsText(fields)}.</p>`,
-  );
+  const ofUnknown = lists.filter(({ unknownFields }) => unknownFields.length > 0);
+  const unknown = ofUnknown.map(({ resource, unknownFields }) => {
+    const said = `fields without a column: ${fieldsText(unknownFields)}.`;
+    return html`<p class="hint">${browsableOf(resource).title}: ${said}</p>`;
+  });
   const listRows = lists.map(list => statusCells(list, when));
   const runRows = runs.map(run => runCells(run, when));
-  return section(
-    'runs',
-    'Lists and runs',
-    table('list', 'Lists', statusColumns, listRows),
-    unknown,
-    html`<h3>The newest runs</h3>${table('list', 'The newest runs', runColumns, runRows)}`,
-  );
+  const ofLists = table('list', 'Lists', statusColumns, listRows);
+  const ofRuns = html`<h3>The newest runs</h3>${table('list', 'The newest runs', runColumns, runRows)}`;
+  return section('runs', 'Lists and runs', ofLists, unknown, ofRuns);
 }
