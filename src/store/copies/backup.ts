@@ -248,13 +248,13 @@ function readingCopy<T>(copy: string, work: () => T): T {
 export function assertOneMirror(
   copy: string,
   mirror: string,
-  advice: string,
+  todo: string,
   code?: 'share_of_another_mirror',
 ) {
   const [one, other] = [statedBy(copy).mirrorId, statedBy(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
   throw new RefusedFileError(
-    `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${advice}`,
+    `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${todo}`,
     { code: code ?? 'mirror_file' },
   );
 }
