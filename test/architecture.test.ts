@@ -83,7 +83,7 @@ const anyDynamicImport = /\bimport\(/g;
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.ts'));
 const texts = new Map(files.map(file => [file, readFileSync(join(source, file), 'utf8')]));
 const imports = files.flatMap(importsOf);
-const internal = imports.filter(({ isPackage }) => !isPackage);
+const internal = imports.filter(({ isPackage, target }) => !isPackage && !target.endsWith('.json'));
 
 /** Every import of a file, also those that wait until they are needed; those of Node's own modules are left out. */
 function importsOf(file: string): Import[] {

@@ -63,8 +63,8 @@ export function listQuery({ parameters: own, sortNames }: Browsable, ...paging: 
   return querySchema([...paging, ...own], sortNames);
 }
 
-/** The parameters of changes, without those of paging: those of exports, and their own. */
 const ofChanges = ['resource', 'operation', 'run'];
+/** The parameters of changes, without those of paging: those of exports, and their own. */
 export const changeParameters = [...browsableOf('document-exports').parameters, ...ofChanges];
 
 /** Those of them by which changes are chosen, and not only put in order. */
