@@ -110,23 +110,15 @@ export function readState(
 ): SyncState {
   const saved = savedState(sqlite, list) ?? null;
   if (saved === null) return nothingLearnt;
-  // What 0.5 wrote has no size, and calls two members otherwise.
-  const { journal = null, ...stored }: Stored = JSON.parse(saved.json);
-  const state: SyncState = { servedSize: null, resumeLog: journal, ...stored };
+  // What 0.5 wrote has no size, and calls two members otherwise; in a text they would have backslashes.
+  const json = saved.json.replace('"journal":', '"resumeLog":').replace('"sweptAt":', '"lastFullSyncAt":');
+  const state: SyncState = { servedSize: null, ...JSON.parse(json) };
   const { order, servedSize, growth } = state;
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
   if (before.symmetricDifference(ignored).size > 0) return { ...nothingLearnt, order, servedSize };
   const newest = growth && newestOf(sqlite, list, order);
-  const lastFullSyncAt = stored.growth?.sweptAt;
-  return { ...state, growth: newest && { ...(lastFullSyncAt && { lastFullSyncAt }), ...growth, ...newest } };
+  return { ...state, growth: newest && { ...(growth as GrowingEnd), ...newest } };
 }
-
-/** The state as a run wrote it, also one of 0.5. */
-type Stored = Omit<SyncState, 'growth' | 'servedSize' | 'resumeLog'> &
-  Partial<Pick<SyncState, 'servedSize' | 'resumeLog'>> & {
-    readonly growth: (GrowingEnd & { readonly sweptAt?: string }) | null;
-    readonly journal?: ResumeLog | null;
-  };
 
 /** Notes what the next run can know of a list. */
 export function writeState(
