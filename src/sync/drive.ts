@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Page } from '../contract/page.ts';
 import { CancelledError, ServiceError } from '../errors.ts';
 import { sentencesOf } from '../findings.ts';
+import type { Finding } from '../proof/findings.ts';
 import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/questions.ts';
 import type { Answer, Ask } from '../proof/window.ts';
 import { rowsToDecide } from '../store/write/plan.ts';
@@ -39,15 +40,8 @@ export async function drive<Result>(
     if (error === undefined) step = asking.next({ kind: 'pages', answers });
     else if (begun.mode === 'full' && endsReading(error)) {
       endedBy = error;
-      const { total, stage } = pages.found;
-      const isPaused = error instanceof Pause;
-      const finding = {
-        code: 'ended_early' as const,
-        records: stage.seenCount,
-        total,
-        isPaused,
-        goesOn: false,
-      };
+      const [records, total, isPaused] = [begun.stage.seenCount, pages.found.total, error instanceof Pause];
+      const finding: Finding = { code: 'ended_early', records, total, isPaused, goesOn: false };
       step = asking.throw(new EndedEarly(finding, answers));
     } else return { kind: 'failed', error, found: pages.found };
   }
@@ -97,25 +91,19 @@ class ListPages {
     let isOver = false;
     const take = (answer: Answer) => {
       answers.push(answer);
+      this.#failed.came(answer, answer.page.count);
       this.#done += answer.page.count;
       isOver ||= stop(answer);
     };
     const send = () => {
       while (!isOver && left.length > 0 && queue.size < source.concurrency) {
-        const ask = {
-          ...(left.shift() as Ask),
-          asked: ++this.#logicalClock,
-          at: this.#run.nowMs(),
-          isRecalled: false,
-        };
+        const at = this.#run.nowMs();
+        const ask = { ...(left.shift() as Ask), asked: ++this.#logicalClock, at, isRecalled: false };
         const older = mayRecall ? this.found.stage.acceptOlder(ask) : null;
-        const tooMany = older === null ? tooManyPages(this.#run, Math.floor(ask.index / sizesMax)) : null;
-        if (tooMany !== null) throw tooMany;
+        const tooMany = tooManyPages(this.#run, Math.floor(ask.index / sizesMax));
+        if (older === null && tooMany !== null) throw tooMany;
         if (older === null) queue.send(ask);
-        else {
-          this.#failed.came(ask, older.page.count);
-          take(older);
-        }
+        else take(older);
       }
     };
     try {

@@ -73,20 +73,9 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
   if (old !== null) return { kind: 'refused', found, reason: sentenceOf(old) };
   const error = tooManyPages(run, Math.ceil((found.total ?? 0) / pageSize));
   if (error !== null) return { kind: 'failed', found, error };
-  const result = {
-    ...{
-      proof: null,
-      answers,
-      findings: [],
-      undecided: 0,
-      firstPageNo,
-      pageSize,
-      servedSize,
-      toResume: null,
-    },
-    readSince: readSince(answers, begunAtMs),
-  };
-  return { kind: 'done', found, result, endedBy: null };
+  const result = { proof: null, answers, findings: [], undecided: 0, firstPageNo, pageSize, servedSize };
+  const since = readSince(answers, begunAtMs);
+  return { kind: 'done', found, result: { ...result, readSince: since, toResume: null }, endedBy: null };
 }
 
 /** Reads a whole list. `passes` is the number of readings before this one. */
@@ -106,7 +95,8 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const older = run.isAfresh ? [] : answersIn(state.resumeLog, first, run.nowMs());
   stage.goOnWith(older);
   for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
-  const totalBefore = totalBeforeOf(run, state, older.length > 0);
+  const last = context.runs.last('written', list.resource)?.totalRecordCount ?? null;
+  const totalBefore = older.length > 0 && state.resumeLog ? state.resumeLog.totalBefore : last;
   const driven = await drive(proveList(run, stage, first, older.length > 0, totalBefore), run, begun, page);
   if (driven.kind === 'failed') return driven;
   const { found, endedBy } = driven;
@@ -128,12 +118,6 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
     toResume: endedBy === null ? null : { older, totalBefore },
   };
   return { kind: 'done', found, result, endedBy };
-}
-
-/** The total that the run before this reading found; null if there was none. */
-function totalBeforeOf({ context, list }: ListRun, { resumeLog }: SyncState, goesOn: boolean): number | null {
-  if (goesOn && resumeLog) return resumeLog.totalBefore;
-  return context.runs.last('written', list.resource)?.totalRecordCount ?? null;
 }
 
 /** The proof of a whole list, by what runs before have learnt of it. `goesOn` if it goes on with an earlier reading. */

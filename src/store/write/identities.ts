@@ -15,8 +15,8 @@ export class Identities {
   readonly #new = new InternTable();
   readonly #rejected = new InternTable();
   /** Rows that share an identity, each with its record and version; and the rows of these records. */
-  readonly #duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
-  readonly #rowsOfDuplicates = new Map<no.RecordNo, readonly KnownRow[]>();
+  readonly duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
+  readonly rowsOfDuplicates = new Map<no.RecordNo, readonly KnownRow[]>();
   /** Rows of this key and greater ones, and those without a key, were searched for duplicates. */
   #searchedFrom: number | null = null;
   readonly #duplicateRows: Database.Statement<object, string> | null;
@@ -44,8 +44,8 @@ export class Identities {
       const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
       rows.sort((a, b) => a.row - b.row);
       const record = no.ofRow((rows[0] as KnownRow).row);
-      for (const { row, version } of rows) this.#duplicates.set(row, { record, version });
-      this.#rowsOfDuplicates.set(record, rows);
+      for (const { row, version } of rows) this.duplicates.set(row, { record, version });
+      this.rowsOfDuplicates.set(record, rows);
       return record;
     });
   }
@@ -56,20 +56,10 @@ export class Identities {
     return no.ofText(this.#texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
   }
 
-  /** The record of a row that shares its identity, and its version; undefined for all other rows. */
-  duplicateAt(row: number): { readonly record: no.RecordNo; readonly version: no.VersionNo } | undefined {
-    return this.#duplicates.get(row);
-  }
-
-  /** The rows of a record if it has several. */
-  duplicatesOf(record: no.RecordNo): readonly KnownRow[] | undefined {
-    return this.#rowsOfDuplicates.get(record);
-  }
-
   /** The rows of a record, each with its version. */
   rowsOf(record: no.RecordNo): readonly KnownRow[] {
     const hasRow = () => (this.isOfIds ? this.#forms.hasRow(record) : no.isOfRow(record));
-    return this.#rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
+    return this.rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
   }
 
   /** The record of a row that shares its identity with no other one. */

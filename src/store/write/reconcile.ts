@@ -41,7 +41,7 @@ export function isThere(
   { held }: Reconciliation,
   { identities, rows, staged }: Records,
 ): boolean {
-  return identities.duplicateAt(row) === undefined ? rows.has(row) || staged.has(row) : held.has(row);
+  return identities.duplicates.get(row) === undefined ? rows.has(row) || staged.has(row) : held.has(row);
 }
 
 /** The rows that no answer leaves room for, in the order of their ids. */

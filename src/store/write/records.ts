@@ -58,7 +58,8 @@ export class Records {
       const count = (counts.get(record) ?? 0) + 1;
       counts.set(record, count);
       if (count > 1) this.open.add(record);
-      if (row === null || count > (this.identities.duplicatesOf(record)?.length ?? 1)) newKeys.push(key);
+      if (row === null || count > (this.identities.rowsOfDuplicates.get(record)?.length ?? 1))
+        newKeys.push(key);
     }
     this.#staging.write();
     return newKeys;
@@ -86,7 +87,7 @@ export class Records {
   }
 
   #show(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
-    const duplicate = this.identities.duplicateAt(row);
+    const duplicate = this.identities.duplicates.get(row);
     const record = duplicate?.record ?? this.identities.ofRow(row);
     const isNew = duplicate === undefined ? this.rows.add(row) : this.#versions.add(duplicate.version);
     if (isNew) this.rowSum.add(contents, offset);
@@ -101,7 +102,7 @@ export class Records {
     const record = this.identities.ofText(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
     const isToDress = (first !== undefined || staged !== null) && !this.texts.has(each.content);
-    const known = { first, duplicates: this.identities.duplicatesOf(record), staged };
+    const known = { first, duplicates: this.identities.rowsOfDuplicates.get(record), staged };
     const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
     if (dressed.row !== null) return dressed.row;
     const { position, content } = dressed.record;
