@@ -41,20 +41,22 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   const warn = (what: object, message: string) =>
     createLogger({ labels, logLevel: setting('logLevel') ?? 'info' }, context).warn(what, message);
 
-  const checkpoint = () => attempt(() => checkpointIn(database, setting('signingKeyFile'))) ?? '';
-
-  const ping = async (ending: string, summary: string) => {
+  const send = async (ending: string, summary: string) => {
     if (pingUrl === null) return;
     const { sendPing } = await import('../service/ping.ts');
     const url = new URL(pingUrl.replaceAll('%c', encodeURIComponent(command.split(' ')[0] ?? '')));
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
     const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-    const parts = [summary, pairs.join(','), checkpoint()];
+    const checkpoint = attempt(() => checkpointIn(database, setting('signingKeyFile'))) ?? '';
+    const parts = [summary, pairs.join(','), checkpoint];
     const body = secrets.redact(parts.flatMap(text => text.trimEnd() || []).join('\n\n'));
     const proxy = proxyFor(url, settings.environment);
     const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
     if (why !== null) warn({ to: url.origin, why }, 'the ping could not be sent');
   };
+  /** It never rejects: nobody waits for the ping of the start, and a proxy that can't be read is no reason to fail. */
+  const ping = (ending: string, summary: string) =>
+    send(ending, summary).catch((error: unknown) => warn(loggedError(error), 'the ping could not be sent'));
 
   const writeAllMetrics = (exitCode: number) => {
     if (metricsFile === null) return;
@@ -110,30 +112,28 @@ function writeMetrics(path: string, figures: LabelledFigures, command: string, e
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
   const all = [...(textBeside(path) ?? '').matchAll(line)];
   const before = all.filter(([, , other]) => exitCode === null || other !== command);
-  const ends = [
-    ['docmirror_command_last_exit_code', 'What the command exited with, the last time.', exitCode],
-    [
-      'docmirror_command_last_end_timestamp_seconds',
-      'When the command ended the last time, in seconds since 1970.',
-      Date.now() / 1000,
-    ],
-  ] as const;
-  const families = ends.map(([name, help, value]): Family => {
-    const others = before.filter(([, family]) => family === name);
-    const samples = others.map(([, , other = '', text]): Sample => [Number(text), { command: other }]);
-    return [name, help, () => (exitCode === null ? samples : [[value, { command }], ...samples])];
-  });
+  const family = (name: string, help: string, value: number | null): Family => {
+    const others = before.filter(([, family]) => family === `docmirror_command_last_${name}`);
+    const samples = others.map(([, , other = '', text]) => [Number(text), { command: other }] as const);
+    const own = exitCode === null ? [] : [[value, { command }] as const];
+    return [`docmirror_command_last_${name}`, help, () => [...own, ...samples]];
+  };
+  const nowS = Date.now() / 1000;
+  const families = [
+    family('exit_code', 'What the command exited with, the last time.', exitCode),
+    family('end_timestamp_seconds', 'When the command ended the last time, in seconds since 1970.', nowS),
+  ];
   writeWhole(path, metricsText([figures], families), publicMode);
 }
 
 /** Writes the metrics of backups beside those of the mirror. If a backup failed, the last successful one is still the newest. */
 function writeBackupMetrics(
-  mirrorPath: string,
+  ofMirror: string,
   figures: LabelledFigures,
   exitCode: number,
   made: Backup | null,
 ) {
-  const path = `${mirrorPath.replace(/\.prom$/, '')}-backup.prom`;
+  const path = `${ofMirror.replace(/\.prom$/, '')}-backup.prom`;
   assertIsForMetrics(path);
   const before = made === null ? (textBeside(path) ?? '') : '';
   const exit = 'docmirror_backup_last_exit_code';
