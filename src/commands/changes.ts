@@ -53,8 +53,14 @@ export const changes = command({
   exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
   async run(given, context) {
     const { config, stdout, stderr } = context;
-    const { format, out } = given;
-    assertFlagsFit(given);
+    const { format, out, cursor, next: nextFile } = given;
+    if (cursor === null && (nextFile ?? given.from) !== null)
+      throw new UsageError('--next and --from go with --cursor.');
+    if (nextFile !== null) replaceable(nextFile);
+    if (nextFile !== null && resolve(nextFile) === resolve(cursor ?? ''))
+      throw new UsageError(
+        '--next: name another file than --cursor, and move it there when you have processed the changes.',
+      );
     using mirror = openForReading(config.database);
     const { sqlite } = mirror;
     sqlite.exec('BEGIN');
@@ -78,26 +84,16 @@ export const changes = command({
           : `Nothing changed from run ${sinceRunId} to run ${untilRunId}.\n`;
     };
     const isTaken = await deliver(said(), rows, given, context);
-    if (given.next === null) return;
+    if (nextFile === null) return;
     // A cursor says that all before it was delivered.
     if (!isTaken)
       throw new DocmirrorError(
         'output_failed',
         'Standard output was closed before all changes were written, so --next was not written.',
       );
-    writeWhole(given.next, positionText(sqlite, next));
+    writeWhole(nextFile, positionText(sqlite, next));
   },
 });
-
-function assertFlagsFit({ cursor, next, from }: Given): void {
-  if (cursor === null && (next ?? from) !== null) throw new UsageError('--next and --from go with --cursor.');
-  if (next === null) return;
-  replaceable(next);
-  if (resolve(next) === resolve(cursor ?? ''))
-    throw new UsageError(
-      '--next: name another file than --cursor, and move it there when you have processed the changes.',
-    );
-}
 
 function rangeOf({ cursor, sinceRun, since, untilRun, from }: Given, sqlite: Sqlite) {
   const runs = new EndedRuns(sqlite);

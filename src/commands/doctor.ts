@@ -44,11 +44,8 @@ export const doctor = command({
         const todo = adviceOn(code, { hasAnswered: false, isLeftAlone });
         return { status: 'failed', found: message, todo, code, exitCode };
       });
-      const {
-        exitCode = exitCodes.done,
-        found = '',
-        ...rest
-      } = typeof end === 'string' ? { found: end } : end;
+      const verdict = typeof end === 'string' ? { found: end } : end;
+      const { exitCode = exitCodes.done, found = '', ...rest } = verdict;
       const usual = { check: name, status: 'ok', todo: null, code: null } as const;
       const finding = { ...usual, ...rest, found: context.secrets.redact(found) };
       checks.push(finding);

@@ -8,16 +8,12 @@ import { command } from './command.ts';
 import { choice, mirrorSettings, number, required } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
+const places = [...keptResources, 'rejected-records'] as const;
+
 /** `docmirror erase` */
 export const erase = command({
   arguments: {
-    resource: required(
-      choice(
-        [...keptResources, 'rejected-records'],
-        'RESOURCE',
-        'the list, connections, or rejected-records',
-      ),
-    ),
+    resource: required(choice(places, 'RESOURCE', 'the list, connections, or rejected-records')),
     recordId: required(
       number('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', [
         0,

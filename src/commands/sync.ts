@@ -47,14 +47,9 @@ export const sync = command({
       plannedCount++;
       if (planned.length < shownChangesMax) planned.push(change);
     };
-    const order = {
-      ...given,
-      config,
-      service,
-      lists: lists.filter(({ resource }) => given.resource.includes(resource)),
-      ...(given.dryRun && { onPlannedChange }),
-      logger,
-    };
+    const wanted = lists.filter(({ resource }) => given.resource.includes(resource));
+    const dry = given.dryRun && { onPlannedChange };
+    const order = { ...given, config, service, logger, lists: wanted, ...dry };
     const summary = await runOnce(order, context);
     context.exitCode = exitCodeAfter(summary, context.signal);
     const hasRejected = !given.dryRun && summary.resources.some(({ rejected }) => rejected > 0);

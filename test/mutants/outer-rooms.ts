@@ -745,8 +745,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a cursor, until its changes are processed',
     file: 'src/commands/changes.ts',
-    line: "if (resolve(next) === resolve(cursor ?? ''))",
-    instead: "if (next === '')",
+    line: "resolve(nextFile) === resolve(cursor ?? '')",
+    instead: "nextFile === ''",
     test: 'test/commands/cursor.test.ts',
     name: 'goes with no filter, and its files must be what they are',
   },
