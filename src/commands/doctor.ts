@@ -196,11 +196,9 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
       const found = `first page ${firstPageNo}, ${size} a page, ${records}`;
       const [rejected] = readRecords(list, page.items ?? []).rejections;
       if (rejected === undefined) return found;
-      return {
-        status: 'failed',
-        found: `${found}; a record can't be read (${rejected.reason})`,
-        todo: 'A run sets such records aside, and removes nothing from that list. Ask who runs the service.',
-        exitCode: exitCodes.partial,
-      };
+      const said = `${found}; a record can't be read (${rejected.reason})`;
+      const todo =
+        'A run sets such records aside, and removes nothing from that list. Ask who runs the service.';
+      return { status: 'failed', found: said, todo, exitCode: exitCodes.partial };
     });
 }

@@ -9,16 +9,14 @@ import { choice, mirrorSettings, number, required } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
 const places = [...keptResources, 'rejected-records'] as const;
+const ids = [0, Number.MAX_SAFE_INTEGER] as const;
 
 /** `docmirror erase` */
 export const erase = command({
   arguments: {
     resource: required(choice(places, 'RESOURCE', 'the list, connections, or rejected-records')),
     recordId: required(
-      number('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', [
-        0,
-        Number.MAX_SAFE_INTEGER,
-      ]),
+      number('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', ids),
     ),
   },
   flags: {},

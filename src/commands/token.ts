@@ -38,13 +38,8 @@ export async function runTokenCommand(
   signal: AbortSignal,
   timeoutMs = commandMsMax,
 ): Promise<string> {
-  const running = promisify(execFile)('sh', ['-c', command], {
-    env: environment,
-    timeout: timeoutMs,
-    maxBuffer: outputBytesMax,
-    killSignal: 'SIGKILL',
-    signal,
-  });
+  const limits = { timeout: timeoutMs, maxBuffer: outputBytesMax, killSignal: 'SIGKILL' } as const;
+  const running = promisify(execFile)('sh', ['-c', command], { ...limits, env: environment, signal });
   running.child.stdin?.end();
   const { stdout } = await running.catch(({ killed, code }) => {
     signal.throwIfAborted();
