@@ -136,11 +136,8 @@ export class HttpClient {
     const target = code === 'redirected' ? URL.parse(headers.location ?? '', url.href) : null;
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
-    return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], {
-      retryAfterMs: waitOf(headers, Date.now()),
-      isBare: status === 204,
-      what: `answered ${status}`,
-    });
+    const more = { retryAfterMs: waitOf(headers, Date.now()), isBare: status === 204 };
+    return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], more);
   }
 
   #error(url: URL, [code, words, retryable = true]: Failure, more = {}): ServiceError {
