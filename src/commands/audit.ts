@@ -10,11 +10,11 @@ import { writeWhole } from '../store/file/whole-file.ts';
 import { receiptsOf } from '../store/read/runs/receipts.ts';
 import { checkpointIn } from './checkpoint-file.ts';
 import { command } from './command.ts';
-import { mirrorSettings, required, text, yes } from './flags.ts';
+import { mirrorSettings, required, typed, yes } from './flags.ts';
 
 /** `docmirror audit keygen` */
 export const keygen = command({
-  arguments: { path: required(text('FILE', 'where the private key goes')) },
+  arguments: { path: required(typed('FILE', 'where the private key goes')) },
   flags: {},
   settings: [],
   examples: {
@@ -33,7 +33,7 @@ export const keygen = command({
 /** `docmirror audit checkpoint` */
 export const checkpoint = command({
   flags: {
-    out: text('FILE', 'write it into a file instead'),
+    out: typed('FILE', 'write it into a file instead'),
     unsigned: yes('print it without a signature'),
   },
   settings: ['signingKeyFile', ...mirrorSettings],

@@ -13,7 +13,7 @@ import { ageMs } from '../store/read/list-state.ts';
 import type { Verification } from '../store/verify/verify.ts';
 import { checkpointIn, readSigningKey, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Told } from './command.ts';
-import { duration, mirrorSettings, notifierSettings, number, text } from './flags.ts';
+import { mirrorSettings, notifierSettings, numeral, timeSpan, typed } from './flags.ts';
 import { failureOf } from './io.ts';
 import { whenFree } from './when-free.ts';
 
@@ -21,20 +21,20 @@ const differencesMax = 100;
 
 /** `docmirror backup` */
 export const backup = command({
-  arguments: { destination: text('DEST', 'the file to write, or with --keep the folder') },
+  arguments: { destination: typed('DEST', 'the file to write, or with --keep the folder') },
   flags: {
-    keep: number(
+    keep: numeral(
       'N',
       "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
       [1, 100_000],
     ),
-    check: text('FILE', 'make no backup, but verify an old one'),
-    restore: text('FILE', 'make no backup, but replace the mirror by an old one'),
-    list: text(
+    check: typed('FILE', 'make no backup, but verify an old one'),
+    restore: typed('FILE', 'make no backup, but replace the mirror by an old one'),
+    list: typed(
       'FOLDER',
       'make no backup, but list those in a folder, mirror by mirror, and check the SHA-256 of the newest',
     ),
-    maxAge: duration(
+    maxAge: timeSpan(
       'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
     ),
   },

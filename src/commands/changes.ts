@@ -12,32 +12,32 @@ import { furtherNames } from '../store/read/records/table.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
 import { readPruned } from '../store/receipts/statements.ts';
 import { command } from './command.ts';
-import { choice, conflicting, defaulting, moment, resourceFlag, run, text, type ValuesOf } from './flags.ts';
+import { conflicting, defaulting, keptFlag, moment, option, runNo, typed, type ValuesOf } from './flags.ts';
 import { changesWidth, widthOf } from './io.ts';
 import { deliver, outFlag, Tally } from './stream-out.ts';
 
 const flags = {
-  sinceRun: conflicting(run('changes of later runs than this one', 0), '--since'),
+  sinceRun: conflicting(runNo('changes of later runs than this one', 0), '--since'),
   since: moment(
     'changes of runs that ended after this date or time (UTC unless it has a zone; a date is its midnight), or in the last 24h, 7d and so on',
   ),
-  untilRun: run('no changes of later runs than this one'),
+  untilRun: runNo('no changes of later runs than this one'),
   cursor: conflicting(
-    text('FILE', 'changes after the cursor in this file; --since-run overrides it, to resume'),
+    typed('FILE', 'changes after the cursor in this file; --since-run overrides it, to resume'),
     '--since',
     '--resource',
   ),
-  next: text('FILE', 'with --cursor: write the cursor for the next time to this file'),
-  from: choice(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
-  resource: resourceFlag,
-  format: defaulting(choice(changeFormats, 'FORMAT', 'how to print them'), 'table'),
+  next: typed('FILE', 'with --cursor: write the cursor for the next time to this file'),
+  from: option(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
+  resource: keptFlag,
+  format: defaulting(option(changeFormats, 'FORMAT', 'how to print them'), 'table'),
   out: outFlag,
 };
 
 type Given = ValuesOf<typeof flags>;
 
 /** `docmirror changes` */
-export const changes = command({
+export const changesCommand = command({
   flags,
   examples: {
     'docmirror changes': 'the changes of the last run',

@@ -1,5 +1,5 @@
 import { type Command, command, flagsOf } from './command.ts';
-import { choice, required } from './flags.ts';
+import { option, required } from './flags.ts';
 
 /** Words that can follow others on the command line: those of a command or of a group, or none. */
 type Level = readonly [before: string, words: readonly string[]];
@@ -7,7 +7,7 @@ type Level = readonly [before: string, words: readonly string[]];
 /** `docmirror completion`; `load` loads all commands. */
 export function completionOf(load: () => Promise<readonly { name: string; command: Command }[]>) {
   return command({
-    arguments: { shell: required(choice(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },
+    arguments: { shell: required(option(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },
     flags: {},
     settings: [],
     examples: {

@@ -12,7 +12,7 @@ import { mirrorToWrite, openForReading } from '../store/file/open.ts';
 import { changesThatFit } from '../store/read/history/changes.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { type Context, command } from './command.ts';
-import { defaulting, moment, number } from './flags.ts';
+import { defaulting, moment, numeral } from './flags.ts';
 import { changesWidth, summaryWidth, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { exitCodeAfter, runOnce } from './run-once.ts';
@@ -44,7 +44,7 @@ what changed. The service is a small one on this machine, its records are made u
 export const demo = command({
   flags: {
     records: defaulting(
-      number(
+      numeral(
         'n',
         'how many document exports there are at first; with more than 100000, only four runs are made',
         [0, 10_000_000],

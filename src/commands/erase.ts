@@ -5,18 +5,18 @@ import type { OutputOf } from '../render/outputs.ts';
 import { linesOf, wrap } from '../render/table.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
-import { choice, mirrorSettings, number, required } from './flags.ts';
+import { mirrorSettings, numeral, option, required } from './flags.ts';
 import { whenFree } from './when-free.ts';
 
 const places = [...keptResources, 'rejected-records'] as const;
 const ids = [0, Number.MAX_SAFE_INTEGER] as const;
 
 /** `docmirror erase` */
-export const erase = command({
+export const eraseCommand = command({
   arguments: {
-    resource: required(choice(places, 'RESOURCE', 'the list, connections, or rejected-records')),
+    resource: required(option(places, 'RESOURCE', 'the list, connections, or rejected-records')),
     recordId: required(
-      number('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', ids),
+      numeral('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', ids),
     ),
   },
   flags: {},

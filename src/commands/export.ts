@@ -14,18 +14,18 @@ import { EndedRuns } from '../store/read/history/changes.ts';
 import { furtherNames, stateTable, withFurtherColumns } from '../store/read/records/table.ts';
 import { assertEnded } from './changes.ts';
 import { command } from './command.ts';
-import { choice, conflicting, defaulting, moment, required, resourceFlag, run, text, yes } from './flags.ts';
+import { conflicting, defaulting, keptFlag, moment, option, required, runNo, typed, yes } from './flags.ts';
 import { widthOf } from './io.ts';
 import { fill, Tally } from './stream-out.ts';
 
 /** `docmirror export` */
 export const exportMirror = command({
   flags: {
-    format: defaulting(choice(fileFormats, 'FORMAT', 'how to write them'), 'ndjson'),
+    format: defaulting(option(fileFormats, 'FORMAT', 'how to write them'), 'ndjson'),
     names: yes('in formats with columns: the names of connections beside their ids'),
-    out: required(text('DIR', 'the folder to write into; it is made if it does not exist')),
-    resource: resourceFlag,
-    asOfRun: conflicting(run('the lists as they were after this run'), '--as-of'),
+    out: required(typed('DIR', 'the folder to write into; it is made if it does not exist')),
+    resource: keptFlag,
+    asOfRun: conflicting(runNo('the lists as they were after this run'), '--as-of'),
     asOf: moment(
       'the lists as the last run until then had left them; UTC unless it has a zone; a date is its midnight',
     ),

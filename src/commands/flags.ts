@@ -34,23 +34,23 @@ export function yes(help: string): Flag<boolean> {
 }
 
 /** A text as it was typed, for example the path of a file; null if it is left out. It can't be empty. */
-export function text(valueName: string, help: string): Flag<string | null> {
-  return parsed(valueName, help, parse.text);
+export function typed(valueName: string, help: string): Flag<string | null> {
+  return parsed(valueName, help, parse.filledText);
 }
 
 /** A whole number between two bounds, both included; null if it is left out. */
-export function number(valueName: string, help: string, [min, max]: readonly [number, number]) {
-  return parsed(valueName, help, given => parse.integer(given, min, max));
+export function numeral(valueName: string, help: string, [min, max]: readonly [number, number]) {
+  return parsed(valueName, help, given => parse.wholeNumber(given, min, max));
 }
 
 /** The number of a run, from `min` on; null if it is left out. */
-export function run(help: string, min = 1): Flag<number | null> {
-  return number('N', help, [min, Number.MAX_SAFE_INTEGER]);
+export function runNo(help: string, min = 1): Flag<number | null> {
+  return numeral('N', help, [min, Number.MAX_SAFE_INTEGER]);
 }
 
 /** A length of time in milliseconds; null if it is left out. */
-export function duration(help: string): Flag<number | null> {
-  return parsed('TIME', help, parse.time);
+export function timeSpan(help: string): Flag<number | null> {
+  return parsed('TIME', help, parse.lengthOfTime);
 }
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
@@ -59,7 +59,7 @@ export function moment(help: string, valueName = 'TIME'): Flag<string | null> {
 }
 
 /** One of some words; null if it is left out. */
-export function choice<const Word extends string>(choices: readonly Word[], valueName: string, help: string) {
+export function option<const Word extends string>(choices: readonly Word[], valueName: string, help: string) {
   const flag = parsed(valueName, help, given => {
     const word = choices.find(each => each === given);
     if (word !== undefined) return word;
@@ -99,7 +99,7 @@ export function conflicting<T>(flag: Flag<T>, ...conflicts: readonly `--${string
 }
 
 function some<const Word extends string>(words: readonly Word[], help: string): Flag<readonly Word[]> {
-  const flag = repeated(choice(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
+  const flag = repeated(option(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
   return { ...flag, read: texts => (texts.length === 0 ? words : flag.read(texts)) };
 }
 
@@ -107,7 +107,7 @@ function some<const Word extends string>(words: readonly Word[], help: string): 
 export const listFlag = some(resourceNames, 'only this list');
 
 /** One or, repeated, several of the lists and connections. */
-export const resourceFlag = some(keptResources, 'only this');
+export const keptFlag = some(keptResources, 'only this');
 
 /** The settings that almost every command has. */
 export const mirrorSettings = ['database', 'labels', 'logLevel'] as const;
@@ -155,7 +155,7 @@ export function isLength(text: string): boolean {
 /** A point in time as docmirror records it, in UTC if it has no zone, or so long before now. It throws an Error that completes "NAME: …". */
 export function momentOf(text: string, nowMs: number): string {
   // Before the year 0 nothing was recorded.
-  const ms = isLength(text) ? Math.max(0, nowMs - parse.time(text)) : instantMs(text.trim());
+  const ms = isLength(text) ? Math.max(0, nowMs - parse.lengthOfTime(text)) : instantMs(text.trim());
   if (ms !== null) return new Date(ms).toISOString();
   throw new Error(
     `expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,

@@ -4,13 +4,7 @@ import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
 import { attempt, DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
-import {
-  type Family,
-  type LabelledFigures,
-  labelledFigures,
-  metricsText,
-  type Sample,
-} from '../serve/metrics.ts';
+import { type Family, type LabelledFigures, labelledFigures, metricsText } from '../serve/metrics.ts';
 import { textBeside } from '../store/file/beside.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { version } from '../version.ts';

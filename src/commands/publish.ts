@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { count, counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { command } from './command.ts';
-import { mirrorSettings, text, yes } from './flags.ts';
+import { mirrorSettings, typed, yes } from './flags.ts';
 
 /** `docmirror publish clickhouse` */
 export const publishClickhouse = command({
@@ -11,7 +11,7 @@ export const publishClickhouse = command({
     again: yes('send everything again, also rows that are there already'),
     replaceTenant: yes("with --again: delete the tenant's rows before, whichever mirror they came from"),
     printDdl: yes('print the statements that make database, tables and views, and connect to nothing'),
-    cluster: text('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
+    cluster: typed('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
   },
   settings: [
     'clickhouseUrl',

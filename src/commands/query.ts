@@ -3,17 +3,17 @@ import { UsageError } from '../errors.ts';
 import { queryFormats, queryPieces } from '../render/query-result.ts';
 import { Query } from '../store/read/query.ts';
 import { command } from './command.ts';
-import { choice, defaulting, repeated, text } from './flags.ts';
+import { defaulting, option, repeated, typed } from './flags.ts';
 import { widthOf } from './io.ts';
 import { deliver, outFlag, Tally } from './stream-out.ts';
 
 /** `docmirror query` */
 export const query = command({
-  arguments: { sql: text('SQL', 'the statement; with --file it is in a file') },
+  arguments: { sql: typed('SQL', 'the statement; with --file it is in a file') },
   flags: {
-    format: defaulting(choice(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
-    file: text('FILE', 'the file with the statement'),
-    param: repeated(text('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
+    format: defaulting(option(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
+    file: typed('FILE', 'the file with the statement'),
+    param: repeated(typed('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
     out: outFlag,
   },
   examples: {

@@ -6,22 +6,22 @@ import type { Zone } from '../render/web/period.ts';
 import { isStandardOutput } from '../store/file/links.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { command } from './command.ts';
-import { defaulting, duration, isLength, mirrorSettings, momentOf, text } from './flags.ts';
+import { defaulting, isLength, mirrorSettings, momentOf, timeSpan, typed } from './flags.ts';
 
 /** `docmirror report` */
 export const report = command({
   flags: {
     since: defaulting(
-      text(
+      typed(
         'TIME',
         'where the period begins: a date or time, or a length before its end, for example 24h or 30d',
       ),
       '30d',
     ),
-    until: text('TIME', 'where it ends, itself not included: a date or time (default: now)'),
-    title: text('TEXT', 'the title at its top'),
-    out: defaulting(text('FILE', 'the file to write; it is replaced in one step'), 'docmirror-report.html'),
-    maxAge: duration('point out lists that have had no completed run for longer, for example 26h'),
+    until: typed('TIME', 'where it ends, itself not included: a date or time (default: now)'),
+    title: typed('TEXT', 'the title at its top'),
+    out: defaulting(typed('FILE', 'the file to write; it is replaced in one step'), 'docmirror-report.html'),
+    maxAge: timeSpan('point out lists that have had no completed run for longer, for example 26h'),
   },
   settings: ['timezone', ...mirrorSettings],
   examples: {

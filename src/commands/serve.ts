@@ -7,24 +7,24 @@ import { CancelledError, OtherShapeError } from '../errors.ts';
 import { startServer } from '../serve/server.ts';
 import { readMirror } from '../store/read/sqlite.ts';
 import { command } from './command.ts';
-import { defaulting, duration, number, text } from './flags.ts';
+import { defaulting, numeral, timeSpan, typed } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';
 import { readTokenFile } from './token.ts';
 
 /** `docmirror serve` */
 export const serve = command({
   flags: {
-    host: defaulting(text('HOST', 'the address to listen on'), '127.0.0.1'),
-    port: defaulting(number('PORT', 'the port to listen on; 0 for any that is free', [0, 65_535]), '8080'),
-    token: text(
+    host: defaulting(typed('HOST', 'the address to listen on'), '127.0.0.1'),
+    port: defaulting(numeral('PORT', 'the port to listen on; 0 for any that is free', [0, 65_535]), '8080'),
+    token: typed(
       'TOKEN',
       'the bearer token that clients must send (default: a new one at each start, which is shown)',
     ),
-    tokenFile: text(
+    tokenFile: typed(
       'FILE',
       'a file that contains the token that clients must send; it is read again when a token is refused',
     ),
-    maxAge: duration('/healthz answers 503 if a list has had no completed run for longer'),
+    maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
   },
   examples: {
     'docmirror serve': 'with a token made for this time',

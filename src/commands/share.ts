@@ -11,22 +11,22 @@ import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
 import { command } from './command.ts';
-import { mirrorSettings, repeated, text, yes } from './flags.ts';
+import { mirrorSettings, repeated, typed, yes } from './flags.ts';
 import type { Logger } from './logging.ts';
 import { whenFree } from './when-free.ts';
 
 /** `docmirror share` */
-export const share = command({
-  arguments: { target: text('FILE', 'the file to write (default: what DOCMIRROR_SHARE names)') },
+export const shareCommand = command({
+  arguments: { target: typed('FILE', 'the file to write (default: what DOCMIRROR_SHARE names)') },
   flags: {
     without: repeated(
-      text(
+      typed(
         'FIELD',
         'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
       ),
     ),
     withoutHistory: yes('leave out the versions of records that ended'),
-    sql: text('FILE', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
+    sql: typed('FILE', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
   },
   settings: ['waitMs', ...mirrorSettings],
   examples: {

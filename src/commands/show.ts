@@ -2,18 +2,18 @@ import { keptResources } from '../contract/lists.ts';
 import { DocmirrorError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import type { OutputOf } from '../render/outputs.ts';
-import { type FoundRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
+import { type MatchedRecords, matchesText, showOutputOf, storyText } from '../render/record-text.ts';
 import { rejectedText, runsText } from '../render/runs.ts';
 import { findByReference, readStory } from '../store/read/history/story.ts';
 import { readRejected } from '../store/read/runs/rejected.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { readMirror, type Sqlite } from '../store/read/sqlite.ts';
 import { command } from './command.ts';
-import { choice, defaulting, number, required, text } from './flags.ts';
+import { defaulting, numeral, option, required, typed } from './flags.ts';
 
 /** `docmirror runs` */
 export const runs = command({
-  flags: { limit: defaulting(number('N', 'how many runs', [1, 1_000_000]), '20') },
+  flags: { limit: defaulting(numeral('N', 'how many runs', [1, 1_000_000]), '20') },
   examples: {
     'docmirror runs --limit 1 --json': 'the last one, for scripts',
   },
@@ -28,7 +28,7 @@ export const runs = command({
 /** `docmirror rejected` */
 export const rejected = command({
   flags: {
-    limit: defaulting(number('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
+    limit: defaulting(numeral('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
   },
   examples: {
     'docmirror rejected --json --limit 1000': 'complete texts, for those who run the service',
@@ -47,8 +47,8 @@ const matchesMax = 100;
 /** `docmirror show` */
 export const show = command({
   arguments: {
-    resource: required(choice(keptResources, 'RESOURCE', 'the list, or connections')),
-    id: required(text('ID', 'its id; for document-exports also its sourceDocumentReference')),
+    resource: required(option(keptResources, 'RESOURCE', 'the list, or connections')),
+    id: required(typed('ID', 'its id; for document-exports also its sourceDocumentReference')),
   },
   flags: {},
   examples: {
@@ -72,7 +72,7 @@ export const show = command({
 });
 
 /** The record with that id or, if there is none, the exports with that reference. 007 is no id, but can be a reference. */
-function find(sqlite: Sqlite, resource: string, wanted: string): FoundRecords {
+function find(sqlite: Sqlite, resource: string, wanted: string): MatchedRecords {
   const hasReferences = resource === 'document-exports';
   const id = /^(?:0|-?[1-9]\d*)$/.test(wanted) ? Number(wanted) : Number.NaN;
   if (!Number.isSafeInteger(id) && !hasReferences) {

@@ -17,25 +17,25 @@ import { readBeside } from '../store/file/beside.ts';
 import { isFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { command, type Told } from './command.ts';
-import { choice, defaulting, duration, repeated, text, yes } from './flags.ts';
+import { defaulting, option, repeated, timeSpan, typed, yes } from './flags.ts';
 import { failureOf } from './io.ts';
 
 /** `docmirror status` */
 export const status = command({
   arguments: {
     mirrors: repeated(
-      text(
+      typed(
         'FILE',
         'mirrors, or settings that end with .env: one line each, the worst first (default: the lists of the mirror that --database names)',
       ),
     ),
   },
   flags: {
-    format: defaulting(choice(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
+    format: defaulting(option(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
     strict: yes(
       'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror or its settings can not be used',
     ),
-    maxAge: duration(
+    maxAge: timeSpan(
       'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
     ),
   },

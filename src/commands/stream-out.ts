@@ -6,7 +6,7 @@ import { isStandardOutput } from '../store/file/links.ts';
 import { AtomicFile } from '../store/file/whole-file.ts';
 import { TimeSlice } from '../time-slice.ts';
 import type { Context } from './command.ts';
-import { text } from './flags.ts';
+import { typed } from './flags.ts';
 
 /** Pieces are collected up to this length before they are written, because one call for each line is slow. */
 const chunkLength = 64 * 1024;
@@ -62,7 +62,7 @@ export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, '
 }
 
 /** The flag that names a file for the output. */
-export const outFlag = text('FILE', 'write to this file instead; it gets its name when it is complete');
+export const outFlag = typed('FILE', 'write to this file instead; it gets its name when it is complete');
 
 /** Writes pieces to standard output, or whole or not at all to a file; false if nobody read them to the end. Throws a UsageError. */
 export async function deliver(pieces: Pieces, rows: Tally, { format, out }: Asked, io: Outside) {

@@ -14,10 +14,10 @@ import {
   defaulting,
   mirrorSettings,
   notifierSettings,
-  number,
+  numeral,
   repeated,
   serviceSettings,
-  text,
+  typed,
   yes,
 } from './flags.ts';
 import { createLogger } from './logging.ts';
@@ -29,11 +29,11 @@ export const verify = command({
     live: yes(
       'read the service, and name records that the mirror lacks, has too many of or has in another form',
     ),
-    limit: defaulting(number('N', 'how many differences to show', [1, 1_000_000]), '100'),
+    limit: defaulting(numeral('N', 'how many differences to show', [1, 1_000_000]), '100'),
     checkpoint: repeated(
-      text('FILE', 'the history up to that checkpoint must be unaltered; repeat it for more'),
+      typed('FILE', 'the history up to that checkpoint must be unaltered; repeat it for more'),
     ),
-    publicKey: text('FILE', 'the key that must have signed each checkpoint'),
+    publicKey: typed('FILE', 'the key that must have signed each checkpoint'),
   },
   settings: [
     ...serviceSettings,

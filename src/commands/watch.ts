@@ -10,7 +10,7 @@ import type { RunningServer } from '../serve/server.ts';
 import { mirrorToWrite } from '../store/file/open.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { type Context, command } from './command.ts';
-import { defaulting, duration, mirrorSettings, runSettings, text, yes } from './flags.ts';
+import { defaulting, mirrorSettings, runSettings, timeSpan, typed, yes } from './flags.ts';
 import { failureOf, whose } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { assertIsMirrorOf, exitCodeAfter, firstLineAfter, runOnce } from './run-once.ts';
@@ -24,11 +24,11 @@ export const watch = command({
   flags: {
     runNow: yes('also sync once at the start'),
     jitter: defaulting(
-      duration('start each run up to this much later, at random; also the run of --run-now'),
+      timeSpan('start each run up to this much later, at random; also the run of --run-now'),
       '0',
     ),
-    http: text('HOST:PORT', 'answer /healthz and /metrics there'),
-    maxAge: duration('/healthz answers 503 if a list has had no completed run for longer'),
+    http: typed('HOST:PORT', 'answer /healthz and /metrics there'),
+    maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
   },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   examples: {

@@ -67,7 +67,7 @@ function assertNotPasted(text: string, what: string): void {
 }
 
 /** Any text that is not empty, for example a path. The message never shows it, because it can be a password. */
-export function text(text: string): string {
+export function filledText(text: string): string {
   if (text === '') throw new Error('it is empty');
   return text;
 }
@@ -100,11 +100,11 @@ export const logLevel = matching(
 
 /** Records of a page; null if docmirror finds out what the service allows. */
 export function pageSize(text: string): number | null {
-  return text === 'auto' ? null : integer(text, 1, 100_000, 'auto or ');
+  return text === 'auto' ? null : wholeNumber(text, 1, 100_000, 'auto or ');
 }
 
 /** A whole number between two bounds, both included; `alternative` is what the message says is allowed, too. */
-export function integer(text: string, min: number, max: number, alternative = ''): number {
+export function wholeNumber(text: string, min: number, max: number, alternative = ''): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw got(`${alternative}a whole number from ${min} to ${max}`, text);
@@ -118,7 +118,7 @@ export function decimal(text: string, min: number, max: number): number {
 }
 
 /** A share from 0 to 1, from a text like `50%`. */
-export function share(text: string): number {
+export function percentage(text: string): number {
   const share = Number(/^(\d+(?:\.\d+)?)\s*%$/.exec(text)?.[1]) / 100;
   if (share >= 0 && share <= 1) return share;
   throw got('a share from 0% to 100%', text);
@@ -142,7 +142,7 @@ function msFrom(minMs: number, maxMs: number, expected: string): (text: string) 
 }
 
 /** A length of time in milliseconds, from a text like `26h`. */
-export const time = msFrom(0, timeMsMax, 'a time such as 90s, 30m, 24h or 7d, or 0');
+export const lengthOfTime = msFrom(0, timeMsMax, 'a time such as 90s, 30m, 24h or 7d, or 0');
 
 /** A length of time that a timer can count, in milliseconds. */
 export const timer = msFrom(0, timerMsMax, 'a time such as 90s, 30m or 24h, at most 24d, or 0');
@@ -189,7 +189,7 @@ const labelsTaken =
   /^(time|level|msg|command|runId|resource|status|trigger|completeness|version|mirror|state|error|err|le|quantile)$/;
 
 /** Names and values by which an operator recognises a mirror, from a text like `tenant=acme,env=prod`; none from an empty text. */
-export function labels(text: string): Readonly<Record<string, string>> {
+export function labelPairs(text: string): Readonly<Record<string, string>> {
   const pair =
     /^\s*([A-Za-z][A-Za-z0-9_]*)\s*=\s*([^\s\p{Cc}\p{Bidi_Control}][^\p{Cc}\p{Bidi_Control}]{0,199})$/u;
   const labels: Record<string, string> = {};

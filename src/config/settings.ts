@@ -3,7 +3,7 @@ import * as parse from './parse.ts';
 /** How a text is taken: a `path` goes by its file's folder, and around a `word` spaces do not count. A file's name can end with one. */
 type Kind = 'path' | 'command' | 'secret' | 'word';
 
-const anyText = (kind: Kind) => Object.assign((text: string) => parse.text(text), { kind });
+const anyText = (kind: Kind) => Object.assign((text: string) => parse.filledText(text), { kind });
 const [path, commandText, secret] = [anyText('path'), anyText('command'), anyText('secret')];
 
 /**
@@ -45,10 +45,10 @@ export const settings = {
   pageSize: setting('PAGE_SIZE N=auto', parse.pageSize, [
     'records a page: auto finds what the service allows, or a number',
   ]),
-  concurrency: setting('CONCURRENCY N=4', text => parse.integer(text, 1, 64), [
+  concurrency: setting('CONCURRENCY N=4', text => parse.wholeNumber(text, 1, 64), [
     'most page requests at a time; fewer while the service says that it is too much',
   ]),
-  timeoutMs: setting('TIMEOUT_MS MS=30000', text => parse.integer(text, 1, 3_600_000), [
+  timeoutMs: setting('TIMEOUT_MS MS=30000', text => parse.wholeNumber(text, 1, 3_600_000), [
     'one request, from start to last byte, in milliseconds',
   ]),
   giveUpAfterMs: setting('GIVE_UP_AFTER TIME=10m', parse.timer, [
@@ -66,16 +66,16 @@ export const settings = {
   trigger: setting('TRIGGER NAME', parse.name, [
     'what started the run, for its record (default: manual, in watch schedule)',
   ]),
-  maxPages: setting('MAX_PAGES N=1000000', text => parse.integer(text, 1, 1_000_000_000), [
+  maxPages: setting('MAX_PAGES N=1000000', text => parse.wholeNumber(text, 1, 1_000_000_000), [
     'most pages of one list; a service that states or sends more fails that list',
   ]),
-  fullEveryMs: setting('FULL_EVERY TIME=24h', parse.time, [
+  fullEveryMs: setting('FULL_EVERY TIME=24h', parse.lengthOfTime, [
     'the longest time between full syncs of a list; 0 makes every sync full',
   ]),
   saveEveryMs: setting('SAVE_EVERY TIME=10m', parse.timer, [
     'a full reading in key order that takes longer writes what it has read, and goes on in a further run; 0: never',
   ]),
-  maxRemovals: setting('MAX_REMOVALS SHARE=50%', parse.share, [
+  maxRemovals: setting('MAX_REMOVALS SHARE=50%', parse.percentage, [
     'a run that would remove more than this share of a list (and more than 20 records) withholds the removals',
   ]),
   keepHistoryMs: setting('KEEP_HISTORY TIME=forever', parse.keepHistory, [
@@ -106,7 +106,7 @@ export const settings = {
   metricsFile: setting('METRICS_FILE FILE', path, [
     "after each run, the metrics, for node_exporter's textfile collector; backup writes NAME-backup.prom beside it, too",
   ]),
-  labels: setting('LABELS LABELS=', parse.labels, [
+  labels: setting('LABELS LABELS=', parse.labelPairs, [
     'for example tenant=acme,env=prod: part of every log line, metric and JSON object, and of the record of each run',
   ]),
   logLevel: setting('LOG_LEVEL LEVEL=info', parse.logLevel, [
@@ -115,14 +115,16 @@ export const settings = {
   clickhouseUrl: setting('CLICKHOUSE_URL URL', parse.baseUrl, [
     "publish: the ClickHouse server's HTTP address; https, or http for a loopback address only",
   ]),
-  clickhouseUser: setting('CLICKHOUSE_USER USER=default', parse.text, ['publish: the user of ClickHouse']),
+  clickhouseUser: setting('CLICKHOUSE_USER USER=default', parse.filledText, [
+    'publish: the user of ClickHouse',
+  ]),
   clickhousePassword: setting('CLICKHOUSE_PASSWORD PASSWORD', secret, [
     'publish: its password; others can see flags, so use the environment or a file',
   ]),
   clickhousePasswordFile: setting('CLICKHOUSE_PASSWORD_FILE FILE', path, [
     'publish: a file that contains the password; it overrides DOCMIRROR_CLICKHOUSE_PASSWORD',
   ]),
-  clickhouseDatabase: setting('CLICKHOUSE_DATABASE NAME=docmirror', parse.text, [
+  clickhouseDatabase: setting('CLICKHOUSE_DATABASE NAME=docmirror', parse.filledText, [
     'publish: the database in ClickHouse',
   ]),
   tenant: setting('TENANT NAME', parse.name, ['publish: whose mirror this is']),

@@ -1,10 +1,10 @@
-import { keptResources, fieldsOf as registryOf } from '../contract/lists.ts';
+import { fieldsOf, keptResources } from '../contract/lists.ts';
 import { printableJson } from '../printable.ts';
-import { type CellValue, type Column, cellsOf, changedFields, furtherFields } from '../store/read/cells.ts';
+import { type CellValue, type Column, cellsOf, changedFields, furtherJson } from '../store/read/cells.ts';
 import type { Change } from '../store/read/history/changes.ts';
 import { withFurtherColumns } from '../store/read/records/table.ts';
 import { count, instant } from './numbers.ts';
-import { differenceTexts, fieldsOf, itemOf } from './record-text.ts';
+import { differenceTexts, itemOf, shownFieldsOf } from './record-text.ts';
 import { cut, linesOf } from './table.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
@@ -55,7 +55,7 @@ export function changesText(changes: readonly ShownChange[], total: number, widt
     if (before !== null && record !== null)
       return head + differenceTexts(resource, before, record).join(' · ');
     // The id is at the start of the line already.
-    const texts = fieldsOf(resource, record).flatMap(({ name, text }) => (name === 'id' ? [] : [text]));
+    const texts = shownFieldsOf(resource, record).flatMap(({ name, text }) => (name === 'id' ? [] : [text]));
     return cut(head + texts.join(' · '), width);
   });
   return linesOf([...lines, rest > 0 && `… and ${count(rest)} more`]);
@@ -96,7 +96,7 @@ function commonCells(change: Change): CellValue[] {
 
 /** Rows for changes of these resources: the columns that all of them have, then each field before and after the change. */
 export function flatChanges(resources: readonly string[] = keptResources) {
-  const cells = new Map(resources.map(resource => [resource, registryOf(resource).flatMap(cellsOf)]));
+  const cells = new Map(resources.map(resource => [resource, fieldsOf(resource).flatMap(cellsOf)]));
   const extra: Column = { name: 'extra', kind: 'json' };
   const fields = [...cells.values()].flatMap(own => [...own, extra]);
   const kinds = new Map(fields.map(({ name, kind }) => [name, kind]));
@@ -104,7 +104,7 @@ export function flatChanges(resources: readonly string[] = keptResources) {
     if (text === null) return new Map();
     const item = itemOf(text);
     const own = cells.get(resource) ?? [];
-    return new Map(own.map(cell => [cell.name, cell.of(item)])).set('extra', furtherFields(resource, item));
+    return new Map(own.map(cell => [cell.name, cell.of(item)])).set('extra', furtherJson(resource, item));
   };
   const pairOf = (name: string, kind: Column['kind']) =>
     columnsOf({ [`before_${name}`]: kind, [`after_${name}`]: kind });

@@ -1,5 +1,5 @@
 import { isObject, parseExact } from '../contract/json.ts';
-import { lists, fieldsOf as registryOf } from '../contract/lists.ts';
+import { fieldsOf, lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
 import { changedFields, type Item } from '../store/read/cells.ts';
 import type { RecordStory, StoryRun, StoryVersion } from '../store/read/history/story.ts';
@@ -9,7 +9,7 @@ import type { OutputOf } from './outputs.ts';
 import { cut, linesOf, renderTable } from './table.ts';
 
 /** A field of a record, in words. */
-export type ShownField = ReturnType<typeof fieldsOf>[number];
+export type ShownField = ReturnType<typeof shownFieldsOf>[number];
 
 /** The most columns of a field of a record among others, which is also shown without the ids of its connections. */
 export const briefMax = 160;
@@ -27,11 +27,11 @@ export function itemOf(text: string): Item {
 }
 
 /** A record's fields that have a value, and the connections in each; `record` is its JSON text, null if it was erased. */
-export function fieldsOf(resource: string, record: string | null, textMax = briefMax) {
+export function shownFieldsOf(resource: string, record: string | null, textMax = briefMax) {
   if (record === null) return [{ name: 'erased', text: erasedText, connections: [] }];
   return Object.entries(itemOf(record))
     .map(([name, value]) => {
-      const kind = registryOf(resource).find(field => field.name === name)?.kind ?? '';
+      const kind = fieldsOf(resource).find(field => field.name === name)?.kind ?? '';
       const references = kind.startsWith('connection') ? [value].flat() : [];
       const connections = references.flatMap(each =>
         isObject(each) && typeof each.id === 'number'
@@ -68,7 +68,7 @@ export function differenceTexts(resource: string, before: Text, after: Text): st
 
 function shown(resource: string, name: string, value: unknown, textMax: number): string {
   if (value === null || value === undefined) return '';
-  const field = registryOf(resource).find(each => each.name === name);
+  const field = fieldsOf(resource).find(each => each.name === name);
   if (field?.isSecret) return shownEndpoint(String(value));
   // Nobody knows which of the fields that the service adds are secret.
   const isHidden =
@@ -88,13 +88,13 @@ function words(value: unknown, withIds: boolean): string {
 }
 
 /** The request, and the records that were found. */
-export interface FoundRecords extends Omit<OutputOf['show'], 'records'> {
+export interface MatchedRecords extends Omit<OutputOf['show'], 'records'> {
   readonly wanted: string;
   readonly stories: readonly RecordStory[];
 }
 
 /** The output of `show --json`, with no value cut. */
-export function showOutputOf({ stories, wanted: _wanted, ...found }: FoundRecords): OutputOf['show'] {
+export function showOutputOf({ stories, wanted: _wanted, ...found }: MatchedRecords): OutputOf['show'] {
   const records = stories.map(({ recordId, versionCount, versions }) => {
     const shown = versions.map(({ from, to, endedBy, isFirst, record }) => ({
       fromRunId: from.runId,
@@ -149,15 +149,15 @@ function atRun({ runId, at }: StoryRun): string {
 }
 
 function fieldLines(resource: string, record: string | null): string[] {
-  const fields = fieldsOf(resource, record, wholeMax);
+  const fields = shownFieldsOf(resource, record, wholeMax);
   const width = Math.max(0, ...fields.map(({ name }) => name.length));
   return fields.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`);
 }
 
 /** Several records with one reference for people, a line each, and how to see one of them. */
-export function matchesText({ resource, wanted, matchCount, stories }: FoundRecords, width: number): string {
+export function matchesText({ resource, wanted, matchCount, stories }: MatchedRecords, width: number) {
   const rows = stories.map(({ recordId, versions: [newest] }) => {
-    const fields = fieldsOf(resource, newest?.record ?? null);
+    const fields = shownFieldsOf(resource, newest?.record ?? null);
     const textOf = (name: string) => fields.find(field => field.name === name)?.text ?? '–';
     const state = newest?.to == null ? 'listed' : `gone since run ${newest.to.runId}`;
     const texts = ['sourceDocumentVersion', 'exportedAt', 'sourceDocumentTitle'].map(textOf);

@@ -13,7 +13,7 @@ import {
   changesQuery,
   filterParameters,
   listQuery,
-  type Query,
+  type QueryString,
   readChangeFilter,
   readFilter,
   readOrder,
@@ -22,7 +22,7 @@ import {
 /** A request that Fastify has parsed. */
 export type Request = FastifyRequest<{
   readonly Params: Readonly<Record<string, string>>;
-  readonly Querystring: Query;
+  readonly Querystring: QueryString;
 }>;
 
 /** A short text that changes with each run and each hour: the report depends on the time, too. */
@@ -62,7 +62,7 @@ export function addApi(app: FastifyInstance, database: string): void {
   get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), changesBody);
 }
 
-function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: Query): string {
+function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: QueryString): string {
   const { pageNo, pageSize } = query;
   const filter = readFilter(query);
   const order = readOrder(query, { sort: idName, isDescending: false });
@@ -91,7 +91,7 @@ function changesBody(sqlite: Sqlite, { query }: Request): string {
   return printableJson(`{"items":[${items}],"cursor":"${text}","isComplete":${isComplete}}`);
 }
 
-function positionIn(cursor: string, query: Query): Position {
+function positionIn(cursor: string, query: QueryString): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
   const kind = kindOf(query);
   const isFiltered = filterParameters.some(name => name in query);
@@ -103,4 +103,4 @@ function positionIn(cursor: string, query: Query): Position {
   throw new HttpError(400, 'cursor: this is no cursor of this server for these parameters.');
 }
 
-const kindOf = (query: Query) => JSON.stringify([readChangeFilter(query), query.order === 'desc']);
+const kindOf = (query: QueryString) => JSON.stringify([readChangeFilter(query), query.order === 'desc']);

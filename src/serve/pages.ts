@@ -18,7 +18,7 @@ import { changesThatFit, placeOf } from '../store/read/history/changes.ts';
 import { otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
 import { connectionUses, findRecords } from '../store/read/records/find.ts';
 import { type Choices, filterChoices, searchRecords } from '../store/read/records/search.ts';
-import { recordTable, type Table } from '../store/read/records/table.ts';
+import { foundTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { iterateMirror, type Sqlite } from '../store/read/sqlite.ts';
@@ -28,7 +28,7 @@ import {
   changeParameters,
   changesQuery,
   listQuery,
-  type Query,
+  type QueryString,
   querySchema,
   readChangeFilter,
   readFilter,
@@ -72,7 +72,7 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     answer(path, querystring, (sqlite, request) =>
       page(addressOf(request).pathname.slice(1), parts(sqlite, request)),
     );
-  const reports = untilChanged((_sqlite, { days, timezone }: Pick<Query, 'days' | 'timezone'>) => {
+  const reports = untilChanged((_sqlite, { days, timezone }: Pick<QueryString, 'days' | 'timezone'>) => {
     const zone = attempt(() => new Zone(timezone));
     if (zone === null)
       throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
@@ -96,7 +96,7 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
   get('/changes', changesQuery('page'), (sqlite, request) =>
     changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), request),
   );
-  const file = (name: string, querystring: object, tableOf: (sqlite: Sqlite, query: Query) => Table) =>
+  const file = (name: string, querystring: object, tableOf: (sqlite: Sqlite, query: QueryString) => Table) =>
     app.get(`/${name}.csv`, { schema: { querystring } }, async ({ query }: Request, reply) => {
       const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite, query)));
       reply.header('content-disposition', `attachment; filename="${name}.csv"`);
@@ -111,7 +111,7 @@ export function addPages(app: FastifyInstance, database: string, maxAgeMs: numbe
     get(`/${resource}`, listQuery(browsable, 'page'), (sqlite, request) =>
       listBody(sqlite, browsable, choices(sqlite, browsable), request),
     );
-    file(resource, listQuery(browsable), (sqlite, query) => recordTable(sqlite, askedList(browsable, query)));
+    file(resource, listQuery(browsable), (sqlite, query) => foundTable(sqlite, askedList(browsable, query)));
   }
 }
 
@@ -165,7 +165,7 @@ function asked(request: Request, choices: Choices, hasNext: boolean) {
   return { query: Object.fromEntries(addressOf(request).searchParams), choices, hasNext };
 }
 
-function askedList(browsable: Browsable, query: Query) {
+function askedList(browsable: Browsable, query: QueryString) {
   const order = readOrder(query, usualOrder(browsable));
   return { resource: browsable.resource, filter: { ...readFilter(query), isByPart: true }, order };
 }
@@ -179,7 +179,7 @@ function listBody(sqlite: Sqlite, browsable: Browsable, choices: Choices, reques
   return listParts(asked(request, choices, hasNext), browsable, wanted.order, found, used);
 }
 
-function askedChanges(query: Query) {
+function askedChanges(query: QueryString) {
   const filter = { ...readChangeFilter(query), isByPart: true };
   return { filter, sinceRunId: 0, isDescending: query.order !== 'asc' };
 }

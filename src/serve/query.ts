@@ -44,7 +44,7 @@ const parameters: Readonly<Record<string, object>> = {
 type TextName = keyof typeof noFilter | 'resource' | 'operation' | 'sort' | 'order' | 'cursor';
 
 /** The parameters of an address, which its schema has checked. Those with a default are always there. */
-export type Query = Readonly<
+export type QueryString = Readonly<
   Partial<Record<TextName, string> & Record<'run' | 'sinceRun', number>> &
     Record<'pageNo' | 'pageSize' | 'page' | 'limit' | 'days', number> &
     Record<'timezone', string>
@@ -76,19 +76,19 @@ export function changesQuery(...paging: readonly string[]) {
 }
 
 /** The filter of a list or of the connections; it throws a 400 if a time can't be read. */
-export function readFilter(query: Query): RecordFilter {
+export function readFilter(query: QueryString): RecordFilter {
   const { source = null, destination = null, kind = null, q = '' } = query;
   return { source, destination, kind, q, from: moment(query, 'from'), to: moment(query, 'to') };
 }
 
 /** The filter of changes. */
-export function readChangeFilter(query: Query): ChangeFilter {
+export function readChangeFilter(query: QueryString): ChangeFilter {
   const { resource = null, operation = null, run = null } = query;
   return { ...readFilter(query), resource, operation, run };
 }
 
 /** The order of a list; `usual` if the query string names none. */
-export function readOrder({ sort, order }: Query, usual: ListOrder): ListOrder {
+export function readOrder({ sort, order }: QueryString, usual: ListOrder): ListOrder {
   const isUsual = (sort ?? usual.sort) === usual.sort;
   const isDescending = order === undefined ? isUsual && usual.isDescending : order === 'desc';
   return { sort: sort ?? usual.sort, isDescending };
@@ -100,7 +100,7 @@ export function usualOrder({ filters, sorts, idName }: Browsable): ListOrder {
 }
 
 /** A date, or a time to the second, as text that sorts like the times in the mirror. */
-function moment(query: Query, name: 'from' | 'to'): string | null {
+function moment(query: QueryString, name: 'from' | 'to'): string | null {
   const text = query[name]?.trim();
   if (text === undefined) return null;
   const ms = instantMs(text);

@@ -35,7 +35,7 @@ export interface Seen {
 }
 
 /** What follows a failed try: another one, smaller pages, or the end, also because the service was given up or wants to be left alone. */
-export type Verdict = 'again' | 'smaller' | 'end' | 'given up' | 'left alone';
+export type RetryVerdict = 'again' | 'smaller' | 'end' | 'given up' | 'left alone';
 
 /** Decides what follows a failed try, counted from 1; `waitMs` is how long the service asked to be left alone, null if it did not. */
 export function verdictOn(
@@ -44,7 +44,7 @@ export function verdictOn(
   seen: Seen,
   { isBeyond = false, triesMax = Number.POSITIVE_INFINITY, triesOfSize }: PageRequest,
   tryNumber: number,
-): Verdict {
+): RetryVerdict {
   if (waitMs !== null && waitMs > Math.max(0, seen.leftMs)) return 'left alone';
   const [before, after, isOfSize] = patience[error.code] ?? ['once', 'once'];
   const hasWorked = error.code === 'unauthorized' ? seen.any : seen.list;

@@ -198,7 +198,7 @@ test.each([
   ['2.3h', 8_280_000],
   ['0.4ms', 0],
 ])('a time of %s is whole milliseconds', (text, ms) => {
-  expect(parse.time(text)).toBe(ms);
+  expect(parse.lengthOfTime(text)).toBe(ms);
 });
 
 test.each(['abc.def_ghi-jkl==', 'dG9rZW4=', 'key=abc', 'ABC='])('%s is a token', text => {
@@ -210,9 +210,9 @@ test.each(['*/60 * * * *', '0 */24 * * *', '0 6-20/2 * * 1-5', '*/15 * * * *'])(
 });
 
 test('a label can have any name but those of log lines and metrics', () => {
-  expect(parse.labels('constructor=x')).toEqual({ constructor: 'x' });
+  expect(parse.labelPairs('constructor=x')).toEqual({ constructor: 'x' });
   for (const text of ['command=x', 'a=1,a=2', 'a=\u001b[31m', 'a=b\u202ec'])
-    expect(() => parse.labels(text)).toThrow(/is there twice, or|expected NAME=VALUE/);
+    expect(() => parse.labelPairs(text)).toThrow(/is there twice, or|expected NAME=VALUE/);
 });
 
 test('a setting whose value is a file is a path, and no other is', () => {

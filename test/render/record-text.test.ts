@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fieldsOf, matchesText, storyText } from '../../src/render/record-text.ts';
+import { matchesText, shownFieldsOf, storyText } from '../../src/render/record-text.ts';
 import type { StoryVersion } from '../../src/store/read/history/story.ts';
 
 const at = '2026-11-20T14:00:00.000Z';
@@ -56,7 +56,7 @@ test('a record in words has no secret in it, wherever it is set', () => {
     signingKey: 'hunter2',
     nested: { token: 'hunter2', list: [{ password: 'hunter2' }] },
   });
-  const fields = fieldsOf('webhooks', record);
+  const fields = shownFieldsOf('webhooks', record);
   expect(JSON.stringify(fields)).not.toContain('hunter2');
   expect(fields.map(({ text }) => text)).toEqual([
     '1',

@@ -5,7 +5,7 @@ import type { connectionUses, FoundRecords } from '../../store/read/records/find
 import type { Choice, Choices, SearchHit } from '../../store/read/records/search.ts';
 import { count, counted } from '../numbers.ts';
 import { type Html, html, none } from './html.ts';
-import { brief, moment, type PageParts } from './page.ts';
+import { brief, type PageParts, timeTag } from './page.ts';
 import { changeList, recordEntry, recordTable } from './records.ts';
 
 interface Asked {
@@ -26,7 +26,7 @@ export function listParts(
   const usedBy = (id: number, name: (typeof uses)[number]['name']) => {
     const value = used.get(id)?.[name] ?? null;
     if (name !== 'newestExport') return count(value ?? 0);
-    return value === null ? 'never' : moment(new Date(value).toISOString());
+    return value === null ? 'never' : timeTag(new Date(value).toISOString());
   };
   const further = uses.map(({ name, label }) => [label, (id: number) => usedBy(id, name)] as const);
   const links = [...sorts, ...uses, { name: idName, label: 'Id' }].map(({ name, label }) => {
@@ -45,7 +45,7 @@ export function listParts(
 export function changesParts(asked: Asked, names: readonly string[], changes: readonly Change[]): PageParts {
   const runs = [...Map.groupBy(changes, ({ runId }) => runId)].map(([runId, ofRun]) => {
     const at = ofRun[0]?.changedAt;
-    return html`<h2><a href="?run=${runId}">Run ${runId}</a> ${at && moment(at)}</h2>
+    return html`<h2><a href="?run=${runId}">Run ${runId}</a> ${at && timeTag(at)}</h2>
 ${changeList(ofRun)}`;
   });
   return listing(asked, names, 'changes', {

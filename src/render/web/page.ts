@@ -78,7 +78,7 @@ export function brief(text: string, max = 300): string {
 }
 
 /** A point in time to the minute, in UTC: `2026-11-20 23:15`; hovering shows all of it. A text that is no time stays. */
-export function moment(text: string): Html {
+export function timeTag(text: string): Html {
   const ms = instantMs(text);
   if (ms === null) return html`${text}`;
   const iso = new Date(ms).toISOString();

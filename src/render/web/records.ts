@@ -3,9 +3,9 @@ import type { Change } from '../../store/read/history/changes.ts';
 import type { RecordStory, StoryRun } from '../../store/read/history/story.ts';
 import type { FoundRecord, FoundRecords } from '../../store/read/records/find.ts';
 import { count, counted } from '../numbers.ts';
-import { differencesOf, fieldsOf, type ShownField, wholeMax } from '../record-text.ts';
+import { differencesOf, type ShownField, shownFieldsOf, wholeMax } from '../record-text.ts';
 import { cellOf, type Html, html, section, table, type Value } from './html.ts';
-import { brief, moment, type PageParts, recordLink } from './page.ts';
+import { brief, type PageParts, recordLink, timeTag } from './page.ts';
 
 interface Belonging extends FoundRecords {
   readonly title: string;
@@ -21,7 +21,7 @@ const versionMax = 1_000;
 export function recordParts(story: RecordStory, belonging: readonly Belonging[]): PageParts {
   const { resource, recordId, versions, firstSeen } = story;
   const [newest] = versions;
-  const fields = fieldsOf(resource, newest?.record ?? null, wholeMax);
+  const fields = shownFieldsOf(resource, newest?.record ?? null, wholeMax);
   const state = newest?.to
     ? html`<span class="badge bad">Gone</span> since ${runLink(newest.to)}.`
     : html`<span class="badge good">Listed</span> since ${runLink(firstSeen)}.`;
@@ -57,7 +57,7 @@ function connected({ text, connections }: ShownField): Value {
 
 function shownIn(resource: string, field: ShownField): Value {
   const { name, text, connections } = field;
-  if (name === browsableOf(resource).filters.time?.name) return moment(text);
+  if (name === browsableOf(resource).filters.time?.name) return timeTag(text);
   return connections.length > 0 ? connected(field) : cellOf(text);
 }
 
@@ -77,7 +77,7 @@ function versionList({ resource, recordId, versions, versionCount }: RecordStory
     return html`<li><h3>From ${runLink(from)}${end}</h3>${
       before
         ? differenceList(resource, before.record, record)
-        : html`<p class="details">${begin}</p>${at > 0 && fieldList(fieldsOf(resource, record, versionMax))}`
+        : html`<p class="details">${begin}</p>${at > 0 && fieldList(shownFieldsOf(resource, record, versionMax))}`
     }</li>`;
   });
   return html`<p class="hint">${counted(versionCount, 'version')}, the newest first</p>
@@ -86,7 +86,7 @@ ${rest > 0 && html`<p class="hint">The ${counted(rest, 'older one')}: <code>docm
 }
 
 function runLink({ runId, at }: StoryRun): Html {
-  return html`<a href="/changes?run=${runId}">run ${runId}</a>${at && html` (${moment(at)})`}`;
+  return html`<a href="/changes?run=${runId}">run ${runId}</a>${at && html` (${timeTag(at)})`}`;
 }
 
 const operations = {
@@ -101,7 +101,7 @@ export function recordEntry(
   operation: Change['operation'] | null,
 ): Html {
   const { title, texts } = browsableOf(resource);
-  const shown = fieldsOf(resource, record);
+  const shown = shownFieldsOf(resource, record);
   const [tone, word] = operation === null ? [] : operations[operation];
   const others = shown.filter(({ name }) => name !== texts[0]?.name && name !== 'id');
   const details = others.map((field, at) => [at > 0 && ' · ', shownIn(resource, field)]);
@@ -127,7 +127,7 @@ export function recordTable(
   const [title] = texts;
   const others = fields.filter(field => field !== title);
   const rows = items.map(({ id, record }) => {
-    const shown = fieldsOf(resource, record);
+    const shown = shownFieldsOf(resource, record);
     const cells = new Map(shown.map(field => [field.name, shownIn(resource, field)]));
     const head = recordLink(resource, id, titleOf(resource, shown));
     const more = [...further.values()].map(textOf => textOf(id));

@@ -2,7 +2,7 @@ import type { RecordedRun } from '../../store/tables/run.ts';
 import { count, counted } from '../numbers.ts';
 import { totalsOf, whyOf } from '../run-summary.ts';
 import { type Html, html, section, table } from './html.ts';
-import { moment, type PageParts } from './page.ts';
+import { type PageParts, timeTag } from './page.ts';
 
 /** The most runs that the page shows. */
 export const runsMax = 60;
@@ -27,7 +27,7 @@ export function runsParts(runs: readonly RecordedRun[]): PageParts {
     const since = resources.flatMap(({ readSince }) => readSince ?? []).sort()[0];
     const requests = resources.reduce((sum, list) => sum + list.requests, 0);
     const counts = [...Object.values(totalsOf(resources)), requests].map(count);
-    return [link, moment(startedAt), badge, since && moment(since), ...counts];
+    return [link, timeTag(startedAt), badge, since && timeTag(since), ...counts];
   });
   const columns = ['Run', 'Started', 'Verdict', 'Read since', 'New', 'Changed', 'Removed', 'Requests'];
   return {

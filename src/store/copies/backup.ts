@@ -14,7 +14,7 @@ import {
   openMirrorForReading,
   openOfAnyShape,
   refusal,
-  shapeOf,
+  shapeAge,
 } from '../file/open.ts';
 import { shareOwner } from '../file/rights.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
@@ -228,7 +228,7 @@ function fill(file: DatabaseCopy, copy: string) {
     assertNotLater(sqlite, copy);
     file.fill(sqlite);
     const receipts = new ReceiptLog(sqlite).head()?.treeSize ?? 0;
-    return { isOlder: shapeOf(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0, receipts };
+    return { isOlder: shapeAge(sqlite) === 'older', runId: new EndedRuns(sqlite).newest() ?? 0, receipts };
   });
 }
 

@@ -14,7 +14,7 @@ import {
   type MirrorFile,
   migrations,
   mirrorToWrite,
-  shapeOf,
+  shapeAge,
   versionOf,
 } from './open.ts';
 import { makePrivateFile, privateFileMode } from './rights.ts';
@@ -65,7 +65,7 @@ export function openInMemory(): MirrorFile {
  */
 function bringUpToDate(sqlite: Sqlite, path: string): string | null {
   assertNotLater(sqlite, path);
-  const shape = shapeOf(sqlite);
+  const shape = shapeAge(sqlite);
   if (shape === 'none') {
     // Only a file without tables takes this setting: pruning can then give free pages back to the disk.
     sqlite.pragma('auto_vacuum = INCREMENTAL');

@@ -178,7 +178,7 @@ export function openOfAnyShape(
     // SQLite itself opens the file read-only if this user can't write it.
     connect(file, { fileMustExist: true, timeout: busyTimeoutMs * 10 }, sqlite => {
       const kind = kindOfOpen(sqlite);
-      if (kind === 'empty' || (kind === 'mirror' && shapeOf(sqlite) === 'none'))
+      if (kind === 'empty' || (kind === 'mirror' && shapeAge(sqlite) === 'none'))
         throw new MirrorFileError(`${path} is empty. Fill it with "docmirror sync".`);
       if (!kinds.includes(kind)) throw refusal(path, kind);
       // A backup is written without a log, so it can have several names.
@@ -190,7 +190,7 @@ export function openOfAnyShape(
 
 function assertCurrent(sqlite: Sqlite, path: string, kind: FileKind): void {
   assertNotLater(sqlite, path);
-  if (shapeOf(sqlite) === 'current') return;
+  if (shapeAge(sqlite) === 'current') return;
   if (kind === 'share')
     throw new OtherShapeError(
       path,
@@ -223,7 +223,7 @@ export const migrations = readMigrationFiles({ migrationsFolder: join(packageFol
 export const currentShape = 5 + migrations.length;
 
 /** How the shape of a mirror's tables compares with the current one; `none` if the mirror was never finished. */
-export function shapeOf(sqlite: Sqlite): 'none' | 'older' | 'current' | 'later' {
+export function shapeAge(sqlite: Sqlite): 'none' | 'older' | 'current' | 'later' {
   const shape = Number(sqlite.pragma('user_version', { simple: true }));
   if (shape >= currentShape) return shape === currentShape ? 'current' : 'later';
   return shape === 0 ? 'none' : 'older';
@@ -231,7 +231,7 @@ export function shapeOf(sqlite: Sqlite): 'none' | 'older' | 'current' | 'later' 
 
 /** @throws OtherShapeError if a later docmirror wrote the mirror. */
 export function assertNotLater(sqlite: Sqlite, path: string): void {
-  if (shapeOf(sqlite) === 'later')
+  if (shapeAge(sqlite) === 'later')
     throw new OtherShapeError(path, 'was made by a newer docmirror. Update docmirror to use it.');
 }
 

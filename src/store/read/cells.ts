@@ -51,7 +51,7 @@ export function scalarOf(value: unknown): Scalar {
 }
 
 /** The members of an item that have no column, as JSON; null if there are none. */
-export function furtherFields(resource: string, item: Item): string | null {
+export function furtherJson(resource: string, item: Item): string | null {
   const known = new Set(['id', ...fieldsOf(resource).map(({ name }) => name)]);
   const rest = Object.entries(item).filter(([name]) => !known.has(name));
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));

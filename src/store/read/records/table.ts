@@ -56,7 +56,7 @@ export function withFurtherColumns({ columns, rows }: Table, names: readonly str
 }
 
 /** The records that match, in their order: their ids and fields, with the names of connections. */
-export function recordTable(sqlite: Sqlite, request: ListRequest): Table {
+export function foundTable(sqlite: Sqlite, request: ListRequest): Table {
   const values: Values = {};
   const { browsable, by, condition } = listOfRequest(sqlite, request, values);
   const { resource, idName } = browsable;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { browsableOf, noFilter } from '../../../../src/store/read/browsable.ts';
 import { MirrorState } from '../../../../src/store/read/history/as-of.ts';
-import { recordTable, stateTable, type Table } from '../../../../src/store/read/records/table.ts';
+import { foundTable, stateTable, type Table } from '../../../../src/store/read/records/table.ts';
 import { readMirror } from '../../../../src/store/read/sqlite.ts';
 import type { Scene } from '../../../support/scene.ts';
 import { hasWords, type Item, now, openLibrary, type Ref, states } from './library.ts';
@@ -85,7 +85,7 @@ test.each([
     const filter = { ...noFilter, q };
     const request = { resource, filter, order: { sort, isDescending } };
     const { columns, found } = readMirror(scene.database, sqlite => {
-      const table = recordTable(sqlite, request);
+      const table = foundTable(sqlite, request);
       return { columns: table.columns, found: objects(table) };
     });
     const wanted = (now[resource] ?? []).filter(item => hasWords(resource, item, q));
