@@ -73,4 +73,5 @@ export function findingHelp(code: string): string | null {
   return `${said}. ${advice.replaceAll(' {list}', '')}`;
 }
 
-const isFindingCode = (code: string): code is FindingCode => Object.hasOwn(findingWords, code);
+/** Whether a text is the code of a finding. */
+export const isFindingCode = (code: string): code is FindingCode => Object.hasOwn(findingWords, code);

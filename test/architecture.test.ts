@@ -33,7 +33,7 @@ const allowedRooms = table({
   proof: 'contract',
   publish: 'contract errors store/read',
   sync: 'contract errors findings proof store/file store/tables store/write',
-  'store/tables': 'contract errors proof',
+  'store/tables': 'contract errors findings proof',
   'store/receipts': 'audit contract errors store/tables time-slice',
   'store/file': 'contract errors store/receipts store/tables version',
   'store/write': 'audit contract errors findings proof store/file store/receipts store/tables time-slice',

@@ -73,6 +73,11 @@ test('a failed page, a rejected record and withheld removals have their codes in
 test.each([
   ['reasons', `UPDATE sync_run_resources SET reasons = '[]' WHERE resource = 'collections'`, 'reasons'],
   ['reasons', `UPDATE sync_run_resources SET reasons = 'no JSON' WHERE resource = 'collections'`, 'reasons'],
+  [
+    'reasons',
+    `UPDATE sync_run_resources SET reasons = '[{"code":"odd"},7]' WHERE resource = 'collections'`,
+    'reasons',
+  ],
   ['rejected records', `UPDATE rejected_records SET reason = 'none'`, 'rejected'],
 ])('verify finds altered %s: %s', async (_, statement, member) => {
   await using scene = await setScene();
@@ -81,7 +86,8 @@ test.each([
   new Database(scene.database).exec(statement).close();
   const { code, stdout } = await scene.run('verify');
   expect({ code, stdout }).toEqual({ code: 4, stdout: expect.stringContaining(member) });
-  expect((await scene.run('status')).code).toBe(0);
+  for (const words of [['status'], ['runs', '--json'], ['report', '--out', 'report.html']])
+    expect(await scene.run(...words)).toMatchObject({ code: 0 });
   expect(sqlite(scene.database, 'SELECT reason_codes FROM sync_status')).toHaveLength(3);
 });
 

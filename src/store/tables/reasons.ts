@@ -1,5 +1,6 @@
 import { canonicalJson, isObject } from '../../contract/json.ts';
 import { tryToRead } from '../../errors.ts';
+import { isFindingCode } from '../../findings.ts';
 import type { Finding } from '../../proof/findings.ts';
 import { choice } from './view-sql.ts';
 
@@ -15,7 +16,7 @@ export function reasonsIn(text: string | null): readonly Finding[] | null {
 }
 
 function areFindings(found: unknown): found is readonly Finding[] {
-  return Array.isArray(found) && found.every(each => isObject(each) && typeof each.code === 'string');
+  return Array.isArray(found) && found.every(each => isObject(each) && isFindingCode(String(each.code)));
 }
 
 /** The codes of `reasons` in SQL, separated by a space; null if there are none. */
