@@ -1,6 +1,7 @@
 import { openRanges, type Window } from './cover.ts';
+import type { ListFacts } from './facts.ts';
 import { type Finding, insteadOf } from './findings.ts';
-import type { AnswerLog, ListFacts } from './log.ts';
+import type { AnswerLog } from './log.ts';
 import { type Asking, askUnshown, type UnshownRow } from './questions.ts';
 import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { type Retained, retainedOf } from './retained.ts';

@@ -1,7 +1,8 @@
 import { readAcross } from './across.ts';
+import { askedAgain } from './again.ts';
 import { countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
 import type { KeyWindows } from './cover.ts';
-import { type AnswerLog, askedAgain, pagesBeyondMax } from './log.ts';
+import { type AnswerLog, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
 import { pagesAtEnd } from './totals.ts';

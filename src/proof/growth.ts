@@ -1,7 +1,8 @@
 import { readAcross } from './across.ts';
 import { countedAnswers } from './claims.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
-import { AnswerLog, type ListFacts } from './log.ts';
+import type { ListFacts } from './facts.ts';
+import { AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
 import { type Asking, askAdded } from './questions.ts';

@@ -1,50 +1,19 @@
-import { isContradicted, isShort } from './claims.ts';
-import type { LearntOrder } from './order.ts';
+import { isShort } from './claims.ts';
+import type { ListFacts } from './facts.ts';
 import { otherSizes, Plan, sizesMax } from './plan.ts';
 import { type Asking, askPages, askUnshown, type Batch, EndedEarly, type UnshownRow } from './questions.ts';
 import { asItsRow } from './record-no.ts';
-import type { Ties } from './ties.ts';
 import {
   type Answer,
   type Ask,
   addressText,
   beginOf,
   endOf,
-  type Identity,
   type PageAddress,
   type PageItems,
   type Shown,
 } from './window.ts';
 import { isKnownPage, type OnePageFacts } from './witnesses.ts';
-
-/** All keys greater than this one; all of the list if it is null, because no order of keys is seen. */
-export interface KeysBeyond {
-  readonly beyond: number | null;
-}
-
-/** A list, as its proof sees it. */
-export interface ListFacts {
-  readonly identity: Identity;
-  /** The greatest page size that the service serves. */
-  readonly largest: number;
-  /** How many records neighbouring pages have in common, at least. */
-  readonly overlap: number;
-  readonly learnt: LearntOrder;
-  /** The run's number: page sizes of second looks rotate with it, so that no cache can have kept their pages. */
-  readonly run: number;
-  /** The total that the run before found; null if there was none. */
-  readonly totalBefore: number | null;
-  /** Whether a run that proved the list has seen the same page; left out if nothing is known. */
-  readonly isKnown?: (digest: string) => boolean;
-  /** Whether the run before proved what the mirror has, and this run goes on with nothing. */
-  readonly isSettled?: boolean;
-  /** The growing end of which the run before let rows stay, because the list seemed to be being filled; left out or null if it did not. */
-  readonly retained?: KeysBeyond | null;
-  /** Where the mirror has records that share a key; left out if nothing is known. */
-  readonly ties?: Ties | null;
-  /** The pages that were planned by such ties when the reading began, if an earlier run began it. */
-  readonly planned?: readonly PageAddress[];
-}
 
 /** However a list behaves, a run asks for at most so many times its pages, and some more. */
 const readingsMax = 12;
@@ -62,7 +31,7 @@ const partMin = 8;
 const movedMax = 2;
 
 /** How pages are asked for; `isRepair` if they are to close gaps. */
-type AskOptions = Partial<
+export type AskOptions = Partial<
   Pick<Ask, 'isSecondLook' | 'sent'> &
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
@@ -310,30 +279,4 @@ export class AnswerLog {
       before = answer;
     }
   }
-}
-
-/** At most this many answers that contradict their total are asked for once more. */
-const askedAgainMax = 12;
-/** Answers of one address that contradict their totals, at most. */
-const sameAddressMax = 4;
-
-/** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
-export function* askedAgain(
-  log: AnswerLog,
-  answers: readonly Answer[],
-  share: number,
-  options: AskOptions,
-): Asking<readonly Answer[]> {
-  // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
-  const isOpen = (answer: Answer) => {
-    const same = answers.filter(other => addressText(other) === addressText(answer));
-    const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
-    // A page that is not there has no total, but that of the answer before it.
-    const isOfBefore = answer.page.count === 0 && answer.total !== log.total;
-    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;
-    return last === answer && same.filter(isContradicted).length < sameAddressMax && isMoving;
-  };
-  const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
-  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
-  return odd.length > most ? [] : yield* log.ask(odd, options);
 }

@@ -1,6 +1,7 @@
+import { askedAgain } from './again.ts';
 import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
 import type { Finding } from './findings.ts';
-import { type AnswerLog, askedAgain, pagesBeyondMax } from './log.ts';
+import { type AnswerLog, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import {
   type Answer,
@@ -50,63 +51,103 @@ interface ReadingOptions {
 
 /** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
 export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptions): Asking<PlainReading> {
-  const { isSecondLook = false, isOtherwise = false, isCut = false, known = [] } = options;
-  const isOnOnePage = size === log.list.largest && log.total < size;
-  const isIgnored = isOtherwise && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
-  const sent = isIgnored ? log.ignoredSize : null;
-  let { again = null } = options;
-  const answers = [...known];
-  const wrong: Answer[] = [];
-  const isFailed = (answer: Answer) => answer.wrong?.kind === 'failed';
-  const isOther = ({ total }: Answer) => isCut && total !== (answers[0]?.total ?? total);
-  // A page that fails for good does not keep the others from being read.
-  const isOver = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || isOther(answer));
-  let next = answers.length;
-  function* readTo(end: number): Asking<boolean> {
-    const pages: PageAddress[] = [];
-    for (; next < end; next++) pages.push({ index: next, size });
-    const came = yield* log.ask(pages, { isSecondLook, again, sent, stop: isOver });
-    again = null;
-    for (const answer of came) (answer.wrong === null ? answers : wrong).push(answer);
-    return wrong.every(isFailed) && !answers.some(isOther);
+  const pass = new Pass(log, size, options);
+  if (pass.answers.length === 0) yield* pass.readTo(1);
+  const count = Math.max(1, Math.ceil((pass.answers[0]?.total ?? 0) / size));
+  // A few pages show a service that ignores the page number.
+  if (pass.goesOn) yield* pass.readTo(Math.min(count, alikeMin));
+  const isPointless = isPageNoIgnored(pass.answers);
+  if (pass.goesOn && !isPointless && pass.answers.length > 0) {
+    yield* pass.readTo(count);
+    // Before the newest total is looked at: a page that is asked for again can have another one.
+    if (pass.goesOn) yield* pass.askAgain();
+    const stated = () => Math.ceil(log.extent / size);
+    while (pass.goesOn && pass.next < stated()) yield* pass.readTo(stated());
+    if (pass.goesOn) yield* pass.countOnePage();
+    const most = pass.next + pagesBeyondMax;
+    while (pass.goesOn && pass.mayGoOn() && pass.next < most) yield* pass.readTo(pass.next + 1);
+  }
+  return conclusionOf(pass, isPointless);
+}
+
+/** One pass while it is made. */
+class Pass {
+  readonly log: AnswerLog;
+  readonly answers: Answer[];
+  readonly wrong: Answer[] = [];
+  /** The number of the next page. */
+  next: number;
+  readonly #size: number;
+  readonly #options: ReadingOptions;
+  /** The size that is sent in the place of its own; null if that is its own. */
+  readonly #sent: number | null;
+
+  constructor(log: AnswerLog, size: number, options: ReadingOptions) {
+    [this.log, this.#size, this.#options] = [log, size, options];
+    this.answers = [...(options.known ?? [])];
+    this.next = this.answers.length;
+    const isOnOnePage = size === log.list.largest && log.total < size;
+    const isIgnored = options.isOtherwise && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
+    this.#sent = isIgnored ? log.ignoredSize : null;
   }
 
-  let goesOn = answers.length > 0 || (yield* readTo(1));
-  const count = Math.max(1, Math.ceil((answers[0]?.total ?? 0) / size));
-  // A few pages show a service that ignores the page number.
-  if (goesOn) goesOn = yield* readTo(Math.min(count, alikeMin));
-  const isPointless = isAlike(answers) && answers.length >= alikeMin && !hasOneRecord(answers[0] as Answer);
-  if (goesOn && !isPointless && answers.length > 0) {
-    goesOn = yield* readTo(count);
-    // Before the newest total is looked at: a page that is asked for again can have another one.
-    if (goesOn)
-      for (const answer of yield* askedAgain(log, answers, askedAgainShare, { isSecondLook, sent }))
-        if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
-    const stated = () => Math.ceil(log.extent / size);
-    while (goesOn && next < stated()) goesOn = yield* readTo(stated());
-    // If one page is all that there is, a full page of the same records counts it. A total of before can have been greater.
+  get goesOn(): boolean {
+    return this.wrong.every(isFailed) && !this.answers.some(this.#isOther);
+  }
+
+  *readTo(end: number): Asking<void> {
+    const { isSecondLook = false, again = null } = this.#options;
+    const isFirst = this.answers.length + this.wrong.length === (this.#options.known?.length ?? 0);
+    const pages: PageAddress[] = [];
+    for (; this.next < end; this.next++) pages.push({ index: this.next, size: this.#size });
+    // A page that fails for good does not keep the others from being read.
+    const stop = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || this.#isOther(answer));
+    const asked = { isSecondLook, again: isFirst ? again : null, sent: this.#sent, stop };
+    for (const answer of yield* this.log.ask(pages, asked))
+      (answer.wrong === null ? this.answers : this.wrong).push(answer);
+  }
+
+  *askAgain(): Asking<void> {
+    const { log, answers } = this;
+    const asked = { isSecondLook: this.#options.isSecondLook ?? false, sent: this.#sent };
+    for (const answer of yield* askedAgain(log, answers, askedAgainShare, asked))
+      if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
+  }
+
+  /** If one page is all that there is, a full page of the same records counts it. A total of before can have been greater. */
+  *countOnePage(): Asking<void> {
+    const { log, answers } = this;
     const [only] = answers;
     const isOpen = only !== undefined && isOnePage(only) && deducedIn(answers, log) !== null;
-    if (goesOn && isOpen && !log.hasOneSize)
-      yield* log.ask([{ index: 0, size: only.page.count }], { isSecondLook });
-    // If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
-    // total can be deduced from it; and if a page before it was not full either.
-    const mayGoOn = () => {
-      const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
-      if (last.page.count === 0 || isOldPage(last, answers)) return false;
-      // A full page that shows the whole list has counted it.
-      const isWhole = (other: Answer) =>
-        isFull(other) && other.index === 0 && other.page.count === other.total && !other.isRecalled;
-      const isCounted = log.answers.some(other => isWhole(other) && other.total === last.total);
-      if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
-      return isFull(last) || answers.some(other => other !== last && !isFull(other));
-    };
-    const most = next + pagesBeyondMax;
-    while (goesOn && mayGoOn() && next < most) goesOn = yield* readTo(next + 1);
+    const { isSecondLook = false } = this.#options;
+    if (isOpen && !log.hasOneSize) yield* log.ask([{ index: 0, size: only.page.count }], { isSecondLook });
   }
 
-  for (const answer of [...answers].filter(each => isJoinedToLast(each, answers)))
-    answers.splice(answers.indexOf(answer), 1);
+  /**
+   * If the last page was full, the list might go on, whatever its total says. So it might if one page is all that there is, because its
+   * total can be deduced from it; and if a page before it was not full either.
+   */
+  mayGoOn(): boolean {
+    const { log, answers } = this;
+    const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
+    if (last.page.count === 0 || isOldPage(last, answers)) return false;
+    // A full page that shows the whole list has counted it.
+    const isWhole = (other: Answer) =>
+      isFull(other) && other.index === 0 && other.page.count === other.total && !other.isRecalled;
+    const isCounted = log.answers.some(other => isWhole(other) && other.total === last.total);
+    if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
+    return isFull(last) || answers.some(other => other !== last && !isFull(other));
+  }
+
+  /** Whether the total has changed, so that a pass that ends then is over. */
+  readonly #isOther = ({ total }: Answer): boolean =>
+    this.#options.isCut === true && total !== (this.answers[0]?.total ?? total);
+}
+
+const isFailed = (answer: Answer): boolean => answer.wrong?.kind === 'failed';
+
+function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean): PlainReading {
+  const answers = all.filter(each => !isJoinedToLast(each, all));
   answers.sort((a, b) => a.index - b.index);
   const pages = answers.filter(isInside);
   const last = pages.at(-1);
@@ -115,7 +156,6 @@ export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptio
   const firstAgain: Finding = { code: 'page_number_ignored', asked: alikeMin, answered: null };
   const oddity =
     wrong[0]?.wrong?.finding ?? (isPointless ? firstAgain : (oddityIn(answers) ?? deducedIn(answers, log)));
-  const isSizeRefused = wrong.some(answer => answer.wrong?.kind === 'size');
   return {
     pages,
     answers,
@@ -124,9 +164,13 @@ export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptio
     repeated,
     isIdTwice: twice !== null,
     isAlike: isAlike(answers) || wrong.some(answer => answer.wrong?.kind === 'page'),
-    isSizeRefused,
+    isSizeRefused: wrong.some(answer => answer.wrong?.kind === 'size'),
   };
 }
+
+/** Whether so many pages are the same that it is pointless to read on. */
+const isPageNoIgnored = (answers: readonly Answer[]): boolean =>
+  isAlike(answers) && answers.length >= alikeMin && !hasOneRecord(answers[0] as Answer);
 
 /** Whether all pages with records were the same: the service might ignore the page number. */
 function isAlike(answers: readonly Answer[]): boolean {

@@ -1,4 +1,5 @@
-import type { AnswerLog, KeysBeyond } from './log.ts';
+import type { KeysBeyond } from './facts.ts';
+import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
 import type { UnshownRow } from './questions.ts';
 import type { Verdict } from './verdict.ts';

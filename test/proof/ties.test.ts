@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ListFacts } from '../../src/proof/log.ts';
+import type { ListFacts } from '../../src/proof/facts.ts';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
 import { ofRow, showing } from '../../src/proof/record-no.ts';
 import { Ties } from '../../src/proof/ties.ts';
