@@ -1,7 +1,7 @@
 import { type Answer, type Ask, answerTo, hollow, type Manner } from './answers.ts';
 import { LastPages } from './last-pages.ts';
 import type { HabitKind } from './paginator.ts';
-import { hashOf } from './records.ts';
+import { type Entry, hashOf } from './records.ts';
 import {
   type ListName,
   listNames,
@@ -75,7 +75,8 @@ export class Front {
     if (fault !== undefined) return { kind: fault.kind === 'gone' ? 'missing' : fault.kind };
     if (answer.kind !== 'page') return answer;
     for (const habit of answer.shown.habits) this.habits.add(habit);
-    if (answer.shown.hasPushedOut && this.#lists[ask.list].order === 'up') this.pushedOut.add(ask.list);
+    const isUp = this.#lists[ask.list].order === 'up' || isRising(list.entries);
+    if (answer.shown.hasPushedOut && isUp) this.pushedOut.add(ask.list);
     list.noteAnswer(answer.shown.version);
     this.lastPages.note(list, answer, service);
     return answer;
@@ -117,4 +118,9 @@ export class Front {
     if (isKept) this.#kept.set(name, { answer, at: now });
     return answer;
   }
+}
+
+/** Whether a list looks as if it was in the order of its keys, but for one record that has come late. */
+function isRising(entries: readonly Entry[]): boolean {
+  return entries.filter(({ key }, at) => key < (entries[at - 1]?.key ?? key)).length <= 1;
 }

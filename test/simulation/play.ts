@@ -353,8 +353,8 @@ class Simulation implements Played {
       this.#scenario.service.lacks,
       this.#scenario.runs[run - 1]?.shift?.service.lacks ?? 0,
     );
-    if (list !== null && kind === 'removed-wrongly' && lacks > 0 && !this.#totals.haveFallen(list))
-      return true;
+    const isOfCopy = kind === 'removed-wrongly' || kind === 'unstored';
+    if (list !== null && isOfCopy && lacks > 0 && !this.#totals.haveFallen(list)) return true;
     // Assumption 6 of docs/proof.md: at the growing end, newer records have newer keys. The next run shows what an older one pushed out.
     if (list !== null && kind === 'lost' && this.#front.pushedOut.has(list)) return true;
     // Records that no page shows give connections no name.

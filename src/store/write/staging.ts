@@ -47,7 +47,7 @@ export class Staging {
       id: this.#list.identity.by === 'id' ? record : null,
       scalars: scalarFields(this.#list).map(({ column }) => staged[column] ?? null),
       arrays: JSON.parse(String(staged.arrays ?? '[]')),
-      extra: staged._extra as string | null,
+      extra: (staged._extra ?? null) as string | null,
     };
   }
 }
