@@ -66,8 +66,9 @@ export const receipts = command({
     return found.map(({ leafIndex, receipt: text }) => {
       const receipt = receiptOrNull(text);
       if (receipt !== null) return { leafIndex, receipt };
+      const what = `Receipt ${leafIndex} in ${database} is not as docmirror writes one.`;
       throw new MirrorFileError(
-        `Receipt ${leafIndex} in ${database} is not as docmirror writes one. "docmirror verify" shows what was changed; --json prints the texts as they are.`,
+        `${what} "docmirror verify" shows what was changed; --json prints the texts as they are.`,
       );
     });
   },

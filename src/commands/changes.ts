@@ -128,7 +128,6 @@ function followed(path: string, changes: ReturnType<typeof feed>) {
 /** @throws UsageError if a flag names a run that has not ended. 0 is the time before the first run. */
 export function assertEnded(flag: string, runId: number | null, runs: EndedRuns): void {
   if (!runId || runs.has(runId)) return;
-  throw new UsageError(
-    `${flag}: there is no run ${runId}; the newest that has ended is ${runs.newest()}. "docmirror runs" lists them.`,
-  );
+  const known = `the newest that has ended is ${runs.newest()}. "docmirror runs" lists them.`;
+  throw new UsageError(`${flag}: there is no run ${runId}; ${known}`);
 }

@@ -157,7 +157,6 @@ export function momentOf(text: string, nowMs: number): string {
   // Before the year 0 nothing was recorded.
   const ms = isLength(text) ? Math.max(0, nowMs - parse.lengthOfTime(text)) : instantMs(text.trim());
   if (ms !== null) return new Date(ms).toISOString();
-  throw new Error(
-    `expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z, got ${JSON.stringify(text)}`,
-  );
+  const expected = 'expected a date or time such as 2026-11-20 or 2026-11-20T18:00:00Z';
+  throw new Error(`${expected}, got ${JSON.stringify(text)}`);
 }

@@ -75,22 +75,18 @@ export const show = command({
 function find(sqlite: Sqlite, resource: string, wanted: string): MatchedRecords {
   const hasReferences = resource === 'document-exports';
   const id = /^(?:0|-?[1-9]\d*)$/.test(wanted) ? Number(wanted) : Number.NaN;
-  if (!Number.isSafeInteger(id) && !hasReferences) {
-    throw new UsageError(
-      `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`,
-    );
-  }
-  const story = Number.isSafeInteger(id) ? readStory(sqlite, resource, id, versionsMax) : null;
+  const isId = Number.isSafeInteger(id);
+  const said = `ID: the ids of ${resource} are whole numbers up to 2^53 − 1, got ${JSON.stringify(wanted)}.`;
+  if (!isId && !hasReferences) throw new UsageError(said);
+  const story = isId ? readStory(sqlite, resource, id, versionsMax) : null;
   const matches = hasReferences ? findByReference(sqlite, wanted, matchesMax) : { recordIds: [], count: 0 };
   // The record with that id comes first, and the other matches are named.
   const alsoReferenceOf = story === null ? [] : matches.recordIds.filter(each => each !== id);
   if (story !== null)
     return { resource, wanted, matchedBy: 'id', matchCount: 1, stories: [story], alsoReferenceOf };
-  if (matches.count === 0)
-    throw new DocmirrorError(
-      'not_found',
-      `The mirror has no record of ${resource} with the ${hasReferences ? 'id or sourceDocumentReference' : 'id'} ${JSON.stringify(wanted)}, and its history has none.`,
-    );
+  const by = hasReferences ? 'id or sourceDocumentReference' : 'id';
+  const none = `The mirror has no record of ${resource} with the ${by} ${JSON.stringify(wanted)}, and its history has none.`;
+  if (matches.count === 0) throw new DocmirrorError('not_found', none);
   const stories = matches.recordIds.flatMap(each => readStory(sqlite, resource, each, versionsMax) ?? []);
   return { resource, wanted, matchedBy: 'reference', matchCount: matches.count, stories, alsoReferenceOf };
 }

@@ -45,9 +45,8 @@ export async function runTokenCommand(
     signal.throwIfAborted();
     const ended = killed ? `no end within ${timeoutMs / 1000} s` : 'ended by a signal';
     const how = typeof code === 'number' ? `exit code ${code}` : (code ?? ended);
-    throw new UsageError(
-      `${name}: the command failed (${how}). What it says is not shown here, so run it by hand.`,
-    );
+    const advice = 'What it says is not shown here, so run it by hand.';
+    throw new UsageError(`${name}: the command failed (${how}). ${advice}`);
   });
   if (stdout.trim() === '') throw new UsageError(`${name}: the command printed nothing.`);
   return named(name, () => parse.token(stdout));
