@@ -69,9 +69,8 @@ function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: QueryS
   const request = { resource, filter, order, offset: (pageNo - 1) * pageSize, limit: pageSize };
   const { items, count } = findRecords(sqlite, request);
   const pagination = { pageCount: Math.ceil(count / pageSize), pageNo, pageSize, totalRecordCount: count };
-  return printableJson(
-    `{"items":[${items.map(withId).join(',')}],"pagination":${JSON.stringify(pagination)}}`,
-  );
+  const texts = items.map(withId).join(',');
+  return printableJson(`{"items":[${texts}],"pagination":${JSON.stringify(pagination)}}`);
 }
 
 function changesBody(sqlite: Sqlite, { query }: Request): string {
