@@ -126,9 +126,8 @@ const placeOf = (resource: ResourceName) => resourceNames.indexOf(resource);
 function wordOf<const Word extends string>(words: readonly Word[], text: string): Word {
   const word = words.find(each => each === text);
   if (word !== undefined) return word;
-  throw new MirrorFileError(
-    `The record of runs has the word ${JSON.stringify(text)}, which docmirror never wrote there. "docmirror verify" shows what else is wrong.`,
-  );
+  const what = `the word ${JSON.stringify(text)}, which docmirror never wrote there`;
+  throw new MirrorFileError(`The record of runs has ${what}. "docmirror verify" shows what else is wrong.`);
 }
 
 /** The labels of a run, from their column. */
