@@ -13,9 +13,8 @@ export function behindLink(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const folder = dirname(last);
   if (existsSync(folder)) return join(realpathSync(folder), basename(last));
-  throw new RefusedFileError(
-    `${path} is a symbolic link to ${last}, and there is no folder ${folder}. Make the folder, or name another file.`,
-  );
+  const why = `a symbolic link to ${last}, and there is no folder ${folder}`;
+  throw new RefusedFileError(`${path} is ${why}. Make the folder, or name another file.`);
 }
 
 /** True for a path that means standard output, however it is written: `/dev/stdout`, `/dev/fd/1`, a link to one of them. */

@@ -21,18 +21,9 @@ export function shareOwner(path: string, other: string): void {
 /** Gives a file the owner, group and mode of the one that it will replace, as far as this user can; or `newMode` if there is none. */
 export function takeRights(path: string, other: string, newMode: number): void {
   const old = statSync(other, { throwIfNoEntry: false });
-  if (old === undefined) {
-    chmodSync(path, newMode);
-    return;
-  }
-  for (const uid of [old.uid, statSync(path).uid]) {
-    try {
-      chownSync(path, uid, old.gid);
-      break;
-    } catch {
-      // Only root can give files away, and others only to a group that they are in.
-    }
-  }
+  if (old === undefined) return void chmodSync(path, newMode);
+  // Only root can give files away, and others only to a group that they are in.
+  [old.uid, statSync(path).uid].some(uid => attempt(() => chownSync(path, uid, old.gid)) !== null);
   // Without the group, its members keep no more rights than everybody has.
   const mode = old.mode & 0o777;
   const ofAll = (mode & 0o7) << 3;
