@@ -132,8 +132,7 @@ function removeOldDemo(): void {
 function ending(summary: SharedRunSummary, width: number, { stdout }: Context): string {
   using mirror = openForReading(database);
   const { runId, startedAt } = summary;
-  const found = changesThatFit(mirror.sqlite, { sinceRunId: (runId ?? 1) - 1 });
-  const changes = found.toArray();
+  const changes = changesThatFit(mirror.sqlite, { sinceRunId: (runId ?? 1) - 1 }).toArray();
   // Records that are new come last, because they are the most.
   const shown = changes.toSorted((a, b) => b.operation.localeCompare(a.operation));
   const changed = changesText(shown.slice(0, shownChangesMax), changes.length, changesWidth(widthOf(stdout)));
