@@ -15,18 +15,12 @@ export function firstRow<Row>(sqlite: Sqlite, sql: string, ...bound: unknown[]):
 
 /** The first column of all rows of a statement. */
 export function allValues<Value>(sqlite: Sqlite, sql: string, ...bound: unknown[]): Value[] {
-  return sqlite
-    .prepare<unknown[], Value>(sql)
-    .pluck()
-    .all(...bound);
+  const statement = sqlite.prepare<unknown[], Value>(sql).pluck();
+  return statement.all(...bound);
 }
 
 /** The first column of the first row of a statement; null if there is no row. */
 export function firstValue<Value>(sqlite: Sqlite, sql: string, ...bound: unknown[]): Value | null {
-  return (
-    sqlite
-      .prepare<unknown[], Value>(sql)
-      .pluck()
-      .get(...bound) ?? null
-  );
+  const statement = sqlite.prepare<unknown[], Value>(sql).pluck();
+  return statement.get(...bound) ?? null;
 }

@@ -22,9 +22,8 @@ export class EndedRuns {
   }
 
   has(runId: number): boolean {
-    return (
-      firstRow(this.#sqlite, `SELECT 1 FROM sync_runs WHERE id = ? AND ${hasEnded}`, runId) !== undefined
-    );
+    const ended = `SELECT 1 FROM sync_runs WHERE id = ? AND ${hasEnded}`;
+    return firstRow(this.#sqlite, ended, runId) !== undefined;
   }
 
   /** The newest run that had ended by then; null if there is none. */
@@ -41,11 +40,8 @@ export class EndedRuns {
 
   /** The runs after this one, the oldest first. */
   since(runId: number): number[] {
-    return allValues(
-      this.#sqlite,
-      `SELECT id FROM sync_runs WHERE id > ? AND ${hasEnded} ORDER BY id`,
-      runId,
-    );
+    const later = `SELECT id FROM sync_runs WHERE id > ? AND ${hasEnded} ORDER BY id`;
+    return allValues(this.#sqlite, later, runId);
   }
 
   endOf(runId: number): string | null {
@@ -54,13 +50,10 @@ export class EndedRuns {
 
   /** How a run dealt with a list, null if it left that alone; and the last run up to it that wrote the list, null if there is none. */
   list(runId: number, resource: string) {
-    const ofList = <Value>(what: string, runs: string) =>
-      firstValue<Value>(
-        this.#sqlite,
-        `SELECT ${what} FROM sync_run_resources WHERE resource = ? AND run_id ${runs}`,
-        resource,
-        runId,
-      );
+    const ofList = <Value>(what: string, runs: string) => {
+      const select = `SELECT ${what} FROM sync_run_resources WHERE resource = ? AND run_id ${runs}`;
+      return firstValue<Value>(this.#sqlite, select, resource, runId);
+    };
     return {
       status: ofList<string>('status', '= ?'),
       writtenByRunId: ofList<number>('max(run_id)', `<= ? AND ${wroteListSql}`),

@@ -1,6 +1,6 @@
-import type Database from 'better-sqlite3';
 import { nothingIgnored } from '../../contract/content.ts';
 import { tryToRead } from '../../errors.ts';
+import { allValues, type Sqlite } from './ask.ts';
 
 /** The fields that a run ignored, as `ignored_fields` has them: JSON of their names in order; null if it ignored none. */
 export function ignoredText(names: readonly string[]): string | null {
@@ -14,10 +14,10 @@ export function ignoredNames(text: string | null): readonly string[] {
 }
 
 /** Reads which fields each run left out of a list's contents, once: to compute a content again takes those of the run that wrote it. */
-export function ignoredFields(sqlite: Database.Database, resource: string) {
-  const rows = sqlite.prepare<[string], [runId: number, names: string]>(
-    'SELECT run_id, ignored_fields FROM sync_run_resources WHERE resource = ? AND ignored_fields IS NOT NULL',
-  );
+export function ignoredFields(sqlite: Sqlite, resource: string) {
+  const ofList = `SELECT run_id, ignored_fields FROM sync_run_resources
+    WHERE resource = ? AND ignored_fields IS NOT NULL`;
+  const rows = sqlite.prepare<[string], [runId: number, names: string]>(ofList);
   const sets = new Map<string, ReadonlySet<string>>();
   const ofRuns = new Map<number, ReadonlySet<string>>();
   for (const [runId, text] of rows.raw().iterate(resource)) {
@@ -30,7 +30,7 @@ export function ignoredFields(sqlite: Database.Database, resource: string) {
 
 /** The rows with a field that counts now, but that their run ignored: their contents do not say whether the service still has it. */
 export function rowsOfIgnored(
-  sqlite: Database.Database,
+  sqlite: Sqlite,
   { resource, table }: { readonly resource: string; readonly table: string },
   ignoredNow: readonly string[],
 ): ReadonlySet<number> {
@@ -39,7 +39,6 @@ export function rowsOfIgnored(
     WHERE r.resource = ? AND r.ignored_fields IS NOT NULL AND r.ignored_fields <> ? AND t._extra IS NOT NULL
       AND EXISTS (SELECT 1 FROM ${names} f JOIN json_each(t._extra) e ON e.key = f.value
         WHERE f.value NOT IN (SELECT value FROM json_each(?)))`;
-  const rows = sqlite.prepare<[resource: string, ...now: string[]], number>(query);
   const now = JSON.stringify(ignoredNow);
-  return new Set(rows.pluck().all(resource, now, now));
+  return new Set(allValues<number>(sqlite, query, resource, now, now));
 }

@@ -1,4 +1,3 @@
-import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import {
   arrayFields,
@@ -10,6 +9,7 @@ import {
 import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 import { MirrorFileError } from '../../errors.ts';
+import { allRows, firstValue, type Sqlite } from './ask.ts';
 
 /** By what rows are found. A key that is no number is bound as null. */
 type Sought = Pick<MirrorRecord, 'key' | 'content'>;
@@ -43,7 +43,7 @@ export class ListTable {
   readonly #unlike;
 
   /** @param unlike rows that no record finds, whatever their contents. */
-  constructor(sqlite: Database.Database, list: ListDefinition, unlike: ReadonlySet<number> = new Set()) {
+  constructor(sqlite: Sqlite, list: ListDefinition, unlike: ReadonlySet<number> = new Set()) {
     const { table, ownerColumn } = list;
     this.list = list;
     this.#sqlite = sqlite;
@@ -65,8 +65,7 @@ export class ListTable {
   }
 
   count(): number {
-    const count = `SELECT count(*) FROM ${this.list.table}`;
-    return this.#sqlite.prepare<[], number>(count).pluck().get() as number;
+    return firstValue<number>(this.#sqlite, `SELECT count(*) FROM ${this.list.table}`) ?? 0;
   }
 
   /** For each record the first row with its content; undefined if there is none. */
@@ -126,9 +125,8 @@ export class ListTable {
         FROM ${items.table} GROUP BY 2
         HAVING min(position) <> 0 OR max(position) <> count(*) - 1 OR ${ownerColumn} NOT IN (SELECT id FROM ${table})`,
     );
-    return queries.flatMap(query =>
-      this.#sqlite.prepare<[], { table: string; id: number; what: string }>(query).all(),
-    );
+    type Fault = { table: string; id: number; what: string };
+    return queries.flatMap(query => allRows<Fault>(this.#sqlite, query));
   }
 
   remove(id: number): void {
@@ -147,7 +145,7 @@ export class ListTable {
 }
 
 /** Lets statements read a time as a number: `instant_ms(text)`, null if the text is none. */
-export function registerInstant(sqlite: Database.Database): void {
+export function registerInstant(sqlite: Sqlite): void {
   const read = (text: unknown) => (typeof text === 'string' ? instantMs(text) : null);
   sqlite.function('instant_ms', { deterministic: true }, read);
 }
