@@ -197,10 +197,8 @@ function changesBody(sqlite: Sqlite, choices: Choices, request: Request): PagePa
   const { query } = request;
   if (query.page > changePagesMax)
     throw new HttpError(400, `page must be <= ${changePagesMax}. Name a run, or download the CSV.`);
-  const found = changesThatFit(sqlite, askedChanges(query))
-    .drop((query.page - 1) * itemsOnPage)
-    .take(itemsOnPage + 1)
-    .toArray();
+  const later = changesThatFit(sqlite, askedChanges(query)).drop((query.page - 1) * itemsOnPage);
+  const found = later.take(itemsOnPage + 1).toArray();
   const hasNext = found.length > itemsOnPage && query.page < changePagesMax;
   return changesParts(asked(request, choices, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
