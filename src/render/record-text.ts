@@ -82,9 +82,8 @@ function words(value: unknown, withIds: boolean): string {
     return withoutAddressSecrets(typeof value === 'string' ? value : JSON.stringify(value));
   const { id, name } = value;
   if (typeof name === 'string') return words(name, withIds) + (withIds && id !== undefined ? ` (${id})` : '');
-  return Object.entries(value)
-    .map(([key, each]) => `${key}: ${words(each, withIds)}`)
-    .join(', ');
+  const members = Object.entries(value).map(([key, each]) => `${key}: ${words(each, withIds)}`);
+  return members.join(', ');
 }
 
 /** The request, and the records that were found. */

@@ -100,14 +100,13 @@ const fixedChoices: Readonly<Record<string, readonly Choice[]>> = {
 };
 
 function fieldsOf(names: readonly string[], { query, choices }: Asked) {
-  return names
-    .filter(name => name !== 'sort' && name !== 'order')
-    .map(name => {
-      const options = fixedChoices[name] ?? choices[name] ?? [];
-      const value = query[name] ?? '';
-      const chosen = options.find(each => each.value === value || each.label === value) ?? choiceOf(value);
-      return { name, label: name === 'q' ? 'Words' : name, options, chosen };
-    });
+  const shown = names.filter(name => name !== 'sort' && name !== 'order');
+  return shown.map(name => {
+    const options = fixedChoices[name] ?? choices[name] ?? [];
+    const value = query[name] ?? '';
+    const chosen = options.find(each => each.value === value || each.label === value) ?? choiceOf(value);
+    return { name, label: name === 'q' ? 'Words' : name, options, chosen };
+  });
 }
 
 function filterForm(names: readonly string[], asked: Asked): Html {
