@@ -76,9 +76,8 @@ export function* changesThatFit(sqlite: Sqlite, request: ChangeRequest): Generat
   const runs = runColumns.map(
     ([table, column]) => `SELECT ${pick}(${column}) AS id FROM ${table} WHERE ${column} ${sign} @run`,
   );
-  const next = sqlite
-    .prepare<object, number>(`SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`)
-    .pluck();
+  const nearest = `SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`;
+  const next = sqlite.prepare<object, number>(nearest).pluck();
   const nextRun = (run: number) => next.get({ run }) ?? null;
   const changesOf = runReader(sqlite, filter, isDescending);
   let runId = after?.runId ?? nextRun(isDescending ? last + 1 : first - 1);

@@ -36,9 +36,8 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
   // docmirror 0.4 did not note which run the reader is in: that one is read again from its beginning.
   const lastTaken = amid?.leafHash === undefined ? null : amid;
   const take = (request: ChangeRequest, limit: number) => {
-    const found = changesThatFit(sqlite, { filter, ...request })
-      .take(limit + 1)
-      .toArray();
+    const oneMore = changesThatFit(sqlite, { filter, ...request }).take(limit + 1);
+    const found = oneMore.toArray();
     const changes = found.slice(0, limit);
     return { changes, last: changes.at(-1) ?? request.after ?? null, isComplete: found.length <= limit };
   };
