@@ -114,9 +114,8 @@ const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
 /** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
 function backupsIn(folder: string): string[] {
   const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
-  return readdirSync(folder)
-    .filter(name => backupName.test(name))
-    .sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
+  const names = readdirSync(folder).filter(name => backupName.test(name));
+  return names.sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
 }
 
 /** A backup in a folder. Without a manifest, `at` is the time of its file. */
@@ -161,14 +160,13 @@ export function copiesOfBefore(mirror: string) {
   const found = attempt(() => {
     const file = fileBehind(mirror);
     const isCopy = (name: string) => name.startsWith(`${basename(file)}.before-`) && !name.endsWith(ending);
-    return readdirSync(dirname(file))
-      .filter(isCopy)
-      .map(name => {
-        const path = join(dirname(file), name);
-        const { size: bytes, mtime: at } = statSync(path);
-        const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
-        return { path, at: at.toISOString(), bytes, canGoFrom };
-      });
+    const names = readdirSync(dirname(file)).filter(isCopy);
+    return names.map(name => {
+      const path = join(dirname(file), name);
+      const { size: bytes, mtime: at } = statSync(path);
+      const canGoFrom = new Date(at.getTime() + copyKeptMs).toISOString();
+      return { path, at: at.toISOString(), bytes, canGoFrom };
+    });
   });
   return found ?? [];
 }
