@@ -145,11 +145,8 @@ export function makeSample(now: Date, exportCount: number) {
     grow(untilMs: number, further: object): void {
       const startMs = log[0] === undefined ? untilMs - hourMs : Date.parse(log[0].exportedAt);
       const stepMs = Math.max(1_000, Math.floor((untilMs - startMs) / newExportCount));
-      const times = Array.from(
-        { length: newExportCount },
-        (_, at) => startMs + at * stepMs + random.integer(1, stepMs),
-      );
-      log.unshift(...exportsAt(times, further));
+      const timeOf = (_: unknown, at: number) => startMs + at * stepMs + random.integer(1, stepMs);
+      log.unshift(...exportsAt(Array.from({ length: newExportCount }, timeOf), further));
     },
 
     /** Corrects three exports, removes two and a webhook, and renames a collection and a connection. */
