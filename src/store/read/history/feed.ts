@@ -84,6 +84,7 @@ const change = {
   recordId: shape.whole(),
   operation: shape.oneOf(operations),
 };
+const amidRun = shape.object({ ...change, leafHash: shape.optional(shape.orNull(hash)) });
 /**
  * What a reader of the changes has, in JSON with the names of 0.4; the optional members are newer. Runs are known by their numbers and by
  * the hashes of their receipts, because a restored mirror gives numbers again: so a mirror can say whether that is still its own past.
@@ -94,9 +95,7 @@ const position = shape.object({
   runId: count,
   leafHash: shape.orNull(hash),
   /** The last change that the reader has of a run that it does not have whole; null if it is between two. 0.4 left the run's hash out. */
-  after: shape.optional(
-    shape.orNull(shape.object({ ...change, leafHash: shape.optional(shape.orNull(hash)) })),
-  ),
+  after: shape.optional(shape.orNull(amidRun)),
   /** If the newest changes come first: only those of later runs than this one are read. */
   since: shape.optional(count),
   /** The hash of the newest receipt of a pruning or rebuild when the reader began. */
