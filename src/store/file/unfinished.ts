@@ -63,10 +63,9 @@ export function writeError(path: string, cause: unknown): MirrorFileError {
   const reason = codeOf(cause) ?? 'no reason given';
   const isFull = reason === 'ENOSPC';
   const ErrorOfDisk = /^(ENOSPC|EROFS|EIO)$/.test(reason) ? MirrorFileError : RefusedFileError;
-  return new ErrorOfDisk(
-    `${path} can't be written: ${isFull ? 'the disk is full' : reason}. Nothing was put in its place.`,
-    { cause, code: isFull ? 'disk_full' : 'output_failed' },
-  );
+  const why = isFull ? 'the disk is full' : reason;
+  const message = `${path} can't be written: ${why}. Nothing was put in its place.`;
+  return new ErrorOfDisk(message, { cause, code: isFull ? 'disk_full' : 'output_failed' });
 }
 
 /** Does some work on an output; failures of the file system are explained as in `writeError`. */
