@@ -251,8 +251,6 @@ export function assertOneMirror(
 ) {
   const [one, other] = [statedBy(copy).mirrorId, statedBy(mirror).mirrorId];
   if (one === null || other === null || one === other) return;
-  throw new RefusedFileError(
-    `${copy} is of another mirror (${one}) than ${mirror} (${other}). Nothing was changed; ${todo}`,
-    { code: code ?? 'mirror_file' },
-  );
+  const why = `${copy} is of another mirror (${one}) than ${mirror} (${other})`;
+  throw new RefusedFileError(`${why}. Nothing was changed; ${todo}`, { code: code ?? 'mirror_file' });
 }
