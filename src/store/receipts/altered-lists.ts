@@ -96,7 +96,6 @@ export async function assertAsWritten(
 
 /** The error if another program altered a list, or the connections. */
 export function altered(path: string, resource: Resource): MirrorAlteredError {
-  return new MirrorAlteredError(
-    `Another program altered ${path}: its ${resource} are not what docmirror wrote`,
-  );
+  const what = `its ${resource} are not what docmirror wrote`;
+  return new MirrorAlteredError(`Another program altered ${path}: ${what}`);
 }
