@@ -67,16 +67,19 @@ export const watch = command({
       attempt(() => writeWhole(`${database}.watch`, `${JSON.stringify(next)}\n`));
     };
     let inProgress: Promise<void> | null = null;
-    let againAtMs = Number.POSITIVE_INFINITY;
+    let again: NodeJS.Timeout | undefined;
     const begin = () => {
       if (inProgress !== null) return;
-      againAtMs = Number.POSITIVE_INFINITY;
+      clearTimeout(again);
       inProgress = runAndLog(context, jitter, logger).then(hasFailed => {
         inProgress = null;
         const atMs = Date.now() + tryAgainMs;
         if (!hasFailed || signal.aborted || nextTick() <= atMs) return;
         announce(atMs);
-        againAtMs = atMs;
+        again = setTimeout(() => {
+          begin();
+          announce(nextTick());
+        }, tryAgainMs);
       });
     };
     let monitor: RunningServer | null = null;
@@ -109,18 +112,17 @@ export const watch = command({
     // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
     while (!signal.aborted) {
       const isDue = Date.now() >= tick;
-      const isAgain = Date.now() >= againAtMs;
       if (isDue && inProgress !== null) {
         skippedCount++;
         logger.warn({ tick: new Date(tick).toISOString() }, 'tick skipped: the run before it is still going');
       }
-      if (isDue || isAgain) begin();
+      if (isDue) begin();
       const next = nextTick();
-      if (next !== tick || isAgain) announce(next);
+      if (next !== tick) announce(next);
       tick = next;
-      const restMs = Math.min(lookMs, tick - Date.now(), againAtMs - Date.now());
-      await wait(restMs, undefined, { signal }).catch(() => undefined);
+      await wait(Math.min(lookMs, tick - Date.now()), undefined, { signal }).catch(() => undefined);
     }
+    clearTimeout(again);
     logger.info({ reason: String(signal.reason) }, 'watch is ending');
     await inProgress;
     rmSync(`${database}.watch`, { force: true });
