@@ -10,6 +10,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json ./
 COPY build build
 COPY src src
+COPY examples examples
 RUN npm run build
 
 FROM ${NODE_IMAGE} AS dependencies

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Random } from '../src/sample/random.ts';
+import { Random } from '../examples/sample-service/random.ts';
 import type { ListOutcome } from '../src/store/tables/run.ts';
 import { memoryFolder, syncScene } from '../test/support/in-process.ts';
 import { BusyList, BusyServer, type Habit, habits } from './busy-list.ts';

@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs';
+import { makeSample, serveSample } from '../../examples/sample-service/sample.ts';
 import { resolveConfig } from '../config/resolve.ts';
 import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
@@ -6,7 +7,6 @@ import { changesText } from '../render/changes.ts';
 import { fieldsText, type SharedRunSummary, summaryText, totalsOf } from '../render/run-summary.ts';
 import { linesOf, wrap, wrapLines } from '../render/table.ts';
 import { verdictTones } from '../render/tones.ts';
-import { makeSample, serveSample } from '../sample/sample.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
 import { mirrorToWrite, openForReading } from '../store/file/open.ts';
 import { changesThatFit } from '../store/read/history/changes.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { spawnCli } from '../support/run-cli.ts';
 import { Engine } from './engine.ts';
 import { expectPublished, publishedRuns, publishMirror, setChanging } from './mirrors.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
+import { Random } from '../../examples/sample-service/random.ts';
 import type { ClickHouse } from '../../src/publish/clickhouse.ts';
 import { type PublishOptions, publish } from '../../src/publish/publish.ts';
 import { publishedTables } from '../../src/publish/tables.ts';
-import { Random } from '../../src/sample/random.ts';
 import { openForReading } from '../../src/store/file/open.ts';
 import { MirrorState } from '../../src/store/read/history/as-of.ts';
 import { changesThatFit } from '../../src/store/read/history/changes.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeSample } from '../../src/sample/sample.ts';
+import { makeSample } from '../../examples/sample-service/sample.ts';
 import { type CliResult, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 
 const folder = temporaryFolder();

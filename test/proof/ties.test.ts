@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { Random } from '../../examples/sample-service/random.ts';
 import type { ListFacts } from '../../src/proof/facts.ts';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
 import { ofRow, showing } from '../../src/proof/record-no.ts';
 import { Ties } from '../../src/proof/ties.ts';
 import { beginOf, type Direction, PageItems, reachOf } from '../../src/proof/window.ts';
-import { Random } from '../../src/sample/random.ts';
 import { type Entry, proven } from './play-proof.ts';
 
 // Lists in pages of 100 in which a tenth of the jobs have 1 to so many exports of one time.

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sample/random.ts';
+import type { Random } from '../../examples/sample-service/random.ts';
 import { eachList } from './mirror-rows.ts';
 import { firstStatements, type HabitKind, habitKinds, type Paginator, plainPaginator } from './paginator.ts';
 import type { Change, ListName, RunScenario, Scenario, ServiceScenario } from './scenario.ts';

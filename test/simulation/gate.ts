@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 
 /** Turns of the event loop without a new request after which the reader is taken to wait for an answer. */
 const quietTurns = 4;

@@ -1,4 +1,4 @@
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { withPaginator } from './draw-paginator.ts';
 import { drawLife } from './life.ts';
 import { plainPaginator } from './paginator.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../src/sample/random.ts';
+import type { Random } from '../../examples/sample-service/random.ts';
 import { type ListName, type RunScenario, recordChangeKinds } from './scenario.ts';
 
 /** Changes of a few records during a run: they are edited, edited back, removed, and come again as they were or with another text. */

@@ -1,4 +1,4 @@
-import { mixed } from '../../src/sample/random.ts';
+import { mixed } from '../../examples/sample-service/random.ts';
 import type { ListName } from './scenario.ts';
 
 /** A record of the service. Only the simulation sees its `uid`. */

@@ -110,7 +110,7 @@ beforeAll(async () => {
   edit('src/schema.ts', '  documentExports,\n', '  folderLabels,\n  folders,\n');
   edit('src/schema.ts', '  documentExportsNamed,\n', '  foldersNamed,\n');
   edit(
-    'src/sample/sample.ts',
+    'examples/sample-service/sample.ts',
     "lists: { 'document-exports': log, collections, webhooks",
     ", folders: [{ id: 1, name: 'Leases' }]",
   );

@@ -1,5 +1,5 @@
+import { Random } from '../../examples/sample-service/random.ts';
 import type { ResourceName } from '../../src/contract/lists.ts';
-import { Random } from '../../src/sample/random.ts';
 import { type AskedPage, PagedService, type Paging, type ServedPage } from './paged-service.ts';
 import { type Exported, Witness } from './witness.ts';
 

@@ -1,5 +1,5 @@
 import type { PGlite } from '@electric-sql/pglite';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { itemOf } from './busy-table.ts';
 import { type AskedPage, PagedService, type Paging, type ServedPage } from './paged-service.ts';
 import { type Exported, Witness } from './witness.ts';

@@ -1,7 +1,7 @@
+import { Random } from '../../examples/sample-service/random.ts';
 import type { ListDefinition } from '../../src/contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../../src/contract/page.ts';
 import { ServiceError } from '../../src/errors.ts';
-import { Random } from '../../src/sample/random.ts';
 import { answer } from './moving-list.ts';
 
 interface Entry {

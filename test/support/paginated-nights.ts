@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { BusyTable, type TableOptions } from './busy-table.ts';
 import { memoryFolder } from './in-process.ts';
 import { storyOf } from './paged-service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import {
   endsOf,
   type LongList,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { amidApply, syncScene } from '../support/in-process.ts';
 import { expectExactMirror, expectSound, listed, mirrored } from '../support/oracle.ts';
 import { runProcess, spawnCli, sqlite } from '../support/run-cli.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 import { memoryFolder, syncScene } from '../support/in-process.ts';
 import { expectExactMirror } from '../support/oracle.ts';
 import { setScene } from '../support/scene.ts';

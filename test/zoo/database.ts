@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { Random } from '../../src/sample/random.ts';
+import { Random } from '../../examples/sample-service/random.ts';
 
 export const listNames = ['document-exports', 'collections', 'webhooks'] as const;
 export type ListName = (typeof listNames)[number];

@@ -1,4 +1,4 @@
-import { Random } from '../../../src/sample/random.ts';
+import { Random } from '../../../examples/sample-service/random.ts';
 import { noFilter } from '../../../src/store/read/browsable.ts';
 import { type Change, type ChangeKey, isAfter } from '../../../src/store/read/history/changes.ts';
 import {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { lists } from '../contract/lists.ts';
+import { lists } from '../../src/contract/lists.ts';
 import { Random } from './random.ts';
 
 // A made-up service: which systems it connects, and what their documents are called.
