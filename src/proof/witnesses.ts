@@ -27,10 +27,9 @@ export function endingAnswers(
     isOfStillList(claim, counted) ||
     isAtSameDistance(claim, counted, direction) ||
     (direction === 'down' && isKnown(claim)) ||
-    counted.some(
-      other => isWitness(other, claim, direction, counted) && isCounted([claim, other], counted),
-    ) ||
-    claims.some(other => isWitness(claim, other, direction, counted) && isCounted([claim, other], counted));
+    (isCounted(claim, counted) &&
+      (counted.some(other => isWitness(other, claim, direction, counted)) ||
+        claims.some(other => isWitness(claim, other, direction, counted) && doEndAlike(claim, other))));
   return new Set(claims.filter(hasWitness)); // guard: an end has a witness
 }
 
@@ -74,7 +73,7 @@ function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: 
       const place = places.get(record);
       return place !== undefined && other.total - beginOf(other) - at === claim.total - place; // guard: as far from the end
     });
-  return isCounted([claim], counted) && full.some(isAsFar);
+  return isCounted(claim, counted) && full.some(isAsFar);
 }
 
 /** Whether a later answer from another address has the same end. */
@@ -103,11 +102,14 @@ function isWitness(later: Answer, claim: Answer, direction: Direction, counted: 
   return isLater && isQuiet && isFurther && isSameEnd;
 }
 
-/** Whether a full page of this run, whose total was counted, has no more records than two answers that end alike. */
-export function isCounted(ends: readonly Answer[], counted: readonly Answer[]): boolean {
-  const most = Math.max(...ends.map(endOf));
-  return counted.some(answer => !answer.isRecalled && isFull(answer) && answer.total <= most); // guard: a total that was counted
+/** Whether a full page of this run, whose total was counted, has no more records than an end. */
+export function isCounted(end: Answer, counted: readonly Answer[]): boolean {
+  return counted.some(answer => !answer.isRecalled && isFull(answer) && answer.total <= endOf(end)); // guard: a total that was counted
 }
+
+/** Whether an earlier end shows the last record of a later one: of records behind it, it says nothing. */
+const doEndAlike = (later: Answer, earlier: Answer): boolean =>
+  earlier.page.records.includes(later.page.records.at(-1) as number); // guard: a later end that is another one
 
 /** Records that a page can lose on its way, at most. */
 export const lostMax = 2;
@@ -140,7 +142,7 @@ export function pageOfWitness(
   const isTried = (other: Answer) =>
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
   const counted = countedAnswers(heard);
-  const isShort = isCounted([claim], counted) || counted.some(isTried);
+  const isShort = isCounted(claim, counted) || counted.some(isTried);
   return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, heard, largest, isUsed);
 }
 
