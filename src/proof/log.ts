@@ -36,6 +36,14 @@ export type AskOptions = Partial<
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
 
+/** Whether two pages of one number are the same, although they begin elsewhere by the sizes that they state. */
+const isOfNoSize = (one: Answer, other: Answer): boolean =>
+  one.index === other.index &&
+  one.size !== other.size &&
+  one.total === other.total &&
+  one.page.digest === other.page.digest &&
+  [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total);
+
 const isOfSize = (wrong: Answer['wrong']): boolean => wrong?.kind === 'size';
 
 /** Records that share a key, as the pages of one size show them together. */
@@ -72,6 +80,7 @@ export class AnswerLog {
   #plan: Plan;
   #unshown: readonly UnshownRow[] | null = null;
   #isWitnessMissed = false;
+  #isSizeIgnored = false;
   #asked = 0;
   #repairs = 0;
   #newest: Answer | null = null;
@@ -130,7 +139,8 @@ export class AnswerLog {
 
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
   get hasOneSize(): boolean {
-    return this.#sizes.hasOne || this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent === null);
+    const isRefused = this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent === null);
+    return this.#sizes.hasOne || this.#isSizeIgnored || isRefused;
   }
 
   /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
@@ -264,6 +274,7 @@ export class AnswerLog {
         (answer.wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
         continue;
       }
+      this.#isSizeIgnored ||= this.#said.some(other => isOfNoSize(other, answer)); // guard: sizes that are ignored and echoed
       this.#said.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;

@@ -1781,6 +1781,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'are tried if a row goes from a page with one record less',
   },
   {
+    guards: 'sizes that are ignored and echoed, in a list of a page and a half',
+    file: 'src/proof/log.ts',
+    line: 'this.#isSizeIgnored ||= this.#said.some(other => isOfNoSize(other, answer));',
+    instead: '',
+    test: 'test/proof/prove.test.ts',
+    name: 'a service that ignores page sizes and states those that it was asked for',
+  },
+  {
     guards: 'rows that are gone from everywhere',
     file: 'src/proof/retained.ts',
     line: 'newer === 0 || atEnd.length >= atEndShare * gone.length;',

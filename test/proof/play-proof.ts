@@ -29,6 +29,8 @@ export interface Service {
   readonly isCutAtTotal?: boolean;
   /** The number of pages that it states; none if it is left out. */
   readonly pageCountOf?: (ask: Ask) => number;
+  /** The size of all pages, whatever size is asked for and stated; the one that is asked for if it is left out. */
+  readonly echoes?: number;
   /** The mirror's rows that no answer leaves room for; none if it is left out. */
   readonly unshown?: () => readonly UnshownRow[];
 }
@@ -50,7 +52,8 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
       const { list, identity, hasOneSize = false } = service;
       const total = service.totalOf?.(ask) ?? list.length;
       const end = service.isCutAtTotal ? total : list.length;
-      const cut = list.slice(ask.index * ask.size, Math.min(end, (ask.index + 1) * ask.size));
+      const size = service.echoes ?? ask.size;
+      const cut = list.slice(ask.index * size, Math.min(end, (ask.index + 1) * size));
       const items = cut.filter(({ content }) => content !== service.hidden);
       const keys = Float64Array.from(items, ({ key }) => key);
       const isOther = hasOneSize && ask.size !== 20;

@@ -263,3 +263,14 @@ test('a record that moves to the front of a list of the newest while it is read 
   expect(asked[last]).toMatchObject({ index: 0 });
   expect(shown).toEqual([last + 1]);
 });
+
+test.each([
+  ['a page and a half', 30],
+  ['less', 27],
+])(
+  'a service that ignores page sizes and states those that it was asked for is read by its own: %s',
+  (_, count) => {
+    const { result } = proven({ list: counted(count), identity: 'id', echoes: 20 });
+    expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true });
+  },
+);

@@ -102,6 +102,7 @@ export const guardsOfLongLists: readonly string[] = [
   'pages that are short go on to the last one',
   'neighbours share a record',
   'rows that an earlier total counted',
+  'sizes that are ignored and echoed',
   'rows that were retained before',
   'rows before a few late ones',
   'a list that is being filled',
