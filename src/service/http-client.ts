@@ -136,7 +136,8 @@ export class HttpClient {
     const target = code === 'redirected' ? URL.parse(headers.location ?? '', url.href) : null;
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
-    const more = { retryAfterMs: waitOf(headers, Date.now()), isBare: status === 204 };
+    const what = `answered ${status}`;
+    const more = { retryAfterMs: waitOf(headers, Date.now()), isBare: status === 204, what };
     return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], more);
   }
 
