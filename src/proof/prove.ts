@@ -77,13 +77,14 @@ function* lookAtFront(log: AnswerLog, { slack }: KeyWindows): Asking<void> {
 }
 
 /** Whether plain readings can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
-function mayReadPlainly({ answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
+function mayReadPlainly({ list, answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
   if (areShort(answers)) return false;
   const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = answers.every(({ total }) => total === answers[0]?.total);
   const sizes = sizesServed(answers);
   // A page of another size can be one of a service that ignores sizes in silence.
-  const isWrong = (answer: Answer) => checkTotal(answer) === 'contradicts' && sizes.has(answer.size);
+  const isServed = ({ size }: Answer) => (hasOneSize ? size === list.largest : sizes.has(size));
+  const isWrong = (answer: Answer) => checkTotal(answer) === 'contradicts' && isServed(answer);
   const isTotalWrong = countedAnswers(answers).some(isWrong);
   return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
 }
