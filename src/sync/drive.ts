@@ -138,9 +138,10 @@ class ListPages {
   }
 
   /** Stages a page that came, and says what it says. */
-  #enter(ask: Asked, { page, wrong, failure }: Fetched): Answer {
+  #enter(ask: Asked, { page, wrong, failure, head }: Fetched): Answer {
     const { stage, paging, total } = this.found;
     if (failure !== undefined) this.#failed.add(ask, paging.firstPageNo + ask.index, failure);
+    if (head !== undefined) stage.accept(head, { index: 0, size: ask.size }, ask.asked);
     const read = page === null ? null : stage.accept(page, ask, ask.asked);
     if (read !== null) this.#failed.came(ask, read.page.count);
     const before = { arrived: ++this.#logicalClock, total: total ?? 0 };

@@ -22,6 +22,8 @@ export interface Fetched {
   readonly page: Page | null;
   readonly wrong: Wrong | null;
   readonly failure?: ServiceError;
+  /** The first page, if it was asked for to explain this one: what it shows was read, too. */
+  readonly head?: Page;
 }
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
@@ -80,8 +82,8 @@ export function pageGetter(
     });
     if (head === null) return noSize(ask);
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
-    if (isRefusal(error) && (isPast || error.code === 'not_found')) return noPage;
-    if (error.isBare && !isOwnSize) return noSize(ask);
+    if (isRefusal(error) && (isPast || error.code === 'not_found')) return { ...noPage, head };
+    if (error.isBare && !isOwnSize) return { ...noSize(ask), head };
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
     try {
@@ -91,7 +93,7 @@ export function pageGetter(
       if (!isOfPage) throw again;
       const pages = [Math.floor(beginOf(ask) / pageSize) + 1];
       const finding: Finding = { code: 'page_failed', pages, count: 1, pageSize };
-      return { page: null, wrong: { kind: 'failed', finding }, failure: again };
+      return { page: null, wrong: { kind: 'failed', finding }, failure: again, head };
     }
   }
 }
