@@ -180,6 +180,16 @@ describe('the files', () => {
     expect(said(wrong)).toEqual([]);
   });
 
+  test('an exported name is exported once, so that it means one thing', () => {
+    const declared = /^export (?:abstract )?(?:async )?(?:function\*?|class|const|type|interface) (\w+)/gm;
+    const names = files.flatMap(file => {
+      const found = [...(texts.get(file) ?? '').matchAll(declared)].map(([, name = '']) => name);
+      return [...new Set(found)];
+    });
+    expect(names.length).toBeGreaterThan(500);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+  });
+
   test('every export says what it is', () => {
     const bare = files.flatMap(file =>
       [...(texts.get(file) ?? '').matchAll(undocumented)].map(([, name]) => `${file}: ${name}`),

@@ -3,7 +3,7 @@ import { findingHelp } from '../findings.ts';
 import { wrap } from '../render/table.ts';
 import { type Command, flagsOf } from './command.ts';
 import type { FlagHelp } from './flags.ts';
-import { entriesIn, type Found, findCommand, groups, purpose } from './index.ts';
+import { entriesIn, type FoundCommand, findCommand, groups, purpose } from './index.ts';
 
 /** The help that a command line asks for; null if it asks for none. */
 export async function helpFor(words: readonly string[], width: number): Promise<string | null> {
@@ -41,7 +41,11 @@ function groupHelp(group: string, about: string, width: number): string {
 }
 
 /** The help of a command; `width` is that of the terminal, in characters, and infinite without one. */
-export function commandHelp({ name, description }: Omit<Found, 'load'>, command: Command, width: number) {
+export function commandHelp(
+  { name, description }: Omit<FoundCommand, 'load'>,
+  command: Command,
+  width: number,
+) {
   const { arguments: args = {}, examples, notes = [], exitCodes } = command;
   const flags = [...flagsOf(command)].map(([flag, { valueName, ...about }]): Row => {
     // The help of a repeatable flag already names its choices.

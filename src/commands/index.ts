@@ -70,18 +70,18 @@ export const groups: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A command, found by its name. */
-export interface Found {
+export interface FoundCommand {
   readonly name: string;
   readonly description: string;
   readonly load: () => Promise<Command>;
 }
 
-const all = Object.entries(loaders).map(([name, load]): Found => {
+const all = Object.entries(loaders).map(([name, load]): FoundCommand => {
   return { name, description: descriptions[name as keyof typeof loaders], load };
 });
 
 /** @throws UsageError if words begin with no command; it names the one that they might mean. */
-export function findCommand([head = '', inner]: readonly string[]): Found {
+export function findCommand([head = '', inner]: readonly string[]): FoundCommand {
   const found = all.find(({ name }) => name === `${head} ${inner}` || name === head);
   if (found !== undefined) return found;
   const isGroup = groups.has(head);
@@ -111,6 +111,6 @@ export function entriesIn(group: string): Map<string, string> {
 }
 
 /** All commands, loaded. */
-export function loadCommands(): Promise<(Found & { readonly command: Command })[]> {
+export function loadCommands(): Promise<(FoundCommand & { readonly command: Command })[]> {
   return Promise.all(all.map(async entry => ({ ...entry, command: await entry.load() })));
 }

@@ -9,7 +9,7 @@ import { rowsToDecide } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Asked, answerOf, FailedPages } from './answer.ts';
 import { type Fetched, pageGetter } from './pages.ts';
-import { type Done, type Failed, type Found, type ListRun, tooManyPages } from './task.ts';
+import { type Done, type Failed, type ListRun, type ReadSoFar, tooManyPages } from './task.ts';
 
 /** A reading ends itself, so that what it has read is written. */
 export class Pause extends Error {}
@@ -24,9 +24,9 @@ const endsReading = (error: unknown): error is Error =>
 export async function drive<Result>(
   asking: Asking<Result>,
   run: ListRun,
-  begun: Found,
+  begun: ReadSoFar,
   first: Page | null,
-): Promise<Done<Result> | (Failed & { readonly found: Found })> {
+): Promise<Done<Result> | (Failed & { readonly found: ReadSoFar })> {
   const pages = new ListPages(run, begun, first);
   let endedBy: Error | null = null;
   let step = asking.next();
@@ -60,7 +60,7 @@ const sizesMax = 4;
 
 /** The pages of a list, as a proof asks for them. */
 class ListPages {
-  found: Found;
+  found: ReadSoFar;
   readonly #run: ListRun;
   readonly #failed = new FailedPages();
   readonly #getPage: GetPage;
@@ -71,7 +71,7 @@ class ListPages {
   /** The records of this pass so far. */
   #done = 0;
 
-  constructor(run: ListRun, begun: Found, first: Page | null) {
+  constructor(run: ListRun, begun: ReadSoFar, first: Page | null) {
     [this.#run, this.found, this.#first] = [run, begun, first];
     // For a few pages it takes longer to read what is remembered.
     const isKnown = (digest: string) => begun.mode === 'full' && begun.stage.recall(digest);

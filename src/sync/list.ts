@@ -8,7 +8,7 @@ import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
 import { growthOf, readFully, readGrowth } from './read.ts';
-import type { Done, Failed, Found, ListRun, ListTask, Refused } from './task.ts';
+import type { Done, Failed, ListRun, ListTask, ReadSoFar, Refused } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
 export interface SyncedList {
@@ -47,7 +47,7 @@ export async function syncList(task: ListTask): Promise<SyncedList> {
 
 /** A list that is written: how it ends is concluded with its rows. */
 interface WrittenList extends ListRun {
-  conclude(found: Found | null, ending: Ending): ListOutcome;
+  conclude(found: ReadSoFar | null, ending: Ending): ListOutcome;
 }
 
 /** How the writing or the failure of a list ends it. */
@@ -60,7 +60,7 @@ type Ending = Applied &
 /** Makes the function that tells how a list ended, with what its requests have cost since now. */
 function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignoredFields: readonly string[]) {
   const before = { ...source.traffic };
-  return (found: Found | null, ending: Ending): ListOutcome => {
+  return (found: ReadSoFar | null, ending: Ending): ListOutcome => {
     const { paging = null, total = null } = found ?? {};
     const { requests, retries, bytes, waitedMs } = source.traffic;
     return {
@@ -90,7 +90,7 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
   const isSameService = context.runs.last('written', list.resource)?.baseUrl === source.baseUrl;
   const state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
   const growth = growthOf(run, state);
-  let found: Found | null = null;
+  let found: ReadSoFar | null = null;
   if (growth !== null) {
     const end = await tryToSync(run, state, found, stage => readGrowth(run, stage, growth));
     if (end.kind !== 'refused') return end;
@@ -117,7 +117,7 @@ async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed
 async function tryToSync(
   run: WrittenList,
   state: SyncState,
-  before: Found | null,
+  before: ReadSoFar | null,
   read: (stage: Stage) => Promise<Done<ReadList> | Refused | Failed>,
 ): Promise<Done<SyncedList> | Refused | Failed> {
   const { file } = run.context;
@@ -167,7 +167,7 @@ async function write(
 }
 
 /** How a list ends that was written. */
-function endingOf({ mode }: Found, isProven: boolean, applied: Applied): Omit<Ending, 'readSince'> {
+function endingOf({ mode }: ReadSoFar, isProven: boolean, applied: Applied): Omit<Ending, 'readSince'> {
   const completeness = mode === 'full' ? 'proven' : 'incremental';
   return {
     ...applied,

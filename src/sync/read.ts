@@ -18,7 +18,7 @@ import {
 } from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
-import { type Done, type Failed, type Found, type ListRun, type Refused, tooManyPages } from './task.ts';
+import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
 
 type ReadEnd = Done<ReadList> | Refused | Failed;
 
@@ -57,7 +57,7 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
     newestCount: newestRows.length,
     count,
   });
-  const begun: Found = { mode: 'incremental', paging, total: null, passes: 0, stage };
+  const begun: ReadSoFar = { mode: 'incremental', paging, total: null, passes: 0, stage };
   const driven = await drive(asking, run, begun, null);
   const { found } = driven;
   if (driven.kind === 'failed') {
@@ -88,7 +88,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const first = await getFirstPage(source, list, { wanted, served, nowMs }, signal);
   const { firstPageNo, pageSize, page } = first;
   const total = page.pagination.totalRecordCount;
-  const begun: Found = { mode: 'full', paging: first, total, passes: passes + 1, stage };
+  const begun: ReadSoFar = { mode: 'full', paging: first, total, passes: passes + 1, stage };
   const error = tooManyPages(run, pagesStated(first));
   if (error !== null) return { kind: 'failed', found: begun, error };
   observer.passStarted(list, begun.passes, pagesStated(first));

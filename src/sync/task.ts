@@ -57,7 +57,7 @@ export interface ListRun extends ListTask {
 }
 
 /** What a reading has found by now. */
-export interface Found {
+export interface ReadSoFar {
   readonly mode: 'full' | 'incremental';
   readonly paging: Paging;
   /** The newest total; null until a page came. */
@@ -71,7 +71,7 @@ export interface Found {
 /** A part of the work on a list was done; `endedBy` is what ended its reading early, or null. */
 export interface Done<Result> {
   readonly kind: 'done';
-  readonly found: Found;
+  readonly found: ReadSoFar;
   readonly result: Result;
   readonly endedBy: Error | null;
 }
@@ -79,14 +79,14 @@ export interface Done<Result> {
 /** What earlier runs knew does not do, so that the list is read again. */
 export interface Refused {
   readonly kind: 'refused';
-  readonly found: Found;
+  readonly found: ReadSoFar;
   readonly reason: string;
 }
 
 /** A list fails. What was found is null if no page came. */
 export interface Failed {
   readonly kind: 'failed';
-  readonly found: Found | null;
+  readonly found: ReadSoFar | null;
   readonly error: unknown;
 }
 

@@ -12,7 +12,7 @@ import {
 // have types for columns of tables only, also in a subquery, where the last part of a UNION counts.
 
 /** A text that newer SQLite recognises as one. */
-export function text(expression: string): string {
+export function asText(expression: string): string {
   return `CAST(${expression} AS TEXT)`;
 }
 
@@ -111,10 +111,10 @@ export const connectionJson = choice(
  */
 export function changesView(): string {
   return `SELECT
-    c.run_id, c.changed_at, c.resource, c.record_id, c.operation, c.record, c.before, ${text(changedFields)} AS changed_fields
+    c.run_id, c.changed_at, c.resource, c.record_id, c.operation, c.record, c.before, ${asText(changedFields)} AS changed_fields
   FROM (SELECT
       k.run_id, k.changed_at, k.resource, k.record_id, k.operation,
-      ${text(choice('k.extra IS NULL', 'k.known', withExtra))} AS record, k.before
+      ${asText(choice('k.extra IS NULL', 'k.known', withExtra))} AS record, k.before
     FROM (SELECT
         v.run_id, ${timeOfRun('v.run_id', 'v.resource')} AS changed_at, v.resource, v.record_id, v.operation,
         ${knownFields()} AS known, v.extra, ${before} AS before
@@ -124,18 +124,18 @@ export function changesView(): string {
 /** Each change by its run and record; `version_id` is its row in the history if the version has ended. */
 function keys(): string {
   const insertOrUpdate = (firstSeen: string, changed: string) =>
-    text(choice(`${firstSeen} = ${changed}`, "'insert'", "'update'"));
+    asText(choice(`${firstSeen} = ${changed}`, "'insert'", "'update'"));
   // The plus keeps SQLite from using the index of runs for this bound.
   const isEnded = (runId: string) => `+${runId} <= ${newestEndedRun}`;
-  const removals = `SELECT h.valid_to_run_id, h.resource, h.record_id, h.ended_by, ${text('NULL')}, h.id
+  const removals = `SELECT h.valid_to_run_id, h.resource, h.record_id, h.ended_by, ${asText('NULL')}, h.id
     FROM record_history h WHERE h.ended_by = 'removal' AND ${isEnded('h.valid_to_run_id')}`;
   const rows = [...lists, { resource: 'connections', table: 'connections' }].map(
-    ({ resource, table }) => `SELECT t._changed_run_id, ${text(`'${resource}'`)}, t.id,
+    ({ resource, table }) => `SELECT t._changed_run_id, ${asText(`'${resource}'`)}, t.id,
         ${insertOrUpdate('t._first_seen_run_id', 't._changed_run_id')}, t._extra, ${integer('NULL')}
       FROM ${table} t WHERE ${isEnded('t._changed_run_id')}`,
   );
   const begun = `SELECT h.valid_from_run_id AS run_id, h.resource AS resource, h.record_id AS record_id,
-      ${insertOrUpdate('h.first_seen_run_id', 'h.valid_from_run_id')} AS operation, ${text('NULL')} AS extra, h.id AS version_id
+      ${insertOrUpdate('h.first_seen_run_id', 'h.valid_from_run_id')} AS operation, ${asText('NULL')} AS extra, h.id AS version_id
     FROM record_history h WHERE ${isEnded('h.valid_from_run_id')}`;
   return [begun, ...rows, removals].join(' UNION ALL ');
 }

@@ -10,7 +10,7 @@ import {
   timeColumnOf,
 } from '../../contract/lists.ts';
 import { reasonCodes } from './reasons.ts';
-import { arrayOf, changesView, choice, integer, newestEndedRun, text, timeOfRun } from './view-sql.ts';
+import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRun } from './view-sql.ts';
 
 /**
  * Makes the views, the triggers and the mirror's own id in a file whose tables were just made or changed, in the same transaction. This
@@ -86,7 +86,7 @@ function selectNamed(list: ListDefinition, rows: string): string {
       ? []
       : [
           `t.${time}`,
-          `${text(`datetime(t.${time} / 1000.0, 'unixepoch')`)} AS ${time.replace('_ms', '_utc')}`,
+          `${asText(`datetime(t.${time} / 1000.0, 'unixepoch')`)} AS ${time.replace('_ms', '_utc')}`,
         ]),
     ...arrayFields(list).flatMap(field => namedArray(list, field)),
     `${timeOfRun('t._first_seen_run_id', `'${list.resource}'`)} AS first_seen_at`,
@@ -101,10 +101,10 @@ function selectNamed(list: ListDefinition, rows: string): string {
 
 function namedArray(list: ListDefinition, field: ArrayField): string[] {
   const { kind, column } = field;
-  const values = `${text(arrayOf(list, field, 'value', column))} AS ${column}s`;
+  const values = `${asText(arrayOf(list, field, 'value', column))} AS ${column}s`;
   if (kind === 'texts') return [values];
   const name = `(SELECT name FROM connections WHERE id = a.${column})`;
-  return [values, `${text(arrayOf(list, field, 'value', name))} AS ${nameColumn(column)}s`];
+  return [values, `${asText(arrayOf(list, field, 'value', name))} AS ${nameColumn(column)}s`];
 }
 
 function nameColumn(idColumn: string): string {
@@ -116,7 +116,7 @@ function syncStatusView(): string {
   const counts = lists
     .map(
       ({ resource, table }) =>
-        `SELECT ${text(`'${resource}'`)} AS resource, ${integer(`(SELECT count(*) FROM ${table})`)} AS record_count`,
+        `SELECT ${asText(`'${resource}'`)} AS resource, ${integer(`(SELECT count(*) FROM ${table})`)} AS record_count`,
     )
     .join(' UNION ALL ');
   const newest = (where: string) =>
@@ -129,14 +129,14 @@ function syncStatusView(): string {
     ${integer('l.record_count')} AS record_count,
     done.run_id AS last_completed_run_id,
     done.completed_at AS last_completed_at,
-    ${text(since('done'))} AS read_since,
+    ${asText(since('done'))} AS read_since,
     ${integer(age)} AS age_seconds,
-    ${text(since('whole'))} AS last_full_at,
+    ${asText(since('whole'))} AS last_full_at,
     last.run_id AS last_run_id,
     last.status AS last_run_status,
     last.completeness,
-    ${text(verdict)} AS verdict,
-    ${text(reasonCodes('last.reasons'))} AS reason_codes,
+    ${asText(verdict)} AS verdict,
+    ${asText(reasonCodes('last.reasons'))} AS reason_codes,
     ${integer(`coalesce(${isRunning}, 0)`)} AS is_running
   FROM (${counts}) l
   LEFT JOIN sync_run_resources last

@@ -11,7 +11,7 @@ import { sumOfContents } from '../receipts/statements.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { newFields, volatileFields } from './field-news.ts';
 import type { ListContext } from './mirror.ts';
-import type { Plan } from './plan.ts';
+import type { WritePlan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import { type ReadList, stateAfter, writeState } from './sync-state.ts';
@@ -31,7 +31,7 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
 export async function apply(
   stage: Stage,
   result: ReadList,
-  plan: Plan,
+  plan: WritePlan,
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
@@ -82,7 +82,7 @@ export async function apply(
 
 /** What there is to say of a list that was written; whether the next run goes on with a reading that ended early is known only now. */
 function reasonsOf(
-  { findings, withheld, withheldBy }: Plan,
+  { findings, withheld, withheldBy }: WritePlan,
   rejected: number,
   goesOn: boolean,
 ): readonly Finding[] {
@@ -111,7 +111,7 @@ export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): v
 }
 
 /** Writes down the changes that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
-function writeChanges({ context, sql, records }: Stage, { reconciliation, deleted, base }: Plan) {
+function writeChanges({ context, sql, records }: Stage, { reconciliation, deleted, base }: WritePlan) {
   const { sqlite, list, sum } = context;
   const isOfIds = list.identity.by === 'id';
   let last = records.texts.count;
@@ -151,7 +151,7 @@ function writeChanges({ context, sql, records }: Stage, { reconciliation, delete
 async function writeRows(
   { context, sql, records }: Stage,
   { proof }: ReadList,
-  { reconciliation, retained, base }: Plan,
+  { reconciliation, retained, base }: WritePlan,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
   const { runId: run, sqlite, sum } = context;

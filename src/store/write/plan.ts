@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts';
 import type { ReadList } from './sync-state.ts';
 
 /** What a run does to a list. It is found by reading alone, and `apply` writes it. */
-export interface Plan {
+export interface WritePlan {
   readonly reconciliation: Reconciliation;
   /** A new row is this and the number of its version: the greatest id of all rows so far; 0 in a list with ids. */
   readonly base: number;
@@ -30,7 +30,7 @@ export function planOf(
   stage: Stage,
   { proof, answers, undecided, findings, toResume }: ReadList,
   removals: RemovalGuard,
-): Plan {
+): WritePlan {
   const { context, rejected, records, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
   const absent = proof === null ? [] : absentRows(reconciliation, records);
@@ -55,7 +55,7 @@ export function planOf(
   };
 
   /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
-  function whyWithheld(): Plan['withheldBy'] {
+  function whyWithheld(): WritePlan['withheldBy'] {
     if (gone.length === 0) return null;
     if (rejected.hasUnreadableNew(sqlite, context.runs.last('sure', list.resource)?.runId ?? 0))
       return { why: 'rejected', limit: null };
