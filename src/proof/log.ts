@@ -274,7 +274,9 @@ export class AnswerLog {
         (answer.wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
         continue;
       }
-      this.#isSizeIgnored ||= this.#said.some(other => isOfNoSize(other, answer)); // guard: sizes that are ignored and echoed
+      // Pages of identical records can be the same wherever they begin.
+      const isOfIds = this.list.identity === 'id';
+      this.#isSizeIgnored ||= isOfIds && this.#said.some(other => isOfNoSize(other, answer)); // guard: sizes that are ignored and echoed
       this.#said.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;

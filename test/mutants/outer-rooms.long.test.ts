@@ -10,7 +10,7 @@ import { type OuterMutant, outerMutants } from './outer-rooms.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 const copied = [
-  ...['src', 'migrations', 'test', 'build', 'package.json', 'package-lock.json', 'tsconfig.json'],
+  ...['src', 'examples', 'migrations', 'test', 'build', 'package.json', 'package-lock.json', 'tsconfig.json'],
   'vitest.config.ts',
 ];
 

@@ -271,3 +271,10 @@ test('a service that ignores page sizes and states those that it was asked for i
       expect(result.verdict.isProven, `${count} records on pages of ${echoes}`).toBe(true);
     }
 });
+
+test('identical records on pages of any size are no sign that sizes are ignored', () => {
+  const list = Array.from({ length: 7 }, () => ({ key: 100, content: 1 }));
+  const { result, asked } = proven({ list, identity: 'content' }, { largest: 4 });
+  expect(result.verdict.isProven).toBe(true);
+  expect(new Set(asked.map(({ size }) => size)).size).toBeGreaterThan(2);
+});

@@ -71,6 +71,7 @@ export const guardsWithoutScenario: readonly string[] = [
 /** Paths of the repository that the simulation needs. */
 export const neededBySimulation: readonly string[] = [
   'src',
+  'examples',
   'migrations',
   'test/simulation',
   'test/support/mutant.ts',

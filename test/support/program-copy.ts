@@ -34,7 +34,7 @@ export function addBehind(path: string, line: string, added: string): void {
 
 /** Copies the program's source, for a maintainer's steps to be tried on it. */
 export function copyProgram(to: string): void {
-  for (const name of ['src', 'migrations', 'package.json', 'drizzle.config.ts', 'tsconfig.json'])
+  for (const name of ['src', 'examples', 'migrations', 'package.json', 'drizzle.config.ts', 'tsconfig.json'])
     cpSync(join(root, name), join(to, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'));
 }
