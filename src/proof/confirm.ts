@@ -14,6 +14,7 @@ import { newestClaim, pageOfWitness } from './witnesses.ts';
 /** Second looks by windows, and complete readings, for rows that would go. A list that moves is looked at more often. */
 const looksMax = { still: 3, moving: 12 };
 const furtherReadingsMax = 3;
+
 /** Looks a second time for the rows that would go, in the same run and by other addresses. */
 export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number | null = null): Asking<Proof> {
   const { list } = log;

@@ -36,12 +36,10 @@ export type AskOptions = Partial<
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
 
-/** Whether two pages of one number are the same, although they begin elsewhere by the sizes that they state. */
+/** Whether two equal pages of one number begin at different places by the sizes that they state. */
 const isOfNoSize = (one: Answer, other: Answer): boolean =>
-  one.index === other.index &&
   one.size !== other.size &&
   one.total === other.total &&
-  one.page.digest === other.page.digest &&
   [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total);
 
 const isOfSize = (wrong: Answer['wrong']): boolean => wrong?.kind === 'size';
@@ -62,7 +60,7 @@ export interface KnownSizes {
 
 /**
  * The log of a run: all answers, in the order in which they came, and what they show together. Only two things are written to it: replies
- * to what is asked for, and notes of what was merged or missed. All else is computed from these.
+ * to what is asked for, and notes of what was planned, merged or missed. All else is computed from these.
  */
 export class AnswerLog {
   readonly list: ListFacts;
@@ -75,6 +73,8 @@ export class AnswerLog {
   readonly #merged: Shown[] = [];
   readonly #across = new Map<string, readonly Across[]>();
   readonly #used = new Map<string, Answer>();
+  /** The newest page with a number and a digest: the same one by another size is of a service that ignores sizes. */
+  readonly #pages = new Map<string, Answer>();
   /** The sizes that were asked for and ignored, each by a reading of its own. */
   readonly #sent = new Set<number>();
   #plan: Plan;
@@ -275,12 +275,18 @@ export class AnswerLog {
         continue;
       }
       // Pages of identical records can be the same wherever they begin.
-      const isOfIds = this.list.identity === 'id';
-      this.#isSizeIgnored ||= isOfIds && this.#said.some(other => isOfNoSize(other, answer)); // guard: sizes that are ignored and echoed
+      if (this.list.identity === 'id') this.#comparePage(answer);
       this.#said.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
+  }
+
+  #comparePage(answer: Answer): void {
+    const name = `${answer.index} ${answer.page.digest}`;
+    const other = this.#pages.get(name);
+    this.#pages.set(name, answer);
+    this.#isSizeIgnored ||= other !== undefined && isOfNoSize(other, answer); // guard: sizes that are ignored and echoed
   }
 
   #noteMoves(answers: readonly Answer[]): void {

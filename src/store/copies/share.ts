@@ -251,6 +251,6 @@ export function isCurrent(database: string, path: string): boolean {
     using opened = openForReading(file);
     return firstValue(opened.sqlite, selectState);
   };
-  const isSame = attempt(() => stateOf(database) === stateOf(path));
-  return isSame === true && sharedHistory(database, path)?.isWhole === true;
+  const isWhole = () => sharedHistory(database, path)?.isWhole === true;
+  return attempt(() => stateOf(database) === stateOf(path) && isWhole()) ?? false;
 }
