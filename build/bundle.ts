@@ -20,8 +20,13 @@ const bundled = new Set([
   'typebox',
 ]);
 
-/** The program, its function for those that run it in a process of their own, and the style of its pages. */
-const entryPoints = { cli: 'src/cli.ts', main: 'src/commands/main.ts', style: 'src/render/web/style.css' };
+/** The program, its function for those that run it in a process of their own, its threads, and the style of its pages. */
+const entryPoints = {
+  cli: 'src/cli.ts',
+  main: 'src/commands/main.ts',
+  reader: 'src/serve/reader.ts',
+  style: 'src/render/web/style.css',
+};
 
 /**
  * Writes the program into a folder of the package: one file for each command, and shared ones. A file that is there

@@ -1,4 +1,3 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { printableJson } from '../printable.ts';
 import { ndjsonLine } from '../render/changes.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
@@ -6,24 +5,20 @@ import { EndedRuns } from '../store/read/history/changes.ts';
 import { feed, type Position, positionText, readPosition } from '../store/read/history/feed.ts';
 import { findRecords, withId } from '../store/read/records/find.ts';
 import { revisionOf } from '../store/read/runs/freshness.ts';
-import { readMirror, type Sqlite } from '../store/read/sqlite.ts';
+import type { Sqlite } from '../store/read/sqlite.ts';
 import { version } from '../version.ts';
+import type { Address, AskedFor } from './address.ts';
 import { HttpError } from './http.ts';
 import {
   changesQuery,
   filterParameters,
+  isLongList,
   listQuery,
   type QueryString,
   readChangeFilter,
   readFilter,
   readOrder,
 } from './query.ts';
-
-/** A request that Fastify has parsed. */
-export type Request = FastifyRequest<{
-  readonly Params: Readonly<Record<string, string>>;
-  readonly Querystring: QueryString;
-}>;
 
 /** A short text that changes with each run and each hour: the report depends on the time, too. */
 export function revisionNow(sqlite: Sqlite): string {
@@ -32,35 +27,25 @@ export function revisionNow(sqlite: Sqlite): string {
   return `${version}-${hour}-${revisionOf(sqlite)}`.replaceAll('.', '_');
 }
 
-/** Adds answers that are made from one state of the mirror, and are not sent again while the client has them. */
-export function answersFrom(app: FastifyInstance, database: string, type: string) {
-  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
-  return (path: string, querystring: object, make: (sqlite: Sqlite, request: Request) => string) =>
-    app.get(path, { schema: { querystring } }, async (request: Request, reply) => {
-      // A wrong request is refused in any case, so the answer is made first.
-      const { body, revision } = readMirror(database, sqlite => {
-        return { body: make(sqlite, request), revision: revisionNow(sqlite) };
-      });
-      // A cache can keep the answer for this client only, and must ask each time if it is still current.
-      reply.type(type).headers({
-        etag: `W/"${revision}"`,
-        'cache-control': 'private, no-cache',
-        vary: 'authorization',
-      });
-      const known = request.headers['if-none-match']?.split(',').map(opaque) ?? [];
-      return known.some(tag => tag === '*' || tag === `"${revision}"`) ? reply.code(304).send() : body;
-    });
-}
-
-/** Adds the lists and changes for programs. The caller has checked the token. */
-export function addApi(app: FastifyInstance, database: string): void {
-  const get = answersFrom(app, database, 'application/json; charset=utf-8');
-  for (const browsable of browsables)
-    get(`/v2/${browsable.resource}`, listQuery(browsable, 'pageNo', 'pageSize'), (sqlite, { query }) =>
-      listBody(sqlite, browsable, query),
-    );
-  get('/v2/changes', changesQuery('cursor', 'sinceRun', 'limit'), changesBody);
-}
+/** The lists and changes for programs. */
+export const apiAddresses: readonly Address[] = [
+  ...browsables.map(
+    (browsable): Address => ({
+      path: `/v2/${browsable.resource}`,
+      querystring: listQuery(browsable, 'pageNo', 'pageSize'),
+      check: (_sqlite, { query }) => void readFilter(query),
+      make: (sqlite, { query }) => listBody(sqlite, browsable, query),
+      isLong: isLongList,
+    }),
+  ),
+  {
+    path: '/v2/changes',
+    querystring: changesQuery('cursor', 'sinceRun', 'limit'),
+    check: (sqlite, { query }) => void startOf(sqlite, query),
+    make: changesBody,
+    isLong: query => filterParameters.some(name => name in query),
+  },
+];
 
 function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: QueryString): string {
   const { pageNo, pageSize } = query;
@@ -73,15 +58,22 @@ function listBody(sqlite: Sqlite, { resource, idName }: Browsable, query: QueryS
   return printableJson(`{"items":[${texts}],"pagination":${JSON.stringify(pagination)}}`);
 }
 
-function changesBody(sqlite: Sqlite, { query }: Request): string {
-  const { limit, sinceRun = null, cursor = null, order } = query;
+function startOf(sqlite: Sqlite, query: QueryString): Position | number {
+  const { sinceRun = null, cursor = null } = query;
+  readChangeFilter(query);
   if (cursor !== null && sinceRun !== null) throw new HttpError(400, 'Give cursor or sinceRun, not both.');
   if (sinceRun && !new EndedRuns(sqlite).has(sinceRun))
     throw new HttpError(400, `sinceRun: there is no run ${sinceRun} that has ended.`);
+  return cursor === null ? (sinceRun ?? 0) : positionIn(cursor, query);
+}
+
+function changesBody(sqlite: Sqlite, { query }: AskedFor): string {
+  const { limit, order } = query;
+  const start = startOf(sqlite, query);
   const filter = filterParameters.some(name => name in query) ? readChangeFilter(query) : undefined;
   const isDescending = order === 'desc';
   const changes = feed(sqlite, filter);
-  const at = cursor === null ? changes.since(sinceRun ?? 0) : changes.from(positionIn(cursor, query));
+  const at = typeof start === 'number' ? changes.since(start) : changes.from(start);
   const { changes: found, next, isComplete } = isDescending ? at.newestFirst(limit) : at.upTo(limit);
   const items = found.map(change => ndjsonLine(change).trimEnd()).join(',');
   // The cursor of a filter, or of the other order, contains that, and fits no other one.

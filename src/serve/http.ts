@@ -54,6 +54,18 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(500, 'The server failed to answer; its log says why.');
 }
 
+/** Whether a client takes an answer that is packed with gzip, by its `Accept-Encoding`. */
+export function takesGzip(accepted: string | string[] = ''): boolean {
+  const weights = new Map(
+    String(accepted)
+      .toLowerCase()
+      .split(',')
+      .map(each => each.split(';').map(part => part.trim()))
+      .map(([coding = '', weight = 'q=1']) => [coding, Number(weight.replace(/^q=/, ''))]),
+  );
+  return (weights.get('gzip') ?? weights.get('*') ?? 0) > 0;
+}
+
 /** The token of a server, and callbacks for requests with another one. */
 export interface TokenOptions {
   /** The token that clients must send; not empty. */

@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { lists } from '../contract/lists.ts';
 import { attempt } from '../errors.ts';
 import { flatChanges } from '../render/changes.ts';
@@ -7,26 +5,29 @@ import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
 import { html } from '../render/web/html.ts';
 import { changesParts, listParts, periodForm, searchParts } from '../render/web/lists.ts';
-import { brief, type PageParts, page, servedPolicy } from '../render/web/page.ts';
+import { type PageParts, page } from '../render/web/page.ts';
 import { reportPeriod, Zone } from '../render/web/period.ts';
 import { recordParts } from '../render/web/records.ts';
 import { reportParts } from '../render/web/report.ts';
 import { runsMax, runsParts } from '../render/web/runs.ts';
 import { type Browsable, browsables, noFilter } from '../store/read/browsable.ts';
 import type { CellValue } from '../store/read/cells.ts';
-import { changesThatFit, placeOf } from '../store/read/history/changes.ts';
-import { otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
-import { connectionUses, findRecords } from '../store/read/records/find.ts';
+import { changesThatFit, countChanges, placeOf } from '../store/read/history/changes.ts';
+import { isKnown, otherVersions, readStory, webhooksOf } from '../store/read/history/story.ts';
+import { connectionUses, countRecords, findRecords } from '../store/read/records/find.ts';
 import { type Choices, filterChoices, searchRecords } from '../store/read/records/search.ts';
 import { foundTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
-import { iterateMirror, type Sqlite } from '../store/read/sqlite.ts';
-import { answersFrom, type Request, revisionNow } from './api.ts';
-import { HttpError, toHttpError } from './http.ts';
+import type { Sqlite } from '../store/read/sqlite.ts';
+import type { Address, AskedFor, FileAddress, Site } from './address.ts';
+import { revisionNow } from './api.ts';
+import { HttpError } from './http.ts';
 import {
   changeParameters,
   changesQuery,
+  filterParameters,
+  isLongList,
   listQuery,
   type QueryString,
   querySchema,
@@ -44,75 +45,100 @@ const keptMax = 20;
 const versionsMax = 50;
 const belongingMax = 10;
 
-const htmlType = 'text/html; charset=utf-8';
 const dayMs = 86_400_000;
 
-/** Adds the pages for a browser; the caller has checked the token. A list is too old after `maxAgeMs`; null if none ever is. */
-export function addPages(app: FastifyInstance, database: string, maxAgeMs: number | null): void {
-  app.addHook('onRequest', async (request, reply) => {
-    // Set before anything else, so that an answer of 304 has it, too.
-    reply.header('content-security-policy', servedPolicy);
-    const { pathname, searchParams } = addressOf(request);
-    const kept = [...searchParams].filter(([, value]) => value !== '');
-    if (kept.length === searchParams.size) return;
-    // A form sends its empty fields, too. They are left out of the address.
-    return reply.redirect(`./${pathname.split('/').at(-1)}?${new URLSearchParams(kept)}`);
-  });
-  // Refusals are pages, too. Only 401 and server errors are answered as everywhere else.
-  app.setErrorHandler(async (error, request, reply) => {
-    const { statusCode, headers, message } = toHttpError(error);
-    if (statusCode === 401 || statusCode >= 500) throw error;
-    const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
-    const main = html`<section><p class="empty">${brief(message)}</p></section>`;
-    reply.code(statusCode).headers(headers).type(htmlType);
-    return page(addressOf(request).pathname.slice(1), { heading, main });
-  });
-  const answer = answersFrom(app, database, htmlType);
-  const get = (path: string, querystring: object, parts: (sqlite: Sqlite, request: Request) => PageParts) =>
-    answer(path, querystring, (sqlite, request) =>
-      page(addressOf(request).pathname.slice(1), parts(sqlite, request)),
-    );
+/** The pages for a browser, of which a thread keeps the newest report and choices. */
+export function pageAddresses({ database, maxAgeMs }: Site): readonly Address[] {
   const reports = untilChanged((_sqlite, { days, timezone }: Pick<QueryString, 'days' | 'timezone'>) => {
-    const zone = attempt(() => new Zone(timezone));
-    if (zone === null)
-      throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
+    const zone = zoneOf(timezone);
     const period = reportPeriod(zone, Date.now() - days * dayMs, Date.now(), true);
     const parts = reportParts(readReport(database, period), zone, maxAgeMs, null);
     return { ...parts, main: html`<section>${periodForm(days, timezone)}</section>${parts.main}` };
   });
-  get('/', querySchema(['days', 'timezone']), (sqlite, { query }) => reports(sqlite, query));
-  get('/runs', querySchema([]), () => {
-    using reader = new RunReader(database);
-    return runsParts(reader.runs(runsMax));
-  });
-  for (const path of ['/records/:resource/:id', '/connections/:id']) get(path, querySchema([]), recordBody);
-  get('/search', querySchema(['q', 'page']), (sqlite, request) => {
-    const { q = '', page: pageNo } = request.query;
-    const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
-    const hits = searchRecords(sqlite, q, place);
-    return searchParts(asked(request, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
-  });
   const choices = untilChanged(filterChoices);
-  get('/changes', changesQuery('page'), (sqlite, request) =>
-    changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), request),
-  );
-  const file = (name: string, querystring: object, tableOf: (sqlite: Sqlite, query: QueryString) => Table) =>
-    app.get(`/${name}.csv`, { schema: { querystring } }, async ({ query }: Request, reply) => {
-      const pieces = iterateMirror(database, sqlite => csvOf(tableOf(sqlite, query)));
-      reply.header('content-disposition', `attachment; filename="${name}.csv"`);
-      return reply.type('text/csv; charset=utf-8').send(Readable.from(pieces, { objectMode: false }));
-    });
-  file('changes', changesQuery(), (sqlite, query) => {
-    const { columns, rowOf } = flatChanges();
-    return { columns, rows: changesThatFit(sqlite, askedChanges(query)).map(rowOf) };
-  });
-  for (const browsable of browsables) {
-    const { resource } = browsable;
-    get(`/${resource}`, listQuery(browsable, 'page'), (sqlite, request) =>
-      listBody(sqlite, browsable, choices(sqlite, browsable), request),
-    );
-    file(resource, listQuery(browsable), (sqlite, query) => foundTable(sqlite, askedList(browsable, query)));
-  }
+  const own = (path: string, querystring: object, parts: Parts, more: Partial<Address>): Address => {
+    const make: Address['make'] = (sqlite, asked) =>
+      page(requestUrl(asked).pathname.slice(1), parts(sqlite, asked));
+    return { path, querystring, make, isLong: () => false, ...more };
+  };
+  return [
+    own('/', querySchema(['days', 'timezone']), (sqlite, { query }) => reports(sqlite, query), {
+      check: (_sqlite, { query }) => void zoneOf(query.timezone),
+      isLong: () => true,
+    }),
+    own('/runs', querySchema([]), () => runsOf(database), {}),
+    ...['/records/:resource/:id', '/connections/:id'].map(path =>
+      own(path, querySchema([]), recordBody, {
+        check: (sqlite, asked) => {
+          const { resource, recordId } = placeIn(asked);
+          if (!isKnown(sqlite, resource, recordId)) throw noSuchRecord();
+        },
+      }),
+    ),
+    own('/search', querySchema(['q', 'page']), searchBody, { isLong: () => true }),
+    own(
+      '/changes',
+      changesQuery('page'),
+      (sqlite, asked) =>
+        changesBody(sqlite, withoutCounts(browsables.map(each => choices(sqlite, each))), asked),
+      { check: (_sqlite, { query }) => checkChanges(query), isLong: () => true },
+    ),
+    ...browsables.map(browsable =>
+      own(
+        `/${browsable.resource}`,
+        listQuery(browsable, 'page'),
+        (sqlite, asked) => listBody(sqlite, browsable, choices(sqlite, browsable), asked),
+        { check: (_sqlite, { query }) => void readFilter(query), isLong: isLongList },
+      ),
+    ),
+  ];
+}
+
+type Parts = (sqlite: Sqlite, asked: AskedFor) => PageParts;
+
+/** The files for a spreadsheet: changes, and each list as its page shows it. */
+export const fileAddresses: readonly FileAddress[] = [
+  {
+    name: 'changes',
+    querystring: changesQuery(),
+    check: query => void readChangeFilter(query),
+    read(sqlite, query) {
+      const { columns, rowOf } = flatChanges();
+      const wanted = askedChanges(query);
+      const rows = changesThatFit(sqlite, wanted).map(rowOf);
+      return { table: forSpreadsheet({ columns, rows }), count: countChanges(sqlite, wanted) };
+    },
+  },
+  ...browsables.map(
+    (browsable): FileAddress => ({
+      name: browsable.resource,
+      querystring: listQuery(browsable),
+      check: query => void readFilter(query),
+      read(sqlite, query) {
+        const wanted = askedList(browsable, query);
+        const table = forSpreadsheet(foundTable(sqlite, wanted));
+        return { table, count: countRecords(sqlite, wanted) };
+      },
+    }),
+  ),
+];
+
+function zoneOf(timezone: string): Zone {
+  const zone = attempt(() => new Zone(timezone));
+  if (zone !== null) return zone;
+  throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
+}
+
+function runsOf(database: string): PageParts {
+  using reader = new RunReader(database);
+  return runsParts(reader.runs(runsMax));
+}
+
+function searchBody(sqlite: Sqlite, asked: AskedFor): PageParts {
+  const { q = '', page: pageNo } = asked.query;
+  const place = { offset: (pageNo - 1) * itemsOnPage, limit: itemsOnPage + 1 };
+  const hits = searchRecords(sqlite, q, place);
+  return searchParts(shownFor(asked, {}, hits.length > itemsOnPage), hits.slice(0, itemsOnPage));
 }
 
 /** What is made of one state of the mirror for a few arguments, and made again after the next run. */
@@ -128,17 +154,25 @@ function untilChanged<Argument extends object, Made>(make: (sqlite: Sqlite, argu
 }
 
 /** The address of a request; only its path and its query are the client's. */
-function addressOf({ url }: FastifyRequest): URL {
+export function requestUrl({ url }: Pick<AskedFor, 'url'>): URL {
   return new URL(url, 'http://localhost');
 }
 
-function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
+function placeIn({ params }: AskedFor) {
   const { resource = 'connections', id } = params;
   const recordId = Number(id);
-  const isKnown = placeOf(resource) >= 0 && Number.isSafeInteger(recordId);
-  const story = isKnown ? readStory(sqlite, resource, recordId, versionsMax) : null;
-  if (story === null)
-    throw new HttpError(404, 'The mirror never had such a record. Its title or reference may find it.');
+  if (placeOf(resource) < 0 || !Number.isSafeInteger(recordId)) throw noSuchRecord();
+  return { resource, recordId };
+}
+
+function noSuchRecord(): HttpError {
+  return new HttpError(404, 'The mirror never had such a record. Its title or reference may find it.');
+}
+
+function recordBody(sqlite: Sqlite, asked: AskedFor): PageParts {
+  const { resource, recordId } = placeIn(asked);
+  const story = readStory(sqlite, resource, recordId, versionsMax);
+  if (story === null) throw noSuchRecord();
   if (resource === 'document-exports') {
     const items = otherVersions(sqlite, recordId, belongingMax);
     const title = 'Other versions of this document';
@@ -161,8 +195,8 @@ function recordBody(sqlite: Sqlite, { params }: Request): PageParts {
   return recordParts(story, [...sides, { title: 'Webhooks', resource: 'webhooks', href: null, ...webhooks }]);
 }
 
-function asked(request: Request, choices: Choices, hasNext: boolean) {
-  return { query: Object.fromEntries(addressOf(request).searchParams), choices, hasNext };
+function shownFor(request: AskedFor, choices: Choices, hasNext: boolean) {
+  return { query: Object.fromEntries(requestUrl(request).searchParams), choices, hasNext };
 }
 
 function askedList(browsable: Browsable, query: QueryString) {
@@ -170,17 +204,19 @@ function askedList(browsable: Browsable, query: QueryString) {
   return { resource: browsable.resource, filter: { ...readFilter(query), isByPart: true }, order };
 }
 
-function listBody(sqlite: Sqlite, browsable: Browsable, choices: Choices, request: Request): PageParts {
+function listBody(sqlite: Sqlite, browsable: Browsable, choices: Choices, request: AskedFor): PageParts {
   const wanted = askedList(browsable, request.query);
   const offset = (request.query.page - 1) * itemsOnPage;
   const found = findRecords(sqlite, { ...wanted, offset, limit: itemsOnPage });
   const hasNext = offset + itemsOnPage < found.count;
   const used = browsable.uses.length > 0 ? connectionUses(sqlite) : new Map();
-  return listParts(asked(request, choices, hasNext), browsable, wanted.order, found, used);
+  return listParts(shownFor(request, choices, hasNext), browsable, wanted.order, found, used);
 }
 
 function askedChanges(query: QueryString) {
-  const filter = { ...readChangeFilter(query), isByPart: true };
+  // All changes are read in their order in a fraction of the time that looking for each takes.
+  const isFiltered = filterParameters.some(name => name in query);
+  const filter = isFiltered ? { ...readChangeFilter(query), isByPart: true } : undefined;
   return { filter, sinceRunId: 0, isDescending: query.order !== 'asc' };
 }
 
@@ -193,25 +229,33 @@ function withoutCounts(all: readonly Choices[]): Choices {
   );
 }
 
-function changesBody(sqlite: Sqlite, choices: Choices, request: Request): PageParts {
-  const { query } = request;
+function checkChanges(query: QueryString): void {
+  readChangeFilter(query);
   if (query.page > changePagesMax)
     throw new HttpError(400, `page must be <= ${changePagesMax}. Name a run, or download the CSV.`);
+}
+
+function changesBody(sqlite: Sqlite, choices: Choices, request: AskedFor): PageParts {
+  const { query } = request;
   const later = changesThatFit(sqlite, askedChanges(query)).drop((query.page - 1) * itemsOnPage);
   const found = later.take(itemsOnPage + 1).toArray();
   const hasNext = found.length > itemsOnPage && query.page < changePagesMax;
-  return changesParts(asked(request, choices, hasNext), changeParameters, found.slice(0, itemsOnPage));
+  return changesParts(shownFor(request, choices, hasNext), changeParameters, found.slice(0, itemsOnPage));
 }
 
 const fieldsOfLists = lists.flatMap(({ fields }) => fields);
 const secretColumns = fieldsOfLists.filter(({ isSecret }) => isSecret).map(({ column }) => column);
 
-/** A file for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
-function csvOf({ columns, rows }: Table): Iterable<string> {
+/** The CSV of an address' rows, piece by piece. */
+export function csvOf({ columns, rows }: Table): Iterable<string> {
+  return csvPieces(columns, rows, true);
+}
+
+/** A table for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
+function forSpreadsheet({ columns, rows }: Table): Table {
   const fields = columns.map(({ name }) => name.replace(/^(before|after)_/, ''));
   const kept = <T>(values: readonly T[]) => values.filter((_, at) => fields[at] !== 'extra');
   const shown = (value: CellValue, at: number) =>
     secretColumns.includes(fields[at] ?? '') && value !== null ? shownEndpoint(String(value)) : value;
-  const keptRows = Iterator.from(rows).map(row => kept(row.map(shown)));
-  return csvPieces(kept(columns), keptRows, true);
+  return { columns: kept(columns), rows: Iterator.from(rows).map(row => kept(row.map(shown))) };
 }

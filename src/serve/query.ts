@@ -75,6 +75,11 @@ export function changesQuery(...paging: readonly string[]) {
   return querySchema([...paging, ...changeParameters], ['runId']);
 }
 
+/** True if a page of a list can only be found by reading all its rows: words, or an order without an index. */
+export function isLongList({ q, sort }: QueryString): boolean {
+  return q !== undefined || sort !== undefined;
+}
+
 /** The filter of a list or of the connections; it throws a 400 if a time can't be read. */
 export function readFilter(query: QueryString): RecordFilter {
   const { source = null, destination = null, kind = null, q = '' } = query;

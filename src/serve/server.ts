@@ -1,13 +1,26 @@
-import { existsSync } from 'node:fs';
-import { type FastifyInstance, fastify } from 'fastify';
-import { codeOf, DocmirrorError, OtherShapeError } from '../errors.ts';
-import { ageMs, isFresh } from '../store/read/list-state.ts';
-import { type Freshness, neverCompleted, readFreshness } from '../store/read/runs/freshness.ts';
-import { addApi } from './api.ts';
-import { HttpError, queryError, sendError, type TokenOptions, toHttpError, tokenCheck } from './http.ts';
+import { pipeline, type Readable } from 'node:stream';
+import { createGzip } from 'node:zlib';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import { codeOf, DocmirrorError } from '../errors.ts';
+import { html } from '../render/web/html.ts';
+import { brief, page, servedPolicy } from '../render/web/page.ts';
+import type { Address, FileAddress } from './address.ts';
+import { apiAddresses } from './api.ts';
+import { Connections } from './connections.ts';
+import {
+  HttpError,
+  queryError,
+  sendError,
+  type TokenOptions,
+  takesGzip,
+  toHttpError,
+  tokenCheck,
+} from './http.ts';
 import { type Family, labelledFigures, metricsText } from './metrics.ts';
-import type { HealthAnswer } from './openapi.ts';
-import { addPages } from './pages.ts';
+import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
+import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
+import type { QueryString } from './query.ts';
+import { ReaderError, Readers } from './readers.ts';
 
 /** The mirror that is served, and the address. */
 export interface ServerOptions {
@@ -31,11 +44,14 @@ export interface ServerOptions {
 /** A server that takes requests until it is closed. */
 export interface RunningServer {
   readonly url: string;
-  /** Takes no more requests, waits for those that are being answered, and ends. */
+  /** Takes no more requests, waits up to 8 seconds for those that are being answered, and ends. */
   close(): Promise<void>;
 }
 
-/** Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. */
+/**
+ * Serves a mirror over HTTP until it is closed: its lists, changes and pages, health and metrics. What reads the mirror runs in threads, so
+ * nothing that is asked for holds up the probes.
+ */
 export async function startServer(options: ServerOptions & TokenOptions): Promise<RunningServer> {
   let refused = 0;
   const onRefused: TokenOptions['onRefused'] = request => {
@@ -45,25 +61,145 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
   const check = tokenCheck({ ...options, onRefused });
   const help = 'Requests that gave a wrong token, since the server started.';
   const refusedTokens: Family = ['docmirror_serve_refused_tokens_total', help, () => [[refused]]];
-  const app = monitorApp({ ...options, metrics: [refusedTokens] });
+  const { database, labels, trigger = null, maxAgeMs, onFault } = options;
+  const readers = new Readers({ database, labels, trigger, maxAgeMs });
+  const probes: ProbeSource = {
+    freshness: lastKnown(() => readers.freshness()),
+    figures: lastKnown(() => readers.figures()),
+  };
+  const app = monitorApp({ ...options, metrics: [refusedTokens] }, probes);
   app.get('/openapi.json', async () => {
     const { openApiDocument } = await import('./openapi.ts');
     return openApiDocument();
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(false));
-    addApi(scope, options.database);
+    for (const address of apiAddresses)
+      addAddress(scope, readers, address, 'application/json; charset=utf-8');
   });
   await app.register(async scope => {
     scope.addHook('onRequest', check(true));
-    addPages(scope, options.database, options.maxAgeMs);
+    addPageHooks(scope);
+    for (const address of pageAddresses(options)) addAddress(scope, readers, address, htmlType);
+    for (const file of fileAddresses) addFile(scope, readers, file, onFault);
   });
-  return listen(app, options);
+  // From then on there is something to answer probes from.
+  await Promise.allSettled([probes.freshness(), probes.figures()]);
+  return listen(app, options, readers).catch(async error => {
+    await readers.close();
+    throw error;
+  });
 }
 
 /** Serves health checks and metrics, and no records, over HTTP until it is closed. It throws as `startServer` does. */
 export async function startMonitorServer(options: ServerOptions): Promise<RunningServer> {
-  return listen(monitorApp(options), options);
+  const { database, labels, trigger } = options;
+  const probes: ProbeSource = {
+    freshness: () => freshnessNow(database),
+    figures: () => labelledFigures(database, labels, trigger),
+  };
+  return listen(monitorApp(options, probes), options, null);
+}
+
+const htmlType = 'text/html; charset=utf-8';
+const methods = ['GET', 'HEAD'];
+
+type Request = FastifyRequest<{ Params: Readonly<Record<string, string>>; Querystring: QueryString }>;
+
+/** Adds answers that are made from one state of the mirror, and are not sent again while the client has them. */
+function addAddress(app: FastifyInstance, readers: Readers, address: Address, type: string): void {
+  const { path, querystring: schema, isLong } = address;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  const handler = async ({ method, url, params, query, headers }: Request, reply: FastifyReply) => {
+    const isHead = method === 'HEAD';
+    const options = { isHead, isLong: isLong(query), signal: whileWanted(reply) };
+    // A wrong request is refused in any case, so the answer is made first.
+    const { body, revision } = await readers.page(path, { url, params, query }, options);
+    // A cache can keep the answer for this client only, and must ask each time if it is still current.
+    reply.type(type).headers({
+      etag: `W/"${revision}"`,
+      'cache-control': 'private, no-cache',
+      vary: 'authorization',
+    });
+    const known = headers['if-none-match']?.split(',').map(opaque) ?? [];
+    if (known.some(tag => tag === '*' || tag === `"${revision}"`)) return reply.code(304).send();
+    return reply.send(body ?? undefined);
+  };
+  app.route({ method: methods, url: path, schema: { querystring: schema }, handler });
+}
+
+/** Adds a file for a spreadsheet. Its rows are counted in a header, so that a client knows whether it has all, whatever is between. */
+function addFile(
+  app: FastifyInstance,
+  readers: Readers,
+  file: FileAddress,
+  onFault: ServerOptions['onFault'],
+) {
+  const { name, querystring, check } = file;
+  const handler = async ({ method, query, headers }: Request, reply: FastifyReply) => {
+    check(query);
+    const isPacked = takesGzip(headers['accept-encoding']);
+    reply.type('text/csv; charset=utf-8').headers({
+      'content-disposition': `attachment; filename="${name}.csv"`,
+      vary: 'authorization, accept-encoding',
+      ...(isPacked && { 'content-encoding': 'gzip' }),
+    });
+    if (method === 'HEAD') return reply.send();
+    const signal = whileWanted(reply);
+    const { count, bytes } = await readers.file(name, query, signal).catch(error => {
+      reply.removeHeader('content-disposition').removeHeader('content-encoding');
+      throw error;
+    });
+    bytes.on('error', error => {
+      if (!signal.aborted && error instanceof ReaderError) onFault?.(error);
+    });
+    reply.header('x-total-count', count);
+    return reply.send(isPacked ? packed(bytes) : bytes);
+  };
+  app.route({ method: methods, url: `/${name}.csv`, schema: { querystring }, handler });
+}
+
+/** Little is gained by a higher one, for twice the time of the processor. */
+const gzipLevel = 3;
+
+function packed(bytes: Readable): Readable {
+  // If the rows fail, so does the packed stream, and its reader sees that it has no end.
+  return pipeline(bytes, createGzip({ level: gzipLevel }), () => undefined);
+}
+
+/** A signal that is aborted if the client leaves before its answer is sent. */
+function whileWanted({ raw }: FastifyReply): AbortSignal {
+  const leaving = new AbortController();
+  raw.once('close', () => {
+    if (!raw.writableFinished) leaving.abort();
+  });
+  return leaving.signal;
+}
+
+function addPageHooks(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    // Set before anything else, so that an answer of 304 has it, too.
+    reply.header('content-security-policy', servedPolicy);
+    const { pathname, searchParams } = requestUrl(request);
+    const kept = [...searchParams].filter(([, value]) => value !== '');
+    if (kept.length === searchParams.size) return;
+    // A form sends its empty fields, too. They are left out of the address.
+    return reply.redirect(`./${pathname.split('/').at(-1)}?${new URLSearchParams(kept)}`);
+  });
+  // Refusals are pages, too. Only 401 and server errors are answered as everywhere else.
+  app.setErrorHandler(async (error, request, reply) => {
+    const { statusCode, headers, message } = toHttpError(answerOf(error));
+    if (statusCode === 401 || statusCode >= 500) throw error;
+    const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
+    const main = html`<section><p class="empty">${brief(message)}</p></section>`;
+    reply.code(statusCode).headers(headers).type(htmlType);
+    return page(requestUrl(request).pathname.slice(1), { heading, main });
+  });
+}
+
+/** The error of a thread is for the log; the client gets another one. */
+function answerOf(error: unknown): unknown {
+  return error instanceof ReaderError ? error.answer : error;
 }
 
 const protection = {
@@ -80,8 +216,8 @@ const requestTimeoutMs = 15_000;
 /** How long a connection can be silent during an exchange, for example because the client stopped reading. */
 const idleTimeoutMs = 30_000;
 
-function monitorApp(options: ServerOptions): FastifyInstance {
-  const { database, labels, trigger, metrics, onFault, onAnswer } = options;
+function monitorApp(options: ServerOptions, probes: ProbeSource): FastifyInstance {
+  const { maxAgeMs, metrics, onFault, onAnswer } = options;
   const app = fastify({
     requestTimeout: requestTimeoutMs,
     connectionTimeout: idleTimeoutMs,
@@ -100,8 +236,8 @@ function monitorApp(options: ServerOptions): FastifyInstance {
     onAnswer?.({ method, path, status, durationMs: Math.round(elapsedTime), client });
   });
   app.setErrorHandler((error, _request, reply) => {
-    const answer = toHttpError(error);
-    if (answer.statusCode >= 500) onFault?.(error);
+    const answer = toHttpError(answerOf(error));
+    if (answer.statusCode >= 500 && !(error instanceof HttpError)) onFault?.(error);
     return sendError(reply, answer);
   });
   app.setNotFoundHandler((_request, reply) =>
@@ -109,41 +245,45 @@ function monitorApp(options: ServerOptions): FastifyInstance {
   );
   app.get('/livez', async () => ({ status: 'ok' }));
   app.get('/healthz', async (_request, reply) => {
-    const answer = healthOf(options);
+    const answer = healthOf(await probes.freshness(), maxAgeMs);
     reply.code(answer.status === 'ok' ? 200 : 503);
     return answer;
   });
   app.get('/metrics', async (_request, reply) => {
     reply.type('text/plain; version=0.0.4; charset=utf-8');
-    return metricsText([labelledFigures(database, labels, trigger)], metrics);
+    return metricsText([await probes.figures()], metrics);
   });
   return app;
 }
 
-function healthOf({ database, maxAgeMs }: ServerOptions): HealthAnswer {
-  const nowMs = Date.now();
-  const isThere = existsSync(database);
-  let found: readonly Freshness[];
-  try {
-    found = isThere ? readFreshness(database) : neverCompleted;
-  } catch (error) {
-    const why = error instanceof OtherShapeError && { message: error.withoutPath };
-    return { status: 'unreadable', ...why };
-  }
-  const lists = found.map(list => {
-    const age = ageMs(list.readSince, nowMs);
-    return { ...list, ageSeconds: age === null ? null : age / 1000 };
-  });
-  const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.readSince, nowMs, maxAgeMs));
-  // Without a mirror, also without a limit for the age: it was moved away, or the first run has not made it yet.
-  return { status: isOld || !isThere ? 'stale' : 'ok', lists };
-}
+/** When a server ends: how long an answer can be computed of which nothing was sent yet, in milliseconds. */
+const computeMsMax = 3_000;
+/** And how long one can be sent, in milliseconds. */
+const sendMsMax = 8_000;
 
-async function listen(app: FastifyInstance, { host, port }: ServerOptions): Promise<RunningServer> {
+async function listen(
+  app: FastifyInstance,
+  { host, port }: ServerOptions,
+  readers: Readers | null,
+): Promise<RunningServer> {
+  const connections = new Connections(app.server);
   const url = await app.listen({ host, port }).catch(async error => {
     await app.close();
     const reason = codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : error.message;
     throw new DocmirrorError('network', `Can't serve on ${host}, port ${port}: ${reason}.`, { cause: error });
   });
-  return { url, close: () => app.close() };
+  return {
+    url,
+    async close() {
+      readers?.refuse();
+      const timers = [
+        setTimeout(() => readers?.endUnsent(), computeMsMax),
+        setTimeout(() => connections.endAll(), sendMsMax),
+      ];
+      connections.endSilent();
+      await app.close();
+      for (const timer of timers) clearTimeout(timer);
+      await readers?.close();
+    },
+  };
 }

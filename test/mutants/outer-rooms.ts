@@ -1235,6 +1235,22 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'query refuses what does not only read and return rows',
   },
   {
+    guards: 'a download through a proxy, against rows that got lost',
+    file: 'src/serve/server.ts',
+    line: "    reply.header('x-total-count', count);\n",
+    instead: '',
+    test: 'test/serve/files.test.ts',
+    name: 'a file that breaks off behind a proxy that makes it whole is known to be cut',
+  },
+  {
+    guards: 'the end of a server, against a connection on which nothing is sent',
+    file: 'src/serve/server.ts',
+    line: '      connections.endSilent();\n',
+    instead: '',
+    test: 'test/serve/serve.test.ts',
+    name: 'closes at once although clients keep connections, send nothing, or send half a request',
+  },
+  {
     guards: 'a server, against methods that write',
     file: 'src/serve/server.ts',
     line: "if (method !== 'GET' && method !== 'HEAD')",
@@ -1244,7 +1260,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'records, against other users of a cache',
-    file: 'src/serve/api.ts',
+    file: 'src/serve/server.ts',
     line: "'cache-control': 'private, no-cache',",
     instead: '',
     test: 'test/serve/serve.test.ts',
@@ -1334,8 +1350,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a file of a page, against formulas',
     file: 'src/serve/pages.ts',
-    line: 'csvPieces(kept(columns), keptRows, true)',
-    instead: 'csvPieces(kept(columns), keptRows, false)',
+    line: 'csvPieces(columns, rows, true)',
+    instead: 'csvPieces(columns, rows, false)',
     test: 'test/serve/browse.test.ts',
     name: 'gives all that is filtered as a file for a spreadsheet',
   },
@@ -1509,7 +1525,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'health, against a mirror that was moved away',
-    file: 'src/serve/server.ts',
+    file: 'src/serve/probes.ts',
     line: "isOld || !isThere ? 'stale'",
     instead: "isOld ? 'stale'",
     test: 'test/serve/serve.test.ts',

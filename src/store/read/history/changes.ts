@@ -4,7 +4,7 @@ import { instantMs } from '../../../contract/time.ts';
 import { firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import { timeOfRun } from '../../tables/view-sql.ts';
-import { browsableOf, type ChangeFilter } from '../browsable.ts';
+import { browsableOf, type ChangeFilter, noFilter } from '../browsable.ts';
 import { conditionOf, spanOf } from '../records/filter.ts';
 
 export { EndedRuns };
@@ -67,6 +67,21 @@ const runColumns = [
 
 /** The changes that a request selects, one at a time: by run, list, record and operation. Even if they are many, they take no memory. */
 export function* changesThatFit(sqlite: Sqlite, request: ChangeRequest): Generator<Change> {
+  const { filter = null, isDescending = false, after = null } = request;
+  const { changesOf } = runReader(sqlite, filter, isDescending);
+  for (const runId of runsOf(sqlite, request))
+    for (const change of changesOf(runId, after?.runId === runId ? after : null))
+      if (after === null || (isDescending ? isAfter(after, change) : isAfter(change, after))) yield change;
+}
+
+/** How many changes a request without `after` selects. It makes no record's text. */
+export function countChanges(sqlite: Sqlite, request: Omit<ChangeRequest, 'after'>): number {
+  const { countOf } = runReader(sqlite, request.filter ?? null, false);
+  return runsOf(sqlite, { ...request, isDescending: false }).reduce((sum, run) => sum + countOf(run), 0);
+}
+
+/** The runs that can have changes that a request selects, in its order. */
+function* runsOf(sqlite: Sqlite, request: ChangeRequest): Generator<number> {
   const { filter = null, sinceRunId, isDescending = false, after = null } = request;
   const newest = new EndedRuns(sqlite).newest() ?? 0;
   const last = Math.min(request.untilRunId ?? newest, filter?.run ?? newest, newest);
@@ -79,11 +94,8 @@ export function* changesThatFit(sqlite: Sqlite, request: ChangeRequest): Generat
   const nearest = `SELECT ${pick}(id) FROM (${runs.join(' UNION ALL ')})`;
   const next = sqlite.prepare<object, number>(nearest).pluck();
   const nextRun = (run: number) => next.get({ run }) ?? null;
-  const changesOf = runReader(sqlite, filter, isDescending);
   let runId = after?.runId ?? nextRun(isDescending ? last + 1 : first - 1);
-  for (; runId !== null && runId >= first && runId <= last; runId = nextRun(runId))
-    for (const change of changesOf(runId, after?.runId === runId ? after : null))
-      if (after === null || (isDescending ? isAfter(after, change) : isAfter(change, after))) yield change;
+  for (; runId !== null && runId >= first && runId <= last; runId = nextRun(runId)) yield runId;
 }
 
 /** A run with more rows than this is read in the order of its records. Others are sorted. */
@@ -92,7 +104,7 @@ const sortedMax = 5_000;
 const selectChanges = `SELECT c.run_id AS runId, c.changed_at AS changedAt, c.resource AS resource, c.record_id AS recordId,
     c.operation AS operation, c.record AS record, c.before AS before FROM changes c WHERE c.run_id = ?`;
 
-/** Reads the changes of one run from the view `changes`, in order; only from the record of a change on, if one is given. */
+/** Reads the changes of one run from the view `changes`, in order, only from the record of a change on if one is given; or counts them. */
 function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: boolean) {
   const resources: readonly string[] = isDescending ? keptResources.toReversed() : keptResources;
   // Of one record, the operations are in this order: update, removal, insert.
@@ -117,7 +129,7 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
   };
 
   /** The records whose changes match, from the tables, because the view would make the text of each record first. */
-  const keysOf = (wanted: ChangeFilter, run: number, resource: string, start: number) => {
+  const keysOf = (wanted: ChangeFilter, resource: string, run: number) => {
     const browsable = browsableOf(resource);
     const ofRecord = { ...wanted, from: null, to: null };
     const values = {};
@@ -129,16 +141,16 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
       `SELECT h.record_id, ${operation} FROM record_history h
        WHERE ${byRun}h.${column} = @run AND ${byRecord}h.resource = @resource AND ${byRecord}h.record_id ${sign} @start
          AND ${ended}`;
-    const keys = sqlite.prepare<object, ChangeKey>(`SELECT recordId, operation FROM (
+    const keys = `SELECT recordId, operation FROM (
         SELECT t.id AS recordId, iif(t._first_seen_run_id = t._changed_run_id, 'insert', 'update') AS operation
         FROM ${browsable.table} t WHERE t._changed_run_id = @run AND t.id ${sign} @start AND ${rows}
         UNION ALL ${versions('valid_from_run_id', "iif(h.first_seen_run_id = h.valid_from_run_id, 'insert', 'update')")}
         UNION ALL ${versions('valid_to_run_id', "'removal'")} AND h.ended_by = 'removal')
-      WHERE operation = coalesce(@operation, operation) ORDER BY recordId ${direction}, operation ${operations}`);
-    return keys.iterate({ ...values, run, resource, start, operation: wanted.operation });
+      WHERE operation = coalesce(@operation, operation)`;
+    return { keys, values: { ...values, run, resource, operation: wanted.operation } };
   };
 
-  const isInTime = (wanted: ChangeFilter, run: number, resource: string) => {
+  const isInTime = (wanted: Parameters<typeof spanOf>[0], run: number, resource: string) => {
     const span = spanOf(wanted);
     if (span === null) return true;
     const time = firstValue<string>(sqlite, `SELECT ${timeOfRun('@run', '@resource')}`, { run, resource });
@@ -146,7 +158,20 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
     return atMs !== null && atMs >= span.fromMs && atMs < span.endMs;
   };
 
-  return function* (run: number, after: ChangeKey | null): Generator<Change> {
+  const isWanted = ({ resource: wanted, ...times }: ChangeFilter, run: number, resource: string) =>
+    (wanted ?? resource) === resource && isInTime(times, run, resource);
+
+  const countOf = (run: number): number => {
+    const wanted = filter ?? { ...noFilter, resource: null, operation: null, run: null };
+    const counts = resources.map(resource => {
+      if (!isWanted(wanted, run, resource)) return 0;
+      const { keys, values } = keysOf(wanted, resource, run);
+      return firstValue<number>(sqlite, `SELECT count(*) FROM (${keys})`, { ...values, start: first }) ?? 0;
+    });
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+
+  function* changesOf(run: number, after: ChangeKey | null): Generator<Change> {
     if (filter === null && !isLong(run, runColumns)) {
       const found = select('').all(run);
       const sorted = found.sort((change, other) => (isAfter(change, other) ? 1 : -1));
@@ -155,11 +180,15 @@ function runReader(sqlite: Sqlite, filter: ChangeFilter | null, isDescending: bo
     for (const resource of resources.slice(after === null ? 0 : resources.indexOf(after.resource))) {
       const start = after?.resource === resource ? after.recordId : first;
       if (filter === null) yield* select(inOrder).iterate(run, resource, start);
-      else if ((filter.resource ?? resource) === resource && isInTime(filter, run, resource))
-        for (const { recordId, operation } of keysOf(filter, run, resource, start)) {
-          const change = select(one).get(run, resource, recordId, operation);
+      else if (isWanted(filter, run, resource)) {
+        const { keys, values } = keysOf(filter, resource, run);
+        const ordered = `${keys} ORDER BY recordId ${direction}, operation ${operations}`;
+        for (const key of sqlite.prepare<object, ChangeKey>(ordered).iterate({ ...values, start })) {
+          const change = select(one).get(run, resource, key.recordId, key.operation);
           if (change !== undefined) yield change;
         }
+      }
     }
-  };
+  }
+  return { changesOf, countOf };
 }

@@ -21,6 +21,13 @@ interface Row {
   readonly isRecord: number;
 }
 
+/** Whether the mirror has a record, or ever had it. */
+export function isKnown(sqlite: Sqlite, resource: string, recordId: number): boolean {
+  const known = `SELECT 1 FROM ${tableOf(resource)} WHERE id = @recordId
+    UNION ALL SELECT 1 FROM record_history WHERE resource = @resource AND record_id = @recordId LIMIT 1`;
+  return firstValue(sqlite, known, { resource, recordId }) !== null;
+}
+
 /** What the mirror knows of a record, at most its newest versions; null if it never had it. Throws a MirrorFileError if one is no JSON. */
 export function readStory(sqlite: Sqlite, resource: string, recordId: number, versionsMax: number) {
   const ended = 'FROM record_history h WHERE h.resource = @resource AND h.record_id = @recordId';

@@ -64,7 +64,12 @@ export function recordReader(sqlite: Sqlite, resource: string): (id: number) => 
   return id => ({ resource, id, ownId: hasOwnId ? id : null, record: read.get(id) ?? null });
 }
 
-/** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */
+/** How many records match. */
+export function countRecords(sqlite: Sqlite, { resource, filter }: ListRequest): number {
+  return countOf(sqlite, browsableOf(resource), filter);
+}
+
+/** A single connection is counted by its own index, all else by the one that has all columns of the filters. */
 function countOf(sqlite: Sqlite, browsable: Browsable, filter: RecordFilter): number {
   const { q, isByPart: _isByPart, ...others } = filter;
   const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;
