@@ -12,8 +12,8 @@ const rowsPerCall = 500;
 export type Rows = Iterable<readonly CellValue[]>;
 
 /**
- * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON. For a
- * spreadsheet they begin with a byte order mark, times are in UTC to the second, and texts that it would run begin with an apostrophe.
+ * Rows as comma-separated values by RFC 4180, piece by piece: an empty text is quoted, a null is not, and an array is JSON. In a single
+ * column a null is quoted, too, because readers skip empty lines. For a spreadsheet they begin with a byte order mark, times are in UTC to the second, and texts that it would run begin with an apostrophe.
  */
 export function* csvPieces(columns: readonly Column[], rows: Rows, forSpreadsheet = false) {
   // A carriage return alone ends a line for some readers, and a tab or semicolon a cell for some spreadsheets.
@@ -22,7 +22,8 @@ export function* csvPieces(columns: readonly Column[], rows: Rows, forSpreadshee
   const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
   yield (forSpreadsheet ? '\ufeff' : '') + csv([columns.map(({ name }) => name)]);
   const cellOf = (value: CellValue, at: number) => {
-    const cell = typeof value === 'object' && value !== null ? JSON.stringify(value) : value;
+    if (value === null) return columns.length === 1 ? '' : null;
+    const cell = typeof value === 'object' ? JSON.stringify(value) : value;
     if (!forSpreadsheet || typeof cell !== 'string') return cell;
     // Every spreadsheet reads this form, in any language.
     const ms = isTime[at] ? instantMs(cell) : null;

@@ -6,6 +6,8 @@ import { inBatches, type Rows } from './csv.ts';
 type Options = ConstructorParameters<typeof ParquetWriter>[0];
 type SchemaElement = Options['schema'][number];
 
+const createdBy = 'docmirror';
+
 /** Rows are written in groups, which readers can skip. One group is in memory at a time. */
 const rowsPerGroup = 20_000;
 
@@ -13,7 +15,9 @@ type Convert = (value: CellValue) => unknown;
 
 const int64 = { type: 'INT64' } as const;
 const utf8 = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
-const timestamp = { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' } as const;
+// With the old converted type alone, DuckDB takes times for those of its reader's zone.
+const utc = { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' } as const;
+const timestamp = { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS', logical_type: utc } as const;
 const asIs: Convert = value => value;
 
 const contents: Record<ColumnKind, readonly [Omit<SchemaElement, 'name'>, Convert]> = {
@@ -38,7 +42,7 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
   });
   const bytes = new ByteWriter();
   const schema = [{ name: 'root', num_children: fields.length }, ...fields.flatMap(field => field.schema)];
-  const parquet = new ParquetWriter({ writer: bytes as Options['writer'], schema, createdBy: 'docmirror' });
+  const parquet = new ParquetWriter({ writer: bytes as Options['writer'], schema, createdBy });
   const written = () => {
     const piece = bytes.getBytes().slice();
     bytes.index = 0;
@@ -52,7 +56,26 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
     yield written();
   }
   parquet.finish();
-  yield written();
+  const end = written();
+  if (parquet.row_groups.length === 0) giveType(end);
+  yield end;
+}
+
+// In Thrift's compact protocol: the header of a list in the next field, an empty one without a type, and one of structs. Behind the list
+// of row groups is the field with the program's name.
+const [nextIsList, empty, emptyOfStructs, nextButOneIsText] = [0x19, 0x00, 0x0c, 0x28];
+const emptyGroups = Buffer.from([
+  nextIsList,
+  empty,
+  nextButOneIsText,
+  createdBy.length,
+  ...Buffer.from(createdBy),
+]);
+
+/** Gives the empty list of row groups its type: hyparquet-writer 0.17 leaves it out, and Rust's crate opens no file without it. */
+function giveType(end: Uint8Array): void {
+  const at = Buffer.from(end.buffer, end.byteOffset, end.length).lastIndexOf(emptyGroups);
+  if (at >= 0) end[at + 1] = emptyOfStructs;
 }
 
 function schemaOf(name: string, kind: ColumnKind, content: Omit<SchemaElement, 'name'>): SchemaElement[] {

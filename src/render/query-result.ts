@@ -1,5 +1,5 @@
 import { printable, printableJson } from '../printable.ts';
-import type { Column } from '../store/read/cells.ts';
+import type { Column, ResultColumn } from '../store/read/cells.ts';
 import type { QueryValue } from '../store/read/query.ts';
 import { inBatches } from './csv.ts';
 import { renderTable } from './table.ts';
@@ -12,7 +12,7 @@ type Row = readonly QueryValue[];
 
 /** A result as text or bytes, piece by piece. Its memory does not grow with the rows, which can be read again. */
 export async function queryPieces(
-  columns: readonly Column[],
+  columns: readonly ResultColumn[],
   rows: () => Iterable<Row>,
   format: (typeof queryFormats)[number],
   width: number,
@@ -24,7 +24,7 @@ export async function queryPieces(
   const write = await tableWriter(format);
   if (format !== 'parquet') return write(columns, rows());
   // SQLite has types for values, and Parquet for columns: all values are read once more to find these.
-  const typed = typedColumns(names, rows());
+  const typed = typedColumns(columns, rows());
   const fit = (value: QueryValue, at: number) => {
     if (value === null || typed[at]?.kind === 'integer') return value;
     return typed[at]?.kind === 'real' ? Number(value) : String(value);
@@ -72,18 +72,23 @@ function* objectsOf(columns: readonly string[], rows: Iterable<Row>): Generator<
     yield printableJson(`{${row.map((value, at) => names[at] + textOf(value)).join(',')}}`);
 }
 
-/** A column is a whole number or a real one if all of its values are; reals beside numbers that a double can't hold are texts. */
-function typedColumns(columns: readonly string[], rows: Iterable<Row>): Column[] {
+/**
+ * A column has the kind of its declared type, unless a value says otherwise, so that files of several nights have the same types. Without
+ * one it is a whole number or a real one if all of its values are. Reals beside numbers that a double can't hold are texts.
+ */
+function typedColumns(columns: readonly ResultColumn[], rows: Iterable<Row>): Column[] {
   const seen = columns.map(() => new Set<string>());
   for (const row of rows)
     for (const [at, value] of row.entries()) {
       if (typeof value === 'bigint' && BigInt(Number(value)) !== value) seen[at]?.add('inexact');
       if (value !== null) seen[at]?.add(typeof value);
     }
-  return columns.map((name, at) => {
+  return columns.map(({ name, declared }, at) => {
     const types = seen[at] ?? new Set();
-    const isReal = types.has('number');
-    const isText = types.has('string') || types.size === 0 || (isReal && types.has('inexact'));
-    return { name, kind: isText ? 'text' : isReal ? 'real' : 'integer' };
+    const isReal = types.has('number') || declared === 'real';
+    const isText = types.has('string') || (isReal && types.has('inexact'));
+    const isKnown = declared !== null || types.size > 0;
+    if (isText || declared === 'text' || !isKnown) return { name, kind: 'text' };
+    return { name, kind: isReal ? 'real' : 'integer' };
   });
 }

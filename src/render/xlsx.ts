@@ -63,8 +63,12 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   const sheet = begin('xl/worksheets/sheet1.xml');
   const letters = columns.map((_, at) => lettersOf(at));
   const isTime = columns.map(({ kind }) => kind === 'time' || kind === 'instant');
-  const rowXml = (row: readonly CellValue[], number: number) =>
-    `<row r="${number}">${row.map((value, at) => cellOf(value, `${letters[at]}${number}`, isTime[at] === true)).join('')}</row>`;
+  const rowXml = (row: readonly CellValue[], number: number) => {
+    const cells = row.map((value, at) => cellOf(value, `${letters[at]}${number}`, isTime[at] === true));
+    // Readers that go row by row take the last cell for the end of the table.
+    if (cells.at(-1) === '') cells.push(`<c r="${letters.at(-1)}${number}"/>`);
+    return `<row r="${number}">${cells.join('')}</row>`;
+  };
   const heading = columns.map(({ name }, at) => textCell(name, `${letters[at]}1`, styles.heading));
   // If this ends early, the statement behind the rows ends, too.
   using batches = inBatches(rows, rowsPerPiece);

@@ -76,6 +76,23 @@ describe.concurrent('query prints the rows of a statement', () => {
     ]);
   });
 
+  test('as Parquet, in which nights without rows or values have the types of the others', async () => {
+    const duck = await (await DuckDBInstance.create()).connect();
+    const described = async (condition: string) => {
+      const out = join(scene.folder, 'night.parquet');
+      const sql = `SELECT *, exported_at_ms + 0 AS later FROM document_exports_named WHERE ${condition}`;
+      const { code } = await scene.run('query', sql, '--format', 'parquet', '--out', out);
+      expect(code).toBe(0);
+      const types = await duck.runAndReadAll(`DESCRIBE SELECT * EXCLUDE later FROM '${out}'`);
+      return types.getRowsJson().map(([name, type]) => `${name} ${type}`);
+    };
+    const types = await described('true');
+    expect(types).toContain('source_connection_id BIGINT');
+    expect(types).toContain('exported_at_ms BIGINT');
+    expect(await described('false')).toEqual(types);
+    expect(await described('id = 1')).toEqual(types);
+  });
+
   test('of a statement in a file, with parameters', async () => {
     const file = join(scene.folder, 'statement.sql');
     writeFileSync(file, '\ufeff-- Some.\nSELECT id FROM collections\nWHERE id > :after AND name <> $not;\n');

@@ -22,6 +22,18 @@ test.each([
   expect(csv(text, false)).not.toContain("'");
 });
 
+test('a file of one column has no empty line, which readers skip', () => {
+  const rows = [['a'], [null], [''], ['b']];
+  expect([...csvPieces([{ name: 'x', kind: 'text' }], rows)].join('')).toBe('x\na\n""\n""\nb\n');
+  const two = [
+    ...csvPieces(
+      [...'xy'].map(name => ({ name, kind: 'text' as const })),
+      [[null, null]],
+    ),
+  ];
+  expect(two.join('')).toBe('x,y\n,\n');
+});
+
 test.each(['1+1', 'a=b', 'é', '1－1'])('%s stays as it is', text => {
   expect(csv(text, true)).toBe(text);
 });

@@ -44,6 +44,18 @@ test('the heading is bold, stays in view and has filters, and columns are as wid
   expect((await read([])).autoFilter).toBe('A1:C1');
 });
 
+test('each row has a cell in its last column, because some readers end the table there', () => {
+  const cells = [
+    ...sheetOf([
+      ['a', null, null],
+      [null, null, null],
+      ['b', null, 0],
+    ]).matchAll(/<row .*?<\/row>/g),
+  ];
+  const last = cells.map(([row]) => [...row.matchAll(/<c r="([A-Z]+\d+)"/g)].at(-1)?.[1]);
+  expect(last).toEqual(['C1', 'C2', 'C3', 'C4']);
+});
+
 test('a sheet can have more columns than letters', async () => {
   const many = Array.from({ length: 704 }, (_, at): Column => ({ name: `c${at}`, kind: 'integer' }));
   const sheet = await sheetIn(Buffer.concat([...xlsxPieces(many, [many.map((_, at) => at)])]));

@@ -10,6 +10,11 @@ export interface Column {
   readonly kind: ColumnKind;
 }
 
+/** A column of a result, and the kind of its declared type; null if it has none. */
+export interface ResultColumn extends Column {
+  readonly declared: 'integer' | 'real' | 'text' | null;
+}
+
 /** A value of a row; an array if the field has several values. */
 export type CellValue = Scalar | bigint | readonly Scalar[];
 

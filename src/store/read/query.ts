@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import { codeOf, UsageError } from '../../errors.ts';
 import { openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import type { Column } from './cells.ts';
+import type { ResultColumn } from './cells.ts';
 
 /** A value of a result. Whole numbers are bigints, which are exact; other numbers are REAL. BLOBs are lower-case hexadecimal digits. */
 export type QueryValue = string | number | bigint | null;
@@ -16,7 +16,7 @@ export interface Statement {
 /** A user's statement on a mirror or a share. SQLite itself confirms that it only reads, and the connection can't write. */
 export class Query implements Disposable {
   /** In their order; two can have one name. Of the kind `time` are columns of times, and what SQLite computed, which can be one. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly ResultColumn[];
   readonly #file;
   readonly #prepared: Database.Statement<unknown[], (QueryValue | Buffer)[]>;
 
@@ -31,8 +31,9 @@ export class Query implements Disposable {
       if (!this.#prepared.readonly || !this.#prepared.reader)
         throw new UsageError(`The statement ${wrong}. Only statements that read and return rows are run.`);
       this.#prepared.bind(params).raw().safeIntegers();
-      this.columns = this.#prepared.columns().map(({ name, column }) => {
-        return { name, kind: /_(at|since)$/.test(column ?? '_at') ? 'time' : 'text' };
+      this.columns = this.#prepared.columns().map(({ name, column, type }) => {
+        const kind = /_(at|since)$/.test(column ?? '_at') ? 'time' : 'text';
+        return { name, kind, declared: declaredKind(type) };
       });
     } catch (error) {
       this.#file.close();
@@ -53,6 +54,13 @@ export class Query implements Disposable {
   [Symbol.dispose](): void {
     this.#file.close();
   }
+}
+
+/** The kind of a declared type, by SQLite's rules of affinity; null if it is none of these, as `DATE`. */
+function declaredKind(type: string | null): ResultColumn['declared'] {
+  if (/int/i.test(type ?? '')) return 'integer';
+  if (/char|clob|text/i.test(type ?? '')) return 'text';
+  return /real|floa|doub/i.test(type ?? '') ? 'real' : null;
 }
 
 function explained(error: unknown, path: string): unknown {
