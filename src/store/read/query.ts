@@ -60,7 +60,7 @@ export class Query implements Disposable {
 function declaredKind(type: string | null): ResultColumn['declared'] {
   if (/int/i.test(type ?? '')) return 'integer';
   if (/char|clob|text/i.test(type ?? '')) return 'text';
-  return /real|floa|doub/i.test(type ?? '') ? 'real' : null;
+  return /real|float|double/i.test(type ?? '') ? 'real' : null;
 }
 
 function explained(error: unknown, path: string): unknown {
