@@ -20,11 +20,12 @@ const bundled = new Set([
   'typebox',
 ]);
 
-/** The program, its function for those that run it in a process of their own, its threads, and the style of its pages. */
+/** The program, its function for those that run it in a process of their own, its threads and processes, and the style of its pages. */
 const entryPoints = {
   cli: 'src/cli.ts',
   main: 'src/commands/main.ts',
   reader: 'src/serve/reader.ts',
+  'share-maker': 'src/commands/share-maker.ts',
   style: 'src/render/web/style.css',
 };
 

@@ -6,13 +6,14 @@ import { printable } from '../printable.ts';
 import { bytesText } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { linesOf } from '../render/table.ts';
-import { isCurrent, makeShare, type ShareOptions, shareTarget } from '../store/copies/share.ts';
+import { isCurrent, type ShareOptions, shareTarget } from '../store/copies/share.ts';
 import { openMirrorForReading } from '../store/file/open.ts';
 import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
 import { command } from './command.ts';
 import { mirrorSettings, repeated, typed, yes } from './flags.ts';
 import type { Logger } from './logging.ts';
+import { makeShareApart } from './share-apart.ts';
 import { whenFree } from './when-free.ts';
 
 /** `docmirror share` */
@@ -52,7 +53,7 @@ export const shareCommand = command({
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
     try {
       await mirror.recordDeadRuns();
-      return await makeShare({ database, path, without, withHistory: !withoutHistory, sql, signal });
+      return await makeShareApart({ database, path, without, withHistory: !withoutHistory, sql, signal });
     } finally {
       mirror.close();
     }
@@ -101,7 +102,7 @@ export async function shareAfterRun(settings: ShareSettings, logger: Logger, sig
     const isNewest = () => sql === null || statSync(sql.path).mtimeMs <= statSync(place).mtimeMs;
     if (!isCurrent(database, place) || !isNewest()) {
       const order = { database, path: place, without: [], withHistory: true, sql, signal };
-      const { path, runId, bytes, leftOut } = await makeShare(order);
+      const { path, runId, bytes, leftOut } = await makeShareApart(order);
       const durationMs = Math.round(performance.now() - startedAtMs);
       logger.info({ path, runId, bytes, leftOut, durationMs }, 'share made');
     }

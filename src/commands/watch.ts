@@ -124,9 +124,8 @@ export const watch = command({
     }
     clearTimeout(again);
     logger.info({ reason: String(signal.reason) }, 'watch is ending');
-    await inProgress;
+    await Promise.all([inProgress, monitor?.close()]);
     rmSync(`${database}.watch`, { force: true });
-    await monitor?.close();
     if (signal.reason instanceof CancelledError) context.exitCode = signal.reason.exitCode;
   },
 });

@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
 import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
@@ -24,6 +25,9 @@ export interface ShareOptions {
   readonly sql: { readonly path: string; readonly text: string } | null;
   readonly signal: AbortSignal;
 }
+
+/** A share that was made. */
+export type MadeShare = Awaited<ReturnType<typeof makeShare>>;
 
 const shareMode = 0o644;
 
@@ -60,6 +64,9 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
     if (sql !== null) inFile(changed.unfinished, sqlite => compacted.fill(sqlite));
     const share = sql === null ? changed : compacted;
     const { size: bytes } = statSync(share.unfinished);
+    // A signal, or the end of the process that has the lock, is heard between two turns.
+    for (let turn = 0; turn < 2; turn++) await nextTurn();
+    signal.throwIfAborted();
     share.putInPlace();
     return { path, bytes, ...made };
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   renameSync,
   rmSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { attempt, codeOf, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { privateFileMode, takeRights } from './rights.ts';
 
@@ -80,6 +80,14 @@ export function writing<T>(path: string, work: () => T): T {
 /** Makes a folder and its missing parents; only their owner can look into them. */
 export function makeFolders(folder: string): void {
   writing(folder, () => mkdirSync(folder, { recursive: true, mode: 0o700 }));
+}
+
+/** Removes all unfinished files of a path. The caller knows that nobody is writing one. */
+export function removeUnfinished(path: string): void {
+  const own = `${basename(path)}.`;
+  const names = readdirSync(dirname(resolve(path)));
+  for (const name of names.filter(each => each.startsWith(own) && each.endsWith(ending)))
+    removeDatabase(join(dirname(resolve(path)), name));
 }
 
 /** Removes what killed processes have left in a folder. It is a courtesy: what can't be removed, or is another user's, stays. */
