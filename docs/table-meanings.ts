@@ -52,6 +52,23 @@ const names: Columns = {
   destination_connection_name: ['the name of the destination connection now', 'Archive (S3)'],
 };
 
+const removal: Columns = {
+  removed_run_id: ['the run that removed it; null while the service lists it', '12'],
+  removed_at: ['when that run finished the list', '2026-11-25T22:15:07.118Z'],
+};
+
+const webhookArrays: Columns = {
+  events: [
+    'JSON array of its events, in order; `[]` also if `_extra` has them: as null if the service sent null or none, complete if one of them fits no column',
+    '["document.exported"]',
+  ],
+  connection_ids: [
+    'JSON array of the ids of its connections, in order; `[]` also if the service sent null or none: then `_extra` has them as null',
+    '[12,103]',
+  ],
+  connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
+};
+
 const collection: Columns = {
   id: ["the service's number of the collection", '31'],
   name: ['its name', 'Invoices 2026'],
@@ -260,6 +277,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         '{"id":31,"name":"Invoices"}',
       ],
       content: ['16-byte hash of the version, also if it was erased', "x'5f0c…'"],
+      exported_at_ms: [
+        'for an export that was removed: its time in milliseconds since 1970; else null',
+        '1787735518563',
+      ],
+      returned_run_id: [
+        'for a record that was removed: the run in which it came back; null if it did not',
+        '9',
+      ],
     },
   },
   document_exports_named: {
@@ -274,18 +299,23 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     about: 'Webhooks with their events and connections in one row.',
     columns: {
       ...webhook,
-      events: [
-        'JSON array of its events, in order; `[]` also if `_extra` has them: as null if the service sent null or none, complete if one of them fits no column',
-        '["document.exported"]',
-      ],
-      connection_ids: [
-        'JSON array of the ids of its connections, in order; `[]` also if the service sent null or none: then `_extra` has them as null',
-        '[12,103]',
-      ],
-      connection_names: ['JSON array of their names, in the same order', '["SAP S/4HANA","Archive (S3)"]'],
+      ...webhookArrays,
       ...times,
       ...provenance,
     },
+  },
+  document_exports_ever: {
+    about:
+      'Every export that ever stood in the mirror, in its last text, as far as the history is kept. An export that came back is listed once. If one run had two equal exports, both stay. What was erased is null.',
+    columns: { ...documentExport, ...utc, ...names, ...times, ...provenance, ...removal },
+  },
+  collections_ever: {
+    about: 'Every collection that ever stood in the mirror, in the same way.',
+    columns: { ...collection, ...names, ...times, ...provenance, ...removal },
+  },
+  webhooks_ever: {
+    about: 'Every webhook that ever stood in the mirror, in the same way.',
+    columns: { ...webhook, ...webhookArrays, ...times, ...provenance, ...removal },
   },
   latest_versions: {
     about:

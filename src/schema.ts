@@ -16,9 +16,12 @@ export {
 } from './store/tables/schema.ts';
 export {
   changes,
+  collectionsEver,
   collectionsNamed,
+  documentExportsEver,
   documentExportsNamed,
   latestVersions,
   syncStatus,
+  webhooksEver,
   webhooksNamed,
 } from './store/tables/view-columns.ts';

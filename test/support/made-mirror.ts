@@ -179,7 +179,9 @@ export class MadeMirror implements Disposable {
   #end(runId: number, resource: MadeResource, id: number, known: MadeRecord, endedBy: string): void {
     const record = JSON.stringify({ id, [nameColumns[resource]]: known.name });
     this.sqlite
-      .prepare('INSERT INTO record_history VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)')
+      .prepare(
+        'INSERT INTO record_history (id, resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)',
+      )
       .run(resource, id, known.first, known.changed, runId, endedBy, record, hash16(known.name));
     this.sqlite.prepare(`DELETE FROM ${tableOf(resource)} WHERE id = ?`).run(id);
   }

@@ -78,7 +78,7 @@ function concernsOf(list: ReportData['lists'][number], nowMs: number, maxAgeMs: 
   return [...concerns, concern('bad', `${title}: too old`, old)];
 }
 
-function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Html {
+function inNumbers({ exports, gone, rankings, compared }: ReportData, zone: Zone): Html {
   const counts = Object.entries(rankings).map(([name, ranked]) => [`${name}s`, ranked.count] as const);
   const cards = [['Exports', exports] as const, ...counts].map(([title, { now, before }]) => {
     const percent = Math.round(((now - before) / before) * 100);
@@ -86,7 +86,15 @@ function inNumbers({ exports, rankings, compared }: ReportData, zone: Zone): Htm
     return html`<article class="card"><h3>${title}</h3><p class="big">${count(now)}</p><p>${count(before)} before${change}</p></article>`;
   });
   const hint = html`<p class="hint">“Before” is ${zone.spanText(compared)}.</p>`;
-  return section('numbers', 'In numbers', html`<div class="cards">${cards}</div>`, hint);
+  const both = `${counted(gone.now, 'export')} and ${count(gone.before)} of those before`;
+  const forgotten = html`<p class="hint">The service no longer lists ${both}. They count all the same.</p>`;
+  return section(
+    'numbers',
+    'In numbers',
+    html`<div class="cards">${cards}</div>`,
+    hint,
+    gone.now + gone.before > 0 && forgotten,
+  );
 }
 
 function exportSection(data: ReportData, zone: Zone): Html {

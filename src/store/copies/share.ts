@@ -2,7 +2,14 @@ import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
-import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
+import {
+  arrayFields,
+  type ListDefinition,
+  listOf,
+  lists,
+  scalarFields,
+  timeFieldOf,
+} from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
@@ -117,11 +124,18 @@ function dropUnwanted(sqlite: Sqlite): void {
     sqlite.exec(`DROP ${type} ${quoted(name)}`);
 }
 
-/** Makes all tables ordinary ones: SQLite before 3.37 opens no file with a STRICT table, and STRICT only refuses new values. */
+/**
+ * Makes all tables ordinary ones: SQLite before 3.37 opens no file with a STRICT table, and STRICT only refuses new values. Milliseconds
+ * are `bigint`, which STRICT does not know: programs that go by the declared type take 32 bits of an `integer`. What is generated is
+ * stored: some programs do not see such columns, and Turso opens no file that has one.
+ */
 function dropStrict(sqlite: Sqlite): void {
   const strict = `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
     WHERE s.type = 'table' AND t.strict`;
   const tables = allRows<{ name: string; sql: string }>(sqlite, strict);
+  const generating = tables.filter(({ sql }) => generated.test(sql)).map(({ name }) => quoted(name));
+  for (const name of generating)
+    sqlite.exec(`CREATE TEMP TABLE ${name} AS SELECT * FROM main.${name}; DELETE FROM main.${name}`);
   sqlite.unsafeMode();
   sqlite.pragma('writable_schema = ON');
   const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
@@ -129,14 +143,21 @@ function dropStrict(sqlite: Sqlite): void {
   for (const { name, sql } of tables) {
     const options = sql.slice(sql.lastIndexOf(')') + 1).split(',');
     const others = options.filter(option => !/^\s*STRICT\s*$/i.test(option));
-    rewrite.run(sql.slice(0, sql.lastIndexOf(')') + 1) + others.join(','), name);
+    const strictColumns = sql.slice(0, sql.lastIndexOf(')') + 1).replace(generated, '');
+    const columns = strictColumns.replaceAll(/(_ms`?\s+)integer\b/gi, '$1bigint');
+    rewrite.run(columns + others.join(','), name);
   }
   sqlite.pragma('writable_schema = RESET');
   sqlite.unsafeMode(false);
+  for (const name of generating)
+    sqlite.exec(`INSERT INTO main.${name} SELECT * FROM temp.${name}; DROP TABLE temp.${name}`);
 }
 
+/** What makes a generated column of one; the expression can have brackets one level deep. */
+const generated = / GENERATED ALWAYS AS \((?:[^()]|\([^()]*\))*\)( VIRTUAL| STORED)?/i;
+
 /** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
-const noContent = "x''";
+const noContent = 'zeroblob(16)';
 
 const webhooks = listOf('webhooks');
 
@@ -164,10 +185,15 @@ function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, '
     const fields = named.map(({ field }) => field);
     if (fields.length === 0 && list !== webhooks) continue;
     sqlite.exec(`UPDATE ${list.table} SET ${rowsWithout(list, fields)}, _content = ${noContent};
-      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent} WHERE resource = '${list.resource}'`);
+      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent}${hasTime(list, fields) ? '' : ', exported_at_ms = NULL'} WHERE resource = '${list.resource}'`);
     for (const { name, table } of arrayFields(list))
       if (fields.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
   }
+}
+
+/** True if no time of a list is left out. */
+function hasTime(list: ListDefinition, fields: readonly string[]): boolean {
+  return !fields.includes(timeFieldOf(list)?.name ?? '');
 }
 
 function rowsWithout(list: ListDefinition, fields: readonly string[]): string {

@@ -1,8 +1,10 @@
 import { chmodSync } from 'node:fs';
+import { lists } from '../../contract/lists.ts';
 import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
 import { firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
+import { noteAllReturns } from '../tables/ever.ts';
 import { completeMirror } from '../tables/views.ts';
 import {
   applicationIds,
@@ -106,6 +108,7 @@ function complete(sqlite: Sqlite): void {
   completeMirror(sqlite);
   sqlite.pragma(`user_version = ${currentShape}`);
   if (firstRow(sqlite, 'SELECT 1 FROM sync_runs') === undefined) return;
+  for (const { resource } of lists) noteAllReturns(sqlite, resource);
   // An older version remembered other things of the lists. The next sync is a full one.
   sqlite.exec('DELETE FROM _list_states');
   const log = new ReceiptLog(sqlite);

@@ -1,6 +1,7 @@
-import { keptResources } from '../../contract/lists.ts';
+import { keptResources, listOf } from '../../contract/lists.ts';
 import { allRows, allValues, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { everStood } from '../tables/ever.ts';
 import { noFilter } from './browsable.ts';
 import { changesThatFit } from './history/changes.ts';
 import { type ListStatus, RunReader } from './runs/runs.ts';
@@ -27,14 +28,18 @@ export type ReportData = ReturnType<typeof readReport>;
 
 const runsMax = 10;
 
+/** Every export that ever stood: the service can have forgotten those of the period before. */
+const ever = `(${everStood(listOf('document-exports'), ['exported_at_ms', 'source_connection_id', 'destination_connection_id', 'source_document_kind'])})`;
+
 /** Reads all data of a report. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function readReport(path: string, period: ReportPeriod) {
   using runs = new RunReader(path);
   return readMirror(path, sqlite => {
     const exportsWhere = (condition: string, values: object = {}) =>
-      firstValue<number>(sqlite, `SELECT count(*) FROM document_exports WHERE ${condition}`, values) ?? 0;
-    const countIn = (span: Span) =>
-      exportsWhere('exported_at_ms >= @fromMs AND exported_at_ms < @toMs', span);
+      firstValue<number>(sqlite, `SELECT count(*) FROM ${ever} WHERE ${condition}`, values) ?? 0;
+    const inSpan = 'exported_at_ms >= @fromMs AND exported_at_ms < @toMs';
+    const countIn = (span: Span) => exportsWhere(inSpan, span);
+    const countGone = (span: Span) => exportsWhere(`${inSpan} AND version IS NOT NULL`, span);
     const statuses = runs.status();
     const recent = runs.runs(runsMax);
     const completedAt = statuses.find(({ resource }) => resource === 'document-exports')?.lastCompletedAt;
@@ -58,9 +63,11 @@ export function readReport(path: string, period: ReportPeriod) {
       /** The part of the period before that is as long as the known part of this one. */
       compared,
       exports: { now: countIn(span), before: countIn(compared) },
+      /** How many of these are no longer listed. */
+      gone: { now: countGone(span), before: countGone(compared) },
       counts: period.stretches.map(countIn),
       countsBefore: period.stretchesBefore.map(countIn),
-      undated: exportsWhere('exported_at_ms IS NULL'),
+      undated: exportsWhere('exported_at_ms IS NULL AND version IS NULL'),
       // A mirror that is behind makes nothing quiet, however short the period is.
       quiet: readQuiet(sqlite, period, Math.min(span.toMs, runMs)),
       rankings: {
@@ -88,7 +95,7 @@ const entriesMax = 10;
 
 function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, compared: Span) {
   const ranked = `SELECT ${label} AS label, sum(exported_at_ms >= @fromMs) AS now, sum(exported_at_ms < @cutMs) AS before
-    FROM document_exports INDEXED BY document_exports_exported_at_ms
+    FROM ${ever}
     WHERE exported_at_ms >= @beforeMs AND exported_at_ms < @toMs
     GROUP BY ${by} HAVING now > 0 OR before > 0 ORDER BY now DESC, before DESC, label`;
   const bound = { ...span, beforeMs: compared.fromMs, cutMs: compared.toMs };
@@ -102,7 +109,7 @@ function readRanking(sqlite: Sqlite, by: string, label: string, span: Span, comp
 }
 
 function readNewKinds(sqlite: Sqlite, { fromMs, toMs }: Span): string[] {
-  const frequent = `SELECT source_document_kind FROM document_exports INDEXED BY document_exports_exported_at_ms
+  const frequent = `SELECT source_document_kind FROM ${ever}
     WHERE exported_at_ms >= ? AND exported_at_ms < ? AND source_document_kind IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC`;
   const kinds = (from: number, to: number) => allValues<string>(sqlite, frequent, from, to);
   const found = kinds(fromMs, toMs);

@@ -274,6 +274,9 @@ export const mirror = sqliteTable('_mirror', {
   mirrorId: text('mirror_id').primaryKey(),
 });
 
+/** Removed records that did not come back: the views of all that ever was find these. */
+const isGone = sql`ended_by = 'removal' AND returned_run_id IS NULL`;
+
 /** Each version that ended, in the shape of the service. The current version is the row of its list. */
 export const recordHistory = sqliteTable(
   'record_history',
@@ -289,8 +292,18 @@ export const recordHistory = sqliteTable(
     /** Null if the version was erased. */
     record: text('record'),
     content: blob('content', { mode: 'buffer' }).notNull(),
+    /** The time of a version that ended by removal, as its row had it. */
+    exportedAtMs: integer('exported_at_ms'),
+    /** The run in which a record that was removed came back; null if it did not. */
+    returnedRunId: integer('returned_run_id'),
   },
   table => [
+    index('record_history_gone').on(table.resource, table.exportedAtMs).where(isGone),
+    index('record_history_gone_reference')
+      .on(
+        sql`CAST(CASE WHEN json_valid(record) THEN json_extract(record, '$.sourceDocumentReference') END AS TEXT)`,
+      )
+      .where(isGone),
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
     ...indexed('record_history', table.validFromRunId, table.validToRunId),
   ],

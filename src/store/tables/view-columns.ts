@@ -28,16 +28,33 @@ const namedExport = () => ({
 /** Document exports with the names of their connections. */
 export const documentExportsNamed = sqliteView('document_exports_named', namedExport()).existing();
 
+/** When a record was removed; null while it is listed. */
+const removal = () => ({ removedRunId: integer('removed_run_id'), removedAt: text('removed_at') });
+
+/** Every export that ever stood in the mirror, in its last text, as far as the history is kept; null if it was erased. */
+export const documentExportsEver = sqliteView('document_exports_ever', {
+  ...namedExport(),
+  ...removal(),
+}).existing();
+
 /** The newest export of each document; a document is a source connection and a reference. */
 export const latestVersions = sqliteView('latest_versions', namedExport()).existing();
 
-/** Collections with the names of their connections. */
-export const collectionsNamed = sqliteView('collections_named', {
+const namedCollection = () => ({
   id: id(),
   ...collectionFields(),
   ...connectionNames(),
   ...times(),
   ...provenance(),
+});
+
+/** Collections with the names of their connections. */
+export const collectionsNamed = sqliteView('collections_named', namedCollection()).existing();
+
+/** Every collection that ever stood in the mirror. */
+export const collectionsEver = sqliteView('collections_ever', {
+  ...namedCollection(),
+  ...removal(),
 }).existing();
 
 /** Webhooks, with their events and connections as JSON arrays. */
@@ -49,6 +66,18 @@ export const webhooksNamed = sqliteView('webhooks_named', {
   connectionNames: text('connection_names').notNull(),
   ...times(),
   ...provenance(),
+}).existing();
+
+/** Every webhook that ever stood in the mirror; the arrays are null if it was erased. */
+export const webhooksEver = sqliteView('webhooks_ever', {
+  id: id(),
+  ...webhookFields(),
+  events: text('events'),
+  connectionIds: text('connection_ids'),
+  connectionNames: text('connection_names'),
+  ...times(),
+  ...provenance(),
+  ...removal(),
 }).existing();
 
 /** The changes of each ended run: records inserted, updated and removed; `record`, `before` and `changedFields` are JSON. */

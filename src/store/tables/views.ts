@@ -9,6 +9,7 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
+import { everColumn, everStood, memberOfVersion } from './ever.ts';
 import { reasonCodes } from './reasons.ts';
 import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRun } from './view-sql.ts';
 
@@ -21,6 +22,7 @@ import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRu
 export function completeMirror(sqlite: Database.Database): void {
   const views = [
     ...lists.map(list => [`${list.table}_named`, selectNamed(list, list.table)]),
+    ...lists.map(list => [`${list.table}_ever`, selectEver(list)]),
     ['latest_versions', latestVersionsView(listOf('document-exports'))],
     ['changes', changesView()],
     ['sync_status', syncStatusView()],
@@ -68,6 +70,66 @@ function latestVersionsView(list: ListDefinition): string {
   return `${selectNamed(list, numbered)} WHERE t.place = 1`;
 }
 
+/** The same of every record that ever stood in the list, and when it went. A connection that is gone has the name that it had then. */
+function selectEver(list: ListDefinition): string {
+  const scalars = scalarFields(list);
+  const time = timeColumnOf(list);
+  const references = scalars.filter(({ kind }) => kind === 'connection');
+  const held = [
+    ...references,
+    ...scalars.filter(({ isReference, filter }) => isReference || filter === 'kind'),
+  ].map(({ column }) => column);
+  const cheap = time === null ? held : [...held, time];
+  const of = (column: string) => (cheap.includes(column) ? `t.${column}` : everColumn(list, column));
+  const ofRun = (row: string, version: string) => integer(`coalesce(e.${row}, h.${version})`);
+  const firstSeen = ofRun('_first_seen_run_id', 'first_seen_run_id');
+  const changed = ofRun('_changed_run_id', 'valid_from_run_id');
+  const resource = `'${list.resource}'`;
+  const known = ['id', ...list.fields.map(({ name }) => name)].map(name => `'$.${name}'`).join(', ');
+  const columns = [
+    't.id',
+    ...scalars.flatMap(field => {
+      const { kind, column, name } = field;
+      const value = `${of(column)} AS ${column}`;
+      if (kind !== 'connection') return [value];
+      const named = `coalesce(c${references.indexOf(field) + 1}.name, ${memberOfVersion(`${name}.name`)})`;
+      return [value, `${asText(named)} AS ${nameColumn(column)}`];
+    }),
+    ...(time === null ? [] : [`t.${time}`, `${utcOf(time)} AS ${time.replace('_ms', '_utc')}`]),
+    ...arrayFields(list).flatMap(field => {
+      const [ids = '', ...names] = namedArray(list, field).map(each => each.replace(/ AS \w+$/, ''));
+      const each = (path: string) =>
+        `(SELECT json_group_array(${path}) FROM json_each(${memberOfVersion(field.name)}))`;
+      const either = (ofRow: string, path: string, name: string) =>
+        `${asText(choice('t.version IS NULL', ofRow, choice('h.record IS NULL', 'NULL', each(path))))} AS ${name}`;
+      if (field.kind === 'texts') return [either(ids, 'value', `${field.column}s`)];
+      const name = `${nameColumn(field.column)}s`;
+      return [
+        either(ids, "json_extract(value, '$.id')", `${field.column}s`),
+        ...names.map(ofRow => either(ofRow, "json_extract(value, '$.name')", name)),
+      ];
+    }),
+    `${timeOfRun(firstSeen, resource)} AS first_seen_at`,
+    `${timeOfRun(changed, resource)} AS changed_at`,
+    `${firstSeen} AS _first_seen_run_id`,
+    `${changed} AS _changed_run_id`,
+    `${asText(`coalesce(e._extra, nullif(json_remove(h.record, ${known}), '{}'))`)} AS _extra`,
+    'h.valid_to_run_id AS removed_run_id',
+    `${timeOfRun('h.valid_to_run_id', resource)} AS removed_at`,
+  ];
+  const joins = references.map(
+    ({ column }, at) => `LEFT JOIN connections c${at + 1} ON c${at + 1}.id = t.${column}`,
+  );
+  const rows = `LEFT JOIN ${list.table} e ON e.id = ${choice('t.version IS NULL', 't.id', 'NULL')}
+    LEFT JOIN record_history h ON h.id = t.version`;
+  return [`SELECT ${columns.join(', ')} FROM (${everStood(list, cheap)}) t ${rows}`, ...joins].join(' ');
+}
+
+/** The time as every tool reads it: without T, Z and fraction. */
+function utcOf(time: string): string {
+  return asText(`datetime(t.${time} / 1000.0, 'unixepoch')`);
+}
+
 /** A list with the names of its connections as well as the ids, and with times as well as the runs. */
 function selectNamed(list: ListDefinition, rows: string): string {
   const scalars = scalarFields(list);
@@ -81,13 +143,7 @@ function selectNamed(list: ListDefinition, rows: string): string {
         ? [`t.${column}`, `${alias(column)}.name AS ${nameColumn(column)}`]
         : [`t.${column}`],
     ),
-    // The time as every tool reads it: without T, Z and fraction.
-    ...(time === null
-      ? []
-      : [
-          `t.${time}`,
-          `${asText(`datetime(t.${time} / 1000.0, 'unixepoch')`)} AS ${time.replace('_ms', '_utc')}`,
-        ]),
+    ...(time === null ? [] : [`t.${time}`, `${utcOf(time)} AS ${time.replace('_ms', '_utc')}`]),
     ...arrayFields(list).flatMap(field => namedArray(list, field)),
     `${timeOfRun('t._first_seen_run_id', `'${list.resource}'`)} AS first_seen_at`,
     `${timeOfRun('t._changed_run_id', `'${list.resource}'`)} AS changed_at`,

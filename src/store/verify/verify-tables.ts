@@ -5,8 +5,9 @@ import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import type { Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
+import { memberOfVersion } from '../tables/ever.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
-import { ListTable } from '../tables/list-table.ts';
+import { ListTable, registerInstant } from '../tables/list-table.ts';
 import { savedState } from '../write/sync-state.ts';
 
 /** Something in the mirror that is not as docmirror wrote it. */
@@ -101,6 +102,14 @@ const faults: readonly Fault[] = [
        FROM ${erasures}, json_each(receipt, '$.ended') AS ended)`,
   ],
   [
+    'record_history',
+    `SELECT id, ${version} || ': its time or its return is not what docmirror wrote' AS what FROM record_history AS h
+     WHERE exported_at_ms IS NOT iif(ended_by = 'removal' AND resource = 'document-exports',
+         instant_ms(${memberOfVersion('exportedAt')}), NULL)
+       OR (returned_run_id IS NOT NULL AND
+         (ended_by <> 'removal' OR returned_run_id < valid_to_run_id OR returned_run_id NOT IN (SELECT id FROM sync_runs)))`,
+  ],
+  [
     'rejected_records',
     `SELECT id, ${isLost} AS what FROM rejected_records WHERE record IS NULL AND id NOT IN (
        SELECT receipt ->> 'recordId' FROM ${erasures} WHERE receipt ->> 'resource' = 'rejected-records')`,
@@ -121,6 +130,7 @@ const faults: readonly Fault[] = [
 /** Checks everything that neither the sums of rows nor the hashes of runs cover. */
 export function verifyTables(audit: Audit): void {
   const { sqlite, report, prunedThrough, knownAfter, acceptedThrough } = audit;
+  registerInstant(sqlite);
   const bound = { prunedThrough, knownAfter, acceptedThrough };
   for (const [table, select] of faults)
     for (const { id, what } of sqlite.prepare<[object], Omit<Difference, 'table'>>(select).iterate(bound))

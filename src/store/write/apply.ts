@@ -8,6 +8,7 @@ import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
+import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { newFields, volatileFields } from './field-news.ts';
 import type { ListContext } from './mirror.ts';
@@ -178,6 +179,7 @@ async function writeRows(
     if (slice.isOver) await slice.next();
   }
   for (const index of indexes) sqlite.exec(index.sql);
+  noteReturns(sqlite, context.list, run);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
   for (const id of retained) {
     read.add(contentOf.get(id) as Buffer);

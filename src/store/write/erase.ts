@@ -129,7 +129,10 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
     sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?').run(id);
     log.append({ ...receipt, resource: 'rejected-records', recordId: id, versions: 0, ended: [] });
   }
-  for (const id of versions) sqlite.prepare('UPDATE record_history SET record = NULL WHERE id = ?').run(id);
+  const forget = sqlite.prepare(
+    'UPDATE record_history SET record = NULL, exported_at_ms = NULL WHERE id = ?',
+  );
+  for (const id of versions) forget.run(id);
   if (versions.length > 0) {
     const hashes = new RunComposer(sqlite);
     const ended = runIds.map(runId => ({ runId, ended: hashes.ended(runId, resource).ended }));

@@ -1,0 +1,113 @@
+import {
+  type ListDefinition,
+  listOf,
+  scalarFields,
+  timeColumnOf,
+  timeFieldOf,
+} from '../../contract/lists.ts';
+import { allRows, firstRow, type Sqlite } from './ask.ts';
+import { registerInstant } from './list-table.ts';
+import { asText, choice, integer } from './view-sql.ts';
+
+/** The condition of a version in `record_history` with which a record went, and did not come back. */
+const isGone = (list: ListDefinition) =>
+  `h.resource = '${list.resource}' AND h.ended_by = 'removal' AND h.returned_run_id IS NULL`;
+
+/** A member of the version `h`; null if its text was erased. The index of references has the same expression. */
+export function memberOfVersion(path: string): string {
+  return `CASE WHEN json_valid(h.record) THEN json_extract(h.record, '$.${path}') END`;
+}
+
+/** The value of a column in the version `h`. */
+function columnOfVersion(list: ListDefinition, column: string): string {
+  if (column === timeColumnOf(list)) return 'h.exported_at_ms';
+  const field = scalarFields(list).find(each => each.column === column);
+  const path = field?.kind === 'connection' ? `${field.name}.id` : (field?.name ?? column);
+  return typed(list, column, memberOfVersion(path));
+}
+
+function typed(list: ListDefinition, column: string, value: string): string {
+  const isText = scalarFields(list).find(each => each.column === column)?.kind === 'text';
+  return isText ? asText(value) : integer(value);
+}
+
+/**
+ * Every record that ever stood in a list: its id, some columns, and `version`, its row in the history if it is gone. Each column costs time
+ * in each row, so that few are named, which are counted and searched for; the others are looked up.
+ */
+export function everStood(list: ListDefinition, columns: readonly string[]): string {
+  return `SELECT id, ${columns.map(column => `${column}, `).join('')}${integer('NULL')} AS version FROM ${list.table}
+    UNION ALL SELECT h.record_id, ${columns.map(column => `${columnOfVersion(list, column)}, `).join('')}h.id
+    FROM record_history h WHERE ${isGone(list)}`;
+}
+
+/** A column of a record that ever stood: of the row `e`, or of the version `h`. */
+export function everColumn(list: ListDefinition, column: string): string {
+  return typed(list, column, choice('t.version IS NULL', `e.${column}`, columnOfVersion(list, column)));
+}
+
+/** What identifies a row `e` and a version `h`, as JSON. */
+function identityKeys(list: ListDefinition) {
+  if (list.identity.by === 'id') return { ofRow: 'json_array(e.id)', ofVersion: 'json_array(h.record_id)' };
+  const { fields } = list.identity;
+  const time = timeFieldOf(list)?.column;
+  const columns = scalarFields(list).filter(({ name }) => fields.includes(name));
+  const key = (of: (column: string) => string) =>
+    `json_array(${columns.map(({ column }) => (column === time ? `coalesce(${of(`${time}_ms`)}, ${of(column)})` : of(column))).join(', ')})`;
+  return { ofRow: key(column => `e.${column}`), ofVersion: key(column => columnOfVersion(list, column)) };
+}
+
+/** Something that a run did: a record came, or the version went. An erased version is known by its content alone. */
+interface Event {
+  readonly runId: number;
+  readonly key: string;
+  readonly content: string;
+  readonly version: number | null;
+}
+
+/**
+ * Notes which records that had been removed came back in a run, or in any run if it is 0: of each identity, the one that has been gone for
+ * longest. So the views show of each identity as many records as one run had at once. A run calls this when it has written the list.
+ */
+export function noteReturns(sqlite: Sqlite, list: ListDefinition, runId: number): void {
+  if (firstRow(sqlite, `SELECT 1 FROM record_history h WHERE ${isGone(list)} LIMIT 1`) === undefined) return;
+  const { ofRow, ofVersion } = identityKeys(list);
+  const time = timeColumnOf(list);
+  const came = runId === 0 ? '' : 'e._changed_run_id = @runId AND e._first_seen_run_id = @runId';
+  const began = came === '' ? 'true' : came;
+  const isSought =
+    time === null
+      ? ''
+      : `AND (h.exported_at_ms IS NULL OR @runId = 0 OR
+    h.exported_at_ms IN (SELECT e.${time} FROM ${list.table} e WHERE ${began}))`;
+  const events = `SELECT h.valid_to_run_id AS runId, ${ofVersion} AS key, lower(hex(h.content)) AS content, h.id AS version, h.id AS place
+      FROM record_history h WHERE ${isGone(list)} ${isSought}
+    UNION ALL SELECT e._first_seen_run_id, ${ofRow}, lower(hex(e._content)), NULL, 9e999 FROM ${list.table} e WHERE ${began}
+    UNION ALL SELECT h.first_seen_run_id, ${ofVersion}, '', NULL, 9e999 FROM record_history h
+      WHERE @runId = 0 AND h.resource = '${list.resource}' AND h.ended_by = 'removal'
+    ORDER BY runId, place`;
+  const note = sqlite.prepare('UPDATE record_history SET returned_run_id = @runId WHERE id = @version');
+  const gone = new Map<string, number[]>();
+  for (const { version, key, content, runId: at } of allRows<Event>(sqlite, events, { runId })) {
+    const erased = `content ${content}`;
+    if (version !== null) {
+      const isErased = list.identity.by === 'content' && /^\[(null,?)+\]$/.test(key);
+      const under = isErased ? erased : key;
+      gone.set(under, [...(gone.get(under) ?? []), version]);
+      continue;
+    }
+    const back = gone.get(key)?.shift() ?? gone.get(erased)?.shift();
+    if (back !== undefined) note.run({ runId: at, version: back });
+  }
+}
+
+/** Gives the versions of a mirror that a docmirror without these columns wrote their times, and notes which records came back. */
+export function noteAllReturns(sqlite: Sqlite, resource: string): void {
+  const list = listOf(resource);
+  registerInstant(sqlite);
+  const time = timeFieldOf(list);
+  if (time !== undefined)
+    sqlite.exec(`UPDATE record_history AS h SET exported_at_ms = instant_ms(${asText(memberOfVersion(time.name))})
+      WHERE ${isGone(list)}`);
+  noteReturns(sqlite, list, 0);
+}
