@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -96,10 +97,35 @@ describe('the package, installed in an empty folder', () => {
     ['changes', '--format', 'csv'],
     ['report'],
     ['backup', 'copy.sqlite'],
+    ['share', 'share.sqlite'],
     ['export', '--format', 'parquet', '--out', 'lists'],
   ])('has all that %s needs', async (...args) => {
     const { stdout } = await docmirror(folder.path, ...args, '--database', 'docmirror-demo.sqlite');
     expect(stdout).not.toBe('');
+  });
+
+  test('serves by its threads, and ends with 143', async () => {
+    const program = join(installed, '.bin', 'docmirror');
+    const args = [
+      program,
+      'serve',
+      '--port',
+      '0',
+      '--token',
+      'a-token',
+      '--database',
+      'docmirror-demo.sqlite',
+    ];
+    const { PATH, HOME } = process.env;
+    const server = spawn(process.execPath, args, { cwd: folder.path, env: { PATH, HOME } });
+    const [line] = await once(server.stdout, 'data');
+    const url = String(line).trim().split(' ').at(-1);
+    for (const path of ['/', '/search?q=invoice', '/v2/changes', '/changes.csv', '/metrics']) {
+      const answer = await fetch(url + path, { headers: { authorization: 'Bearer a-token' } });
+      expect([path, answer.status, (await answer.text()).length > 100]).toEqual([path, 200, true]);
+    }
+    server.kill('SIGTERM');
+    expect(await once(server, 'exit')).toEqual([143, null]);
   });
 
   function docmirror(cwd: string, ...args: string[]) {
