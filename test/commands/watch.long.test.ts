@@ -206,6 +206,8 @@ test('a mirror that is lost under a watch is told at /healthz and in the log, an
   expect((await fetch(health)).status).toBe(503);
   await until(() => runsOf(scene.database)[0]?.completed_at != null, 'a run');
   expect((await fetch(health)).status).toBe(200);
+  // The share follows the run, and a signal would end that.
+  await wait(2_000);
   running.child.kill('SIGTERM');
   const message = expect.stringMatching(/restore it with "docmirror backup --restore"/);
   const lost = { code: 'share_of_another_mirror', message };
