@@ -32,18 +32,31 @@ function typed(list: ListDefinition, column: string, value: string): string {
 }
 
 /**
- * Every record that ever stood in a list: its id, some columns, and `version`, its row in the history if it is gone. Each column costs time
- * in each row, so that few are named, which are counted and searched for; the others are looked up.
+ * Every record that ever stood in a list: its id and runs, some columns, and `version`, its row in the history if it is gone. Older SQLite
+ * computes all columns of a UNION in each row, so that few are named, which are counted and searched for; the others are looked up.
  */
 export function everStood(list: ListDefinition, columns: readonly string[]): string {
-  return `SELECT id, ${columns.map(column => `${column}, `).join('')}${integer('NULL')} AS version FROM ${list.table}
-    UNION ALL SELECT h.record_id, ${columns.map(column => `${columnOfVersion(list, column)}, `).join('')}h.id
+  const ended = columns.map(column => `${columnOfVersion(list, column)}, `).join('');
+  return `SELECT id, ${columns.map(column => `${column}, `).join('')}_first_seen_run_id, _changed_run_id,
+      ${integer('NULL')} AS removed_run_id, ${integer('NULL')} AS version FROM ${list.table}
+    UNION ALL SELECT h.record_id, ${ended}h.first_seen_run_id, h.valid_from_run_id, h.valid_to_run_id, h.id
     FROM record_history h WHERE ${isGone(list)}`;
 }
 
-/** A column of a record that ever stood: of the row `e`, or of the version `h`. */
+/** A column of `t`, a record that ever stood: of its row, or of its version. */
 export function everColumn(list: ListDefinition, column: string): string {
-  return typed(list, column, choice('t.version IS NULL', `e.${column}`, columnOfVersion(list, column)));
+  const ended = ofVersion(columnOfVersion(list, column));
+  return typed(list, column, choice('t.version IS NULL', ofListed(list, column), ended));
+}
+
+/** A column of the row of `t`. */
+export function ofListed({ table }: ListDefinition, column: string): string {
+  return `(SELECT ${column} FROM ${table} WHERE id = t.id)`;
+}
+
+/** An expression over the version `h` of `t`; null if it is listed. */
+export function ofVersion(expression: string): string {
+  return `(SELECT ${expression} FROM record_history h WHERE h.id = t.version)`;
 }
 
 /** What identifies a row `e` and a version `h`, as JSON. */

@@ -6,10 +6,11 @@ import {
   type ListDefinition,
   listOf,
   lists,
+  type ScalarField,
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import { everColumn, everStood, memberOfVersion } from './ever.ts';
+import { everColumn, everStood, memberOfVersion, ofListed, ofVersion } from './ever.ts';
 import { reasonCodes } from './reasons.ts';
 import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRun } from './view-sql.ts';
 
@@ -70,59 +71,53 @@ function latestVersionsView(list: ListDefinition): string {
   return `${selectNamed(list, numbered)} WHERE t.place = 1`;
 }
 
-/** The same of every record that ever stood in the list, and when it went. A connection that is gone has the name that it had then. */
+/**
+ * The same of every record that ever stood in the list, and when it went. A connection that is gone has the name that it had then. Other tables
+ * are asked in subqueries: SQLite leaves out those of columns that nobody selects, but no join.
+ */
 function selectEver(list: ListDefinition): string {
   const scalars = scalarFields(list);
   const time = timeColumnOf(list);
-  const references = scalars.filter(({ kind }) => kind === 'connection');
-  const held = [
-    ...references,
-    ...scalars.filter(({ isReference, filter }) => isReference || filter === 'kind'),
-  ].map(({ column }) => column);
-  const cheap = time === null ? held : [...held, time];
-  const of = (column: string) => (cheap.includes(column) ? `t.${column}` : everColumn(list, column));
-  const ofRun = (row: string, version: string) => integer(`coalesce(e.${row}, h.${version})`);
-  const firstSeen = ofRun('_first_seen_run_id', 'first_seen_run_id');
-  const changed = ofRun('_changed_run_id', 'valid_from_run_id');
+  const isCounted = ({ kind, isReference, filter }: ScalarField) =>
+    kind === 'connection' || isReference || filter === 'kind';
+  const counted = scalars.filter(isCounted).map(({ column }) => column);
+  const cheap = time === null ? counted : [...counted, time];
+  const valueOfColumn = (column: string) =>
+    cheap.includes(column) ? `t.${column}` : everColumn(list, column);
   const resource = `'${list.resource}'`;
   const known = ['id', ...list.fields.map(({ name }) => name)].map(name => `'$.${name}'`).join(', ');
   const columns = [
     't.id',
-    ...scalars.flatMap(field => {
-      const { kind, column, name } = field;
-      const value = `${of(column)} AS ${column}`;
+    ...scalars.flatMap(({ kind, column, name }) => {
+      const value = `${valueOfColumn(column)} AS ${column}`;
       if (kind !== 'connection') return [value];
-      const named = `coalesce(c${references.indexOf(field) + 1}.name, ${memberOfVersion(`${name}.name`)})`;
+      const now = `(SELECT name FROM connections WHERE id = t.${column})`;
+      const named = `coalesce(${now}, ${ofVersion(memberOfVersion(`${name}.name`))})`;
       return [value, `${asText(named)} AS ${nameColumn(column)}`];
     }),
     ...(time === null ? [] : [`t.${time}`, `${utcOf(time)} AS ${time.replace('_ms', '_utc')}`]),
     ...arrayFields(list).flatMap(field => {
-      const [ids = '', ...names] = namedArray(list, field).map(each => each.replace(/ AS \w+$/, ''));
-      const each = (path: string) =>
-        `(SELECT json_group_array(${path}) FROM json_each(${memberOfVersion(field.name)}))`;
-      const either = (ofRow: string, path: string, name: string) =>
-        `${asText(choice('t.version IS NULL', ofRow, choice('h.record IS NULL', 'NULL', each(path))))} AS ${name}`;
-      if (field.kind === 'texts') return [either(ids, 'value', `${field.column}s`)];
-      const name = `${nameColumn(field.column)}s`;
+      const either = (ofRow: string, path: string) => {
+        const ended = `(SELECT json_group_array(${path}) FROM json_each(h.record, '$.${field.name}'))`;
+        const then = ofVersion(choice('h.record IS NULL', 'NULL', ended));
+        return asText(choice('t.version IS NULL', ofRow, then));
+      };
+      const [values = '', names = ''] = namedArray(list, field).map(each => each.replace(/ AS \w+$/, ''));
+      if (field.kind === 'texts') return [`${either(values, 'value')} AS ${field.column}s`];
       return [
-        either(ids, "json_extract(value, '$.id')", `${field.column}s`),
-        ...names.map(ofRow => either(ofRow, "json_extract(value, '$.name')", name)),
+        `${either(values, "json_extract(value, '$.id')")} AS ${field.column}s`,
+        `${either(names, "json_extract(value, '$.name')")} AS ${nameColumn(field.column)}s`,
       ];
     }),
-    `${timeOfRun(firstSeen, resource)} AS first_seen_at`,
-    `${timeOfRun(changed, resource)} AS changed_at`,
-    `${firstSeen} AS _first_seen_run_id`,
-    `${changed} AS _changed_run_id`,
-    `${asText(`coalesce(e._extra, nullif(json_remove(h.record, ${known}), '{}'))`)} AS _extra`,
-    'h.valid_to_run_id AS removed_run_id',
-    `${timeOfRun('h.valid_to_run_id', resource)} AS removed_at`,
+    `${timeOfRun('t._first_seen_run_id', resource)} AS first_seen_at`,
+    `${timeOfRun('t._changed_run_id', resource)} AS changed_at`,
+    't._first_seen_run_id',
+    't._changed_run_id',
+    `${asText(choice('t.version IS NULL', ofListed(list, '_extra'), ofVersion(`nullif(json_remove(h.record, ${known}), '{}')`)))} AS _extra`,
+    `${integer('t.removed_run_id')} AS removed_run_id`,
+    `${timeOfRun('t.removed_run_id', resource)} AS removed_at`,
   ];
-  const joins = references.map(
-    ({ column }, at) => `LEFT JOIN connections c${at + 1} ON c${at + 1}.id = t.${column}`,
-  );
-  const rows = `LEFT JOIN ${list.table} e ON e.id = ${choice('t.version IS NULL', 't.id', 'NULL')}
-    LEFT JOIN record_history h ON h.id = t.version`;
-  return [`SELECT ${columns.join(', ')} FROM (${everStood(list, cheap)}) t ${rows}`, ...joins].join(' ');
+  return `SELECT ${columns.join(', ')} FROM (${everStood(list, cheap)}) t`;
 }
 
 /** The time as every tool reads it: without T, Z and fraction. */
