@@ -281,6 +281,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         'for an export that was removed: its time in milliseconds since 1970; else null',
         '1787735518563',
       ],
+      source_document_reference: [
+        "for an export that was removed: the document's reference; else null",
+        '4591282847',
+      ],
       returned_run_id: [
         'for a record that was removed: the run in which it came back; null if it did not',
         '9',

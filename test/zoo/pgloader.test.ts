@@ -25,7 +25,7 @@ test('pgloader copies the tables of a share to PostgreSQL', async ({ skip }) => 
     const texts = (row: object) => Object.values(row).map(String);
     expect(rows.map(texts)).toEqual(sqlite(share, sql).map(texts));
   };
-  await both('SELECT count(*), sum(id), sum(exported_at_ms) FROM document_exports');
+  await both('SELECT count(*) AS n, sum(id) AS ids, sum(exported_at_ms) AS ms FROM document_exports');
   await both(`SELECT id, source_document_title, source_document_reference, exported_at_ms, exported_at FROM document_exports
     WHERE id % 401 = 1 ORDER BY id`);
   await both('SELECT run_id, resource, error, error_code FROM sync_run_resources ORDER BY 1, 2');

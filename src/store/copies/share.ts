@@ -2,14 +2,7 @@ import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wireWriter } from '../../contract/content.ts';
 import { cutEndpoint } from '../../contract/endpoint.ts';
-import {
-  arrayFields,
-  type ListDefinition,
-  listOf,
-  lists,
-  scalarFields,
-  timeFieldOf,
-} from '../../contract/lists.ts';
+import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
 import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
@@ -17,6 +10,7 @@ import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
 import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
+import { keptColumns } from '../tables/ever.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
 import { sharedHistory } from './manifest.ts';
 
@@ -185,15 +179,18 @@ function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, '
     const fields = named.map(({ field }) => field);
     if (fields.length === 0 && list !== webhooks) continue;
     sqlite.exec(`UPDATE ${list.table} SET ${rowsWithout(list, fields)}, _content = ${noContent};
-      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent}${hasTime(list, fields) ? '' : ', exported_at_ms = NULL'} WHERE resource = '${list.resource}'`);
+      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent}${keptWithout(list, fields)} WHERE resource = '${list.resource}'`);
     for (const { name, table } of arrayFields(list))
       if (fields.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
   }
 }
 
-/** True if no time of a list is left out. */
-function hasTime(list: ListDefinition, fields: readonly string[]): boolean {
-  return !fields.includes(timeFieldOf(list)?.name ?? '');
+/** Empties the columns of the history that have the value of a field. */
+function keptWithout(list: ListDefinition, fields: readonly string[]): string {
+  const left = scalarFields(list).filter(({ name }) => fields.includes(name));
+  const columns = left.flatMap(({ column }) => [column, `${column}_ms`]);
+  const kept = keptColumns(list).filter(column => columns.includes(column));
+  return kept.map(column => `, ${column} = NULL`).join('');
 }
 
 function rowsWithout(list: ListDefinition, fields: readonly string[]): string {

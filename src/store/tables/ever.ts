@@ -13,18 +13,36 @@ import { asText, choice, integer } from './view-sql.ts';
 const isGone = (list: ListDefinition) =>
   `h.resource = '${list.resource}' AND h.ended_by = 'removal' AND h.returned_run_id IS NULL`;
 
-/** A member of the version `h`; null if its text was erased. The index of references has the same expression. */
+/** The columns of `record_history` with a value of the row that went, by which it is found. */
+export function keptColumns(list: ListDefinition): readonly string[] {
+  const [reference] = scalarFields(list).filter(({ isReference }) => isReference === true);
+  return [timeColumnOf(list), reference?.column ?? null].filter(column => column !== null);
+}
+
+/** A member of the version `h`; null if its text was erased. */
 export function memberOfVersion(path: string): string {
   return `CASE WHEN json_valid(h.record) THEN json_extract(h.record, '$.${path}') END`;
 }
 
 /** The value of a column in the version `h`. */
 function columnOfVersion(list: ListDefinition, column: string): string {
-  if (column === timeColumnOf(list)) return 'h.exported_at_ms';
+  if (keptColumns(list).includes(column)) return `h.${column}`;
   const field = scalarFields(list).find(each => each.column === column);
   const path = field?.kind === 'connection' ? `${field.name}.id` : (field?.name ?? column);
   return typed(list, column, memberOfVersion(path));
 }
+
+/** What a kept column must have, by the text of the version `h`. `instant_ms` must be registered. */
+export function keptValue(list: ListDefinition, column: string): string {
+  const time = timeFieldOf(list);
+  if (column === timeColumnOf(list)) return `instant_ms(${asText(memberOfVersion(time?.name ?? ''))})`;
+  const field = scalarFields(list).find(each => each.column === column);
+  return textOfVersion(field?.name ?? '');
+}
+
+/** A text of the version `h`; null if it is no text: then the row had none. */
+const textOfVersion = (name: string) =>
+  `CASE WHEN json_valid(h.record) AND json_type(h.record, '$.${name}') = 'text' THEN json_extract(h.record, '$.${name}') END`;
 
 function typed(list: ListDefinition, column: string, value: string): string {
   const isText = scalarFields(list).find(each => each.column === column)?.kind === 'text';
@@ -118,9 +136,7 @@ export function noteReturns(sqlite: Sqlite, list: ListDefinition, runId: number)
 export function noteAllReturns(sqlite: Sqlite, resource: string): void {
   const list = listOf(resource);
   registerInstant(sqlite);
-  const time = timeFieldOf(list);
-  if (time !== undefined)
-    sqlite.exec(`UPDATE record_history AS h SET exported_at_ms = instant_ms(${asText(memberOfVersion(time.name))})
-      WHERE ${isGone(list)}`);
+  const kept = keptColumns(list).map(column => `${column} = ${keptValue(list, column)}`);
+  if (kept.length > 0) sqlite.exec(`UPDATE record_history AS h SET ${kept.join(', ')} WHERE ${isGone(list)}`);
   noteReturns(sqlite, list, 0);
 }

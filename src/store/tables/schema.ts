@@ -292,18 +292,15 @@ export const recordHistory = sqliteTable(
     /** Null if the version was erased. */
     record: text('record'),
     content: blob('content', { mode: 'buffer' }).notNull(),
-    /** The time of a version that ended by removal, as its row had it. */
+    /** The time and reference of a version that ended by removal, as its row had them. */
     exportedAtMs: integer('exported_at_ms'),
+    sourceDocumentReference: text('source_document_reference'),
     /** The run in which a record that was removed came back; null if it did not. */
     returnedRunId: integer('returned_run_id'),
   },
   table => [
     index('record_history_gone').on(table.resource, table.exportedAtMs).where(isGone),
-    index('record_history_gone_reference')
-      .on(
-        sql`CAST(CASE WHEN json_valid(record) THEN json_extract(record, '$.sourceDocumentReference') END AS TEXT)`,
-      )
-      .where(isGone),
+    index('record_history_gone_reference').on(table.sourceDocumentReference).where(isGone),
     index('record_history_record').on(table.resource, table.recordId, table.validFromRunId),
     ...indexed('record_history', table.validFromRunId, table.validToRunId),
   ],

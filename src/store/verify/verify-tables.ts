@@ -1,11 +1,11 @@
-import { keptResources, lists, tableOf } from '../../contract/lists.ts';
+import { keptResources, type ListDefinition, lists, tableOf, timeColumnOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
 import { hash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
 import type { TimeSlice } from '../../time-slice.ts';
 import type { Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
-import { memberOfVersion } from '../tables/ever.ts';
+import { keptColumns, keptValue } from '../tables/ever.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable, registerInstant } from '../tables/list-table.ts';
 import { savedState } from '../write/sync-state.ts';
@@ -83,6 +83,15 @@ const ofOtherList = (table: string): Fault => [
    WHERE EXISTS (SELECT 1 FROM ${table} WHERE resource NOT IN ${ofLists})`,
 ];
 
+const ofKept = lists.flatMap(list => (keptColumns(list).length > 0 ? [`'${list.resource}'`] : [])).join(', ');
+
+/** A text that no column can store is in the record, and not kept. */
+const isKeptOtherwise = (list: ListDefinition) =>
+  keptColumns(list).map(
+    column => `(resource = '${list.resource}' AND ended_by = 'removal' AND
+      ${column} IS NOT ${keptValue(list, column)} ${column === timeColumnOf(list) ? '' : `AND ${column} IS NOT NULL`})`,
+  );
+
 const faults: readonly Fault[] = [
   ...keptResources.map(pastOf),
   ...['record_history', '_list_states'].map(ofOtherList),
@@ -103,9 +112,10 @@ const faults: readonly Fault[] = [
   ],
   [
     'record_history',
-    `SELECT id, ${version} || ': its time or its return is not what docmirror wrote' AS what FROM record_history AS h
-     WHERE exported_at_ms IS NOT iif(ended_by = 'removal' AND resource = 'document-exports',
-         instant_ms(${memberOfVersion('exportedAt')}), NULL)
+    `SELECT id, ${version} || ': its time, reference or return is not what docmirror wrote' AS what FROM record_history AS h
+     WHERE ${lists.flatMap(isKeptOtherwise).join(' OR ')}
+       OR (coalesce(${lists.flatMap(keptColumns).join(', ')}) IS NOT NULL AND
+         (ended_by <> 'removal' OR resource NOT IN (${ofKept})))
        OR (returned_run_id IS NOT NULL AND
          (ended_by <> 'removal' OR returned_run_id < valid_to_run_id OR returned_run_id NOT IN (SELECT id FROM sync_runs)))`,
   ],

@@ -130,7 +130,7 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
     log.append({ ...receipt, resource: 'rejected-records', recordId: id, versions: 0, ended: [] });
   }
   const forget = sqlite.prepare(
-    'UPDATE record_history SET record = NULL, exported_at_ms = NULL WHERE id = ?',
+    'UPDATE record_history SET record = NULL, exported_at_ms = NULL, source_document_reference = NULL WHERE id = ?',
   );
   for (const id of versions) forget.run(id);
   if (versions.length > 0) {

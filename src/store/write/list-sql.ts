@@ -5,6 +5,7 @@ import {
   timeColumnOf,
   timeFieldOf,
 } from '../../contract/lists.ts';
+import { keptColumns } from '../tables/ever.ts';
 import { rowJson } from '../tables/view-sql.ts';
 
 /** Rows per statement: more are no faster. */
@@ -115,7 +116,8 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
 }
 
 /** What writes rows by their changes. */
-function writingSql(list: ListDefinition, { time, written, arrays }: Columns) {
+function writingSql(list: ListDefinition, { written, arrays }: Columns) {
+  const kept = keptColumns(list);
   const { table, identity, resource, ownerColumn } = list;
   const newRow = identity.by === 'id' ? 'record' : '@base + n';
   const insertRows = (row: string, from: string) =>
@@ -128,9 +130,9 @@ function writingSql(list: ListDefinition, { time, written, arrays }: Columns) {
     plainUpdates: `INSERT INTO temp.row_changes SELECT t.id, record, n, 'updated' FROM temp.incoming CROSS JOIN ${table} t ON t.id = record WHERE ${isPlain}`,
     contentsOfEnded: `SELECT _content FROM ${table} WHERE id IN (${ended})`,
     endVersions: `INSERT INTO record_history
-        (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content, exported_at_ms)
+        (resource, record_id, first_seen_run_id, valid_from_run_id, valid_to_run_id, ended_by, record, content${kept.map(column => `, ${column}`).join('')})
       SELECT '${resource}', t.id, t._first_seen_run_id, t._changed_run_id, @run, iif(c.change = 'deleted', 'removal', 'update'),
-        ${rowJson(list)}, t._content, ${time === null ? 'NULL' : `iif(c.change = 'deleted', t.${time}, NULL)`}
+        ${rowJson(list)}, t._content${kept.map(column => `, iif(c.change = 'deleted', t.${column}, NULL)`).join('')}
       FROM temp.row_changes c CROSS JOIN ${table} t ON t.id = c.row WHERE c.change IN ('updated', 'deleted')`,
     remove: [
       ...arrays.map(array => `DELETE FROM ${array.table} WHERE ${ownerColumn} IN (${ended})`),
