@@ -127,6 +127,25 @@ describe('the top of the report', () => {
   });
 });
 
+test('counts exports that the service no longer lists in the period of their time, and says how many they are', async () => {
+  await using forgetful = await setScene({}, { exports: 0, collections: 0, webhooks: 0 });
+  const all = Array.from({ length: 55 }, (_, at) => documentExport(at, { exportedAt: daysAgo(55 - at) }));
+  for (const items of [all, all.slice(-28)]) {
+    forgetful.service.lists['document-exports'] = items;
+    await forgetful.sync('--allow-mass-removal');
+  }
+  const out = join(forgetful.folder, 'report.html');
+  expect(await forgetful.run('report', '--out', out)).toMatchObject({ code: 0 });
+  const html = readFileSync(out, 'utf8');
+  const [, now = '', before = ''] = /Exports (\d+) .*?(\d+) before/.exec(words(html, 'numbers')) ?? [];
+  expect(Number(now)).toBeGreaterThanOrEqual(29);
+  expect(Number(now) + Number(before)).toBe(55);
+  const gone = Number(now) - 28;
+  expect(words(html, 'numbers')).toContain(
+    `The service no longer lists ${gone} export${gone === 1 ? '' : 's'} and ${27 - gone} of those before.`,
+  );
+});
+
 test('a connection is not quiet before its silence is five usual gaps', async () => {
   await using other = await setScene();
   const every = (source: { id: number; name: string }, gap: number, last: number) =>

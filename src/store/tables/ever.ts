@@ -5,7 +5,7 @@ import {
   timeColumnOf,
   timeFieldOf,
 } from '../../contract/lists.ts';
-import { allRows, firstRow, type Sqlite } from './ask.ts';
+import { firstRow, type Sqlite } from './ask.ts';
 import { registerInstant } from './list-table.ts';
 import { asText, choice, integer } from './view-sql.ts';
 
@@ -101,35 +101,40 @@ interface Event {
  * longest. So the views show of each identity as many records as one run had at once. A run calls this when it has written the list.
  */
 export function noteReturns(sqlite: Sqlite, list: ListDefinition, runId: number): void {
-  if (firstRow(sqlite, `SELECT 1 FROM record_history h WHERE ${isGone(list)} LIMIT 1`) === undefined) return;
+  const gone = `record_history h WHERE ${isGone(list)}`;
+  if (firstRow(sqlite, `SELECT 1 FROM ${gone} LIMIT 1`) === undefined) return;
   const { ofRow, ofVersion } = identityKeys(list);
   const time = timeColumnOf(list);
-  const came = runId === 0 ? '' : 'e._changed_run_id = @runId AND e._first_seen_run_id = @runId';
-  const began = came === '' ? 'true' : came;
-  const isSought =
-    time === null
-      ? ''
-      : `AND (h.exported_at_ms IS NULL OR @runId = 0 OR
-    h.exported_at_ms IN (SELECT e.${time} FROM ${list.table} e WHERE ${began}))`;
+  const came = runId === 0 ? 'true' : 'e._changed_run_id = @runId AND e._first_seen_run_id = @runId';
+  // Times that both have: without these, the identities of a whole list would be in memory.
+  const isSought = `h.exported_at_ms IN (SELECT e.${time} FROM ${list.table} e WHERE ${came})`;
+  const canBeBack = `(e.${time} IS NULL OR e.${time} IN (SELECT h.exported_at_ms FROM ${gone})
+    OR EXISTS (SELECT 1 FROM ${gone} AND h.exported_at_ms IS NULL AND h.record IS NULL))`;
   const events = `SELECT h.valid_to_run_id AS runId, ${ofVersion} AS key, lower(hex(h.content)) AS content, h.id AS version, h.id AS place
-      FROM record_history h WHERE ${isGone(list)} ${isSought}
-    UNION ALL SELECT e._first_seen_run_id, ${ofRow}, lower(hex(e._content)), NULL, 9e999 FROM ${list.table} e WHERE ${began}
+      FROM ${gone} ${time === null ? '' : `AND (h.exported_at_ms IS NULL OR @runId = 0 OR ${isSought})`}
+    UNION ALL SELECT e._first_seen_run_id, ${ofRow}, lower(hex(e._content)), NULL, 9e999 FROM ${list.table} e
+      WHERE ${came} ${time === null ? '' : `AND ${canBeBack}`}
     UNION ALL SELECT h.first_seen_run_id, ${ofVersion}, '', NULL, 9e999 FROM record_history h
       WHERE @runId = 0 AND h.resource = '${list.resource}' AND h.ended_by = 'removal'
     ORDER BY runId, place`;
-  const note = sqlite.prepare('UPDATE record_history SET returned_run_id = @runId WHERE id = @version');
-  const gone = new Map<string, number[]>();
-  for (const { version, key, content, runId: at } of allRows<Event>(sqlite, events, { runId })) {
-    const erased = `content ${content}`;
+  const versions = new Map<string, number[]>();
+  const back: { runId: number; version: number }[] = [];
+  for (const event of sqlite.prepare<[object], Event>(events).iterate({ runId })) {
+    const { version, key } = event;
+    const erased = `content ${event.content}`;
     if (version !== null) {
       const isErased = list.identity.by === 'content' && /^\[(null,?)+\]$/.test(key);
       const under = isErased ? erased : key;
-      gone.set(under, [...(gone.get(under) ?? []), version]);
+      const waiting = versions.get(under);
+      if (waiting === undefined) versions.set(under, [version]);
+      else waiting.push(version);
       continue;
     }
-    const back = gone.get(key)?.shift() ?? gone.get(erased)?.shift();
-    if (back !== undefined) note.run({ runId: at, version: back });
+    const first = versions.get(key)?.shift() ?? versions.get(erased)?.shift();
+    if (first !== undefined) back.push({ runId: event.runId, version: first });
   }
+  const note = sqlite.prepare('UPDATE record_history SET returned_run_id = @runId WHERE id = @version');
+  for (const each of back) note.run(each);
 }
 
 /** Gives the versions of a mirror that a docmirror without these columns wrote their times, and notes which records came back. */

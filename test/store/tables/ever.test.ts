@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { openForWriting } from '../../../src/store/file/open-to-write.ts';
+import { noteAllReturns } from '../../../src/store/tables/ever.ts';
 import { erase } from '../../../src/store/write/erase.ts';
 import { syncScene } from '../../support/in-process.ts';
 import { sqlite } from '../../support/run-cli.ts';
@@ -46,6 +48,20 @@ function replay(nights: readonly (readonly { n: number; text: string }[])[]) {
   });
 }
 
+const noted = (path: string) =>
+  sqlite(path, 'SELECT id, exported_at_ms, source_document_reference, returned_run_id FROM record_history');
+
+/** The same, if the mirror had been brought up to date after all runs. */
+function notedAnew(path: string, list: List) {
+  using file = openForWriting(path);
+  file.sqlite.exec(
+    'BEGIN; UPDATE record_history SET exported_at_ms = NULL, source_document_reference = NULL, returned_run_id = NULL',
+  );
+  noteAllReturns(file.sqlite, list);
+  file.sqlite.exec('COMMIT');
+  return noted(path);
+}
+
 const sorted = (rows: readonly object[]) => rows.map(row => JSON.stringify(row)).sort();
 
 test.each(Object.keys(views) as List[])(
@@ -75,6 +91,8 @@ test.each(Object.keys(views) as List[])(
         }
         const rows = sqlite(scene.database, `SELECT ${columns}, removed_run_id AS run FROM ${views[list]}`);
         expect(sorted(rows)).toEqual(sorted(replay(seen)));
+        const byRuns = noted(scene.database);
+        expect(notedAnew(scene.database, list)).toEqual(byRuns);
         if (seen.some((night, at) => night.length < (seen[at - 1]?.length ?? 0))) removals += 1;
       }),
       { numRuns: 12, interruptAfterTimeLimit: 60_000 },
