@@ -1,6 +1,6 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { codeOf } from '../errors.ts';
+import { DocmirrorError } from '../errors.ts';
 import { iterateMirror, readMirror } from '../store/read/sqlite.ts';
 import type { Address, Site } from './address.ts';
 import { apiAddresses, revisionNow } from './api.ts';
@@ -75,13 +75,13 @@ function piecesOf({ name, query }: Extract<Work, { kind: 'file' }>): Iterator<st
 
 function failureOf(error: unknown): ReaderFailure {
   const { statusCode, message, headers } = toHttpError(error);
-  const cause = error instanceof Error ? error : new Error(String(error));
-  const { name, stack = '' } = cause;
+  const code = error instanceof DocmirrorError ? error.code : null;
   return {
     statusCode,
     message,
     headers,
-    cause: { name, message: cause.message, stack, code: codeOf(error) },
+    code,
+    error: error instanceof Error ? error : new Error(String(error)),
   };
 }
 

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
+import { DocmirrorError } from '../errors.ts';
 import type { AskedFor } from './address.ts';
 import { HttpError } from './http.ts';
 import type { LabelledFigures } from './metrics.ts';
@@ -27,16 +28,12 @@ const busyS = 5;
 const youngMbMax = 8;
 const oldMbMax = 256;
 
-/** The work of a thread failed. Its own error is for the log, and `answer` for the client. */
+/** The work of a thread failed: `answer` is for the client, and the cause for the log. */
 export class ReaderError extends Error {
   readonly answer: HttpError;
-  readonly code: string | undefined;
 
-  constructor({ statusCode, message, headers, cause }: ReaderFailure) {
-    super(cause.message);
-    this.name = cause.name;
-    this.stack = cause.stack;
-    this.code = cause.code;
+  constructor({ statusCode, message, headers, code, error }: ReaderFailure) {
+    super(message, { cause: code === null ? error : new DocmirrorError(code, error.message) });
     this.answer = new HttpError(statusCode, message, headers);
   }
 }

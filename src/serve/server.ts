@@ -151,7 +151,7 @@ function addFile(
       throw error;
     });
     bytes.on('error', error => {
-      if (!signal.aborted && error instanceof ReaderError) onFault?.(error);
+      if (!signal.aborted && error instanceof ReaderError) onFault?.(error.cause);
     });
     reply.header('x-total-count', count);
     return reply.send(isPacked ? packed(bytes) : bytes);
@@ -237,7 +237,8 @@ function monitorApp(options: ServerOptions, probes: ProbeSource): FastifyInstanc
   });
   app.setErrorHandler((error, _request, reply) => {
     const answer = toHttpError(answerOf(error));
-    if (answer.statusCode >= 500 && !(error instanceof HttpError)) onFault?.(error);
+    if (answer.statusCode >= 500 && !(error instanceof HttpError))
+      onFault?.(error instanceof ReaderError ? error.cause : error);
     return sendError(reply, answer);
   });
   app.setNotFoundHandler((_request, reply) =>

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../errors.ts';
 import type { AskedFor, Site } from './address.ts';
 import type { LabelledFigures } from './metrics.ts';
 import type { FreshnessNow } from './probes.ts';
@@ -27,12 +28,9 @@ export interface ReaderFailure {
   readonly statusCode: number;
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly cause: {
-    readonly name: string;
-    readonly message: string;
-    readonly stack: string;
-    readonly code: string | undefined;
-  };
+  /** The code of an error that docmirror knows; null for any other. */
+  readonly code: ErrorCode | null;
+  readonly error: Error;
 }
 
 /** What a thread answers. */

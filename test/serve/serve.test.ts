@@ -8,7 +8,7 @@ import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { main } from '../../src/commands/main.ts';
 import { lists } from '../../src/contract/lists.ts';
-import { CancelledError } from '../../src/errors.ts';
+import { CancelledError, DocmirrorError } from '../../src/errors.ts';
 import { type RunningServer, startServer } from '../../src/serve/server.ts';
 import { openForWriting } from '../../src/store/file/open-to-write.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
@@ -244,6 +244,8 @@ describe('a server', () => {
     expect(answer.status).toBe(500);
     expect(await answer.text()).not.toContain(spoilt.folder);
     expect(faults).toMatchObject([{ code: 'mirror_file', message: expect.stringContaining('is empty') }]);
+    // So the log has its code and its message, and no stack.
+    expect(faults[0]).toBeInstanceOf(DocmirrorError);
     expect((await fetch(`${url}/livez`)).status).toBe(200);
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'unreadable' });
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^docmirror_mirror_readable 0$/m);
