@@ -53,6 +53,10 @@ function answerTo(work: Work): Said {
       pieces = piecesOf(work);
       return { kind: 'begun', count: Number(pieces.next().value) };
     }
+    case 'stop':
+      pieces?.return?.();
+      pieces = null;
+      return { kind: 'done' };
     case 'more': {
       const next = pieces?.next();
       if (next?.done === false) return { kind: 'piece', bytes: new TextEncoder().encode(next.value) };

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DocmirrorError } from '../errors.ts';
 import type { AskedFor } from './address.ts';
@@ -21,8 +23,8 @@ const long: Bounds = { threadsMax: 2, waitingMax: 64, isBehind: true };
 /** A file keeps its thread as long as its client takes to read it. */
 const files: Bounds = { threadsMax: 4, waitingMax: 16, isBehind: true };
 
-/** How long work that nobody wants any more can go on before its thread is ended, in milliseconds: to start another one costs as much. */
-const unwantedMs = 200;
+/** When a server ends: how long a thread can finish its statement before it is ended amid it, which can abort the process, in milliseconds. */
+const lastStatementMs = 1_500;
 /** When to ask again after too many requests, in seconds. */
 const busyS = 5;
 const youngMbMax = 8;
@@ -74,10 +76,14 @@ export class Readers {
       const { count } = await reader.ask({ kind: 'file', name, query }, 'begun');
       reader.isSending = true;
       const read = Promise.withResolvers<void>();
-      const abandon = () => read.reject(signal.reason);
+      const abandon = () => read.reject(gone());
       signal.addEventListener('abort', abandon, { once: true });
-      begun.resolve({ count, bytes: Readable.from(piecesOf(reader, read.resolve), { objectMode: false }) });
-      await read.promise.finally(() => signal.removeEventListener('abort', abandon));
+      if (signal.aborted) abandon();
+      const pieces = piecesOf(reader, signal, read.resolve);
+      begun.resolve({ count, bytes: Readable.from(pieces, { objectMode: false }) });
+      await read.promise
+        .catch(() => reader.stop())
+        .finally(() => signal.removeEventListener('abort', abandon));
       reader.isSending = false;
     });
     ended.catch(begun.reject);
@@ -105,8 +111,8 @@ export class Readers {
   }
 }
 
-async function* piecesOf(reader: Reader, onEnd: () => void): AsyncGenerator<Uint8Array> {
-  for (;;) {
+async function* piecesOf(reader: Reader, signal: AbortSignal, onEnd: () => void): AsyncGenerator<Uint8Array> {
+  while (!signal.aborted) {
     const said = await reader.ask({ kind: 'more' }, 'piece', 'done');
     if (said.kind === 'done') return onEnd();
     yield said.bytes;
@@ -133,23 +139,15 @@ class Lane {
     this.#bounds = bounds;
   }
 
-  /** Works with a thread as soon as one is free. A thread whose work fails for another reason than the request is ended. */
+  /**
+   * Works with a thread as soon as one is free. What waits is left out if its client goes. What was begun is finished: to end a thread
+   * amid a statement can abort the process.
+   */
   async use<T>(signal: AbortSignal | null, work: (reader: Reader) => Promise<T>): Promise<T> {
     const reader = await this.#take(signal);
-    let timer: NodeJS.Timeout | undefined;
-    const abandon = () => {
-      timer = setTimeout(() => reader.end(gone()), reader.isSending ? 0 : unwantedMs);
-    };
-    signal?.addEventListener('abort', abandon, { once: true });
     try {
-      if (signal?.aborted) abandon();
       return await work(reader);
-    } catch (error) {
-      if (!(error instanceof ReaderError)) reader.end(gone());
-      throw error;
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abandon);
       this.#idle.push(reader);
       this.#next();
     }
@@ -211,12 +209,17 @@ class Reader {
   isSending = false;
   readonly #worker: Worker;
   #answer: PromiseWithResolvers<Said> | null = null;
+  /** Settled by the next message; null if none is awaited. */
+  #working: Promise<unknown> | null = null;
   #why: Error | null = null;
 
   constructor(data: ReaderData, onGone: () => void) {
     const resourceLimits = { maxYoungGenerationSizeMb: youngMbMax, maxOldGenerationSizeMb: oldMbMax };
     this.#worker = new Worker(script, { workerData: data, resourceLimits });
-    this.#worker.on('message', (said: Said) => this.#settle(answer => answer.resolve(said)));
+    this.#worker.on('message', (said: Said) => {
+      this.#working = null;
+      this.#settle(answer => answer.resolve(said));
+    });
     this.#worker.on('error', error => this.#fail(error));
     this.#worker.on('exit', () => {
       this.#fail(new Error('A thread that reads the mirror ended.'));
@@ -235,6 +238,8 @@ class Reader {
   ): Promise<Extract<Said, { kind: Kind }>> {
     if (this.#why !== null) throw this.#why;
     this.#answer = Promise.withResolvers<Said>();
+    this.#working = once(this.#worker, 'message');
+    this.#working.catch(() => undefined);
     this.#worker.postMessage(work);
     const said = await this.#answer.promise;
     if (said.kind === 'failed') throw new ReaderError(said.failure);
@@ -242,9 +247,17 @@ class Reader {
     throw new Error(`A thread was asked for ${work.kind} and answered ${said.kind}.`);
   }
 
-  /** Ends the thread as soon as its statement lets it. What it is asked for fails at once. */
+  /** Ends the reading of a file between two pieces. */
+  async stop(): Promise<void> {
+    await this.#working?.catch(() => undefined);
+    if (!this.isEnded) await this.ask({ kind: 'stop' }, 'done');
+  }
+
+  /** Ends the thread when its statement has ended, or after some time. What it is asked for fails at once. */
   async end(why: Error): Promise<void> {
     this.#fail(why);
+    const working = this.#working?.catch(() => undefined);
+    if (working) await Promise.race([working, wait(lastStatementMs, undefined, { ref: false })]);
     await this.#worker.terminate();
   }
 

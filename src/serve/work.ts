@@ -14,14 +14,15 @@ export interface ReaderData extends Site {
   readonly isBehind: boolean;
 }
 
-/** What a thread is asked for. After `file`, each `more` asks for the next piece. */
+/** What a thread is asked for. After `file`, each `more` asks for the next piece; `stop` ends it. */
 export type Work =
   | { readonly kind: 'freshness' }
   | { readonly kind: 'figures' }
   /** `path` is that of the address, with its parameters' names. A HEAD is checked, and has no body. */
   | { readonly kind: 'page'; readonly path: string; readonly asked: AskedFor; readonly isHead: boolean }
   | { readonly kind: 'file'; readonly name: string; readonly query: QueryString }
-  | { readonly kind: 'more' };
+  | { readonly kind: 'more' }
+  | { readonly kind: 'stop' };
 
 /** An error of a thread: what the client is told, and what the log is. */
 export interface ReaderFailure {
