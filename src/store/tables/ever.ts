@@ -50,15 +50,13 @@ function typed(list: ListDefinition, column: string, value: string): string {
 }
 
 /**
- * Every record that ever stood in a list: its id and runs, some columns, and `version`, its row in the history if it is gone. Older SQLite
- * computes all columns of a UNION in each row, so that few are named, which are counted and searched for; the others are looked up.
+ * Every record that ever stood in a list: its id, some columns, and `version`, its row in the history if it is gone. Older SQLite
+ * computes all columns of a UNION in each row, so that few are named, by which they are counted and found; the others are looked up.
  */
 export function everStood(list: ListDefinition, columns: readonly string[]): string {
   const ended = columns.map(column => `${columnOfVersion(list, column)}, `).join('');
-  return `SELECT id, ${columns.map(column => `${column}, `).join('')}_first_seen_run_id, _changed_run_id,
-      ${integer('NULL')} AS removed_run_id, ${integer('NULL')} AS version FROM ${list.table}
-    UNION ALL SELECT h.record_id, ${ended}h.first_seen_run_id, h.valid_from_run_id, h.valid_to_run_id, h.id
-    FROM record_history h WHERE ${isGone(list)}`;
+  return `SELECT id, ${columns.map(column => `${column}, `).join('')}${integer('NULL')} AS version FROM ${list.table}
+    UNION ALL SELECT h.record_id, ${ended}h.id FROM record_history h WHERE ${isGone(list)}`;
 }
 
 /** A column of `t`, a record that ever stood: of its row, or of its version. */

@@ -6,11 +6,10 @@ import {
   type ListDefinition,
   listOf,
   lists,
-  type ScalarField,
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import { everColumn, everStood, memberOfVersion, ofListed, ofVersion } from './ever.ts';
+import { everColumn, everStood, keptColumns, memberOfVersion, ofListed, ofVersion } from './ever.ts';
 import { reasonCodes } from './reasons.ts';
 import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRun } from './view-sql.ts';
 
@@ -78,20 +77,22 @@ function latestVersionsView(list: ListDefinition): string {
 function selectEver(list: ListDefinition): string {
   const scalars = scalarFields(list);
   const time = timeColumnOf(list);
-  const isCounted = ({ kind, isReference, filter }: ScalarField) =>
-    kind === 'connection' || isReference || filter === 'kind';
-  const counted = scalars.filter(isCounted).map(({ column }) => column);
-  const cheap = time === null ? counted : [...counted, time];
+  const cheap = keptColumns(list);
   const valueOfColumn = (column: string) =>
     cheap.includes(column) ? `t.${column}` : everColumn(list, column);
   const resource = `'${list.resource}'`;
+  const ofRun = (row: string, version: string) =>
+    integer(choice('t.version IS NULL', ofListed(list, row), ofVersion(`h.${version}`)));
+  const firstSeen = ofRun('_first_seen_run_id', 'first_seen_run_id');
+  const changed = ofRun('_changed_run_id', 'valid_from_run_id');
+  const removed = integer(ofVersion('h.valid_to_run_id'));
   const known = ['id', ...list.fields.map(({ name }) => name)].map(name => `'$.${name}'`).join(', ');
   const columns = [
     't.id',
     ...scalars.flatMap(({ kind, column, name }) => {
       const value = `${valueOfColumn(column)} AS ${column}`;
       if (kind !== 'connection') return [value];
-      const now = `(SELECT name FROM connections WHERE id = t.${column})`;
+      const now = `(SELECT name FROM connections WHERE id = ${valueOfColumn(column)})`;
       const named = `coalesce(${now}, ${ofVersion(memberOfVersion(`${name}.name`))})`;
       return [value, `${asText(named)} AS ${nameColumn(column)}`];
     }),
@@ -109,13 +110,13 @@ function selectEver(list: ListDefinition): string {
         `${either(names, "json_extract(value, '$.name')")} AS ${nameColumn(field.column)}s`,
       ];
     }),
-    `${timeOfRun('t._first_seen_run_id', resource)} AS first_seen_at`,
-    `${timeOfRun('t._changed_run_id', resource)} AS changed_at`,
-    't._first_seen_run_id',
-    't._changed_run_id',
+    `${timeOfRun(firstSeen, resource)} AS first_seen_at`,
+    `${timeOfRun(changed, resource)} AS changed_at`,
+    `${firstSeen} AS _first_seen_run_id`,
+    `${changed} AS _changed_run_id`,
     `${asText(choice('t.version IS NULL', ofListed(list, '_extra'), ofVersion(`nullif(json_remove(h.record, ${known}), '{}')`)))} AS _extra`,
-    `${integer('t.removed_run_id')} AS removed_run_id`,
-    `${timeOfRun('t.removed_run_id', resource)} AS removed_at`,
+    `${removed} AS removed_run_id`,
+    `${timeOfRun(removed, resource)} AS removed_at`,
   ];
   return `SELECT ${columns.join(', ')} FROM (${everStood(list, cheap)}) t`;
 }
