@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { adviceOn, exitMeanings } from '../errors.ts';
 import { findingHelp } from '../findings.ts';
 import { wrap } from '../render/table.ts';
@@ -85,7 +86,7 @@ function page(usage: string, about: string, width: number, tables: Readonly<Reco
   const lines = [`Usage: docmirror ${usage.trimStart()}`, '', ...wrap(about, Math.min(width, helpWidth)), ''];
   for (const [title, rows] of Object.entries(tables)) {
     if (rows.length === 0) continue;
-    const left = Math.max(...rows.map(([term]) => term.length)) + 4;
+    const left = greatestOf(rows.map(([term]) => term.length)) + 4;
     const room = Math.max((Number.isFinite(width) ? width : helpWidth) - left, textWidthMin);
     lines.push(`${title}:`);
     for (const [term, text] of rows) {

@@ -28,7 +28,10 @@ function digitsOf(text: string): string {
   const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  // A pattern that ends with `0+$` would begin at each zero of 60,000.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  const significant = digits.slice(0, end);
   if (significant === '') return '0';
   const power = Number(exponent) - fraction.length + digits.length - significant.length;
   return `${text.startsWith('-') ? '-' : ''}${significant}e${power}`;

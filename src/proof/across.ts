@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import type { Across, AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
@@ -100,7 +101,7 @@ function acrossOf(
     items.filter(item => isWithin(item.page.keys[item.at] as number)),
     identity,
   );
-  const arrived = Math.max(...came.map(answer => answer.arrived));
+  const arrived = greatestOf(came.map(answer => answer.arrived));
   // A record of another key can have moved from one page to another.
   return { size: first.size, answer: { ...first, page, arrived, pageCount: null, only: tie.keys }, within };
 }

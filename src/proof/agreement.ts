@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { Groups } from './cover.ts';
 import type { Finding } from './findings.ts';
 import type { AnswerLog } from './log.ts';
@@ -76,7 +77,7 @@ const pagesOf = ({ pages }: Pick<PlainReading, 'pages'>): PageItems[] => pages.m
 
 /** What is on several pages of a reading, as if its newest page had shown it. */
 const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
-  asked: Math.max(...pages.map(({ asked }) => asked)),
+  asked: greatestOf(pages.map(({ asked }) => asked)),
   page: repeated,
 });
 
@@ -119,7 +120,7 @@ function doAgreeToNewest(readings: readonly PlainReading[], log: AnswerLog): boo
   const [before, now] = readings.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
     return false;
-  const newest = Math.max(...before.pages.map(({ page }) => page.greatest));
+  const newest = greatestOf(before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
   if (one == null || other == null) return false;
   const areTwins = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: twins of a list that grows

@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { type Answer, addressText, beginOf, endOf, type PageAddress } from './window.ts';
 
 // What one answer says of the end of the list. A total can refute a claim. It never proves one: it can be of an earlier moment, or deduced
@@ -70,6 +71,6 @@ export function sizesServed(answers: readonly Answer[]): ReadonlySet<number> {
 /** The place after the last record that answers show; of two moments, the later one. */
 export function endShown(answers: readonly Answer[]): number {
   const shown = answers.filter(({ page }) => page.count > 0);
-  const last = Math.max(...shown.filter(answer => !isFull(answer)).map(({ asked }) => asked));
-  return Math.max(0, ...shown.filter(({ asked }) => asked >= last).map(endOf));
+  const last = greatestOf(shown.filter(answer => !isFull(answer)).map(({ asked }) => asked));
+  return Math.max(0, greatestOf(shown.filter(({ asked }) => asked >= last).map(endOf)));
 }

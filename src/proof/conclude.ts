@@ -1,3 +1,4 @@
+import { leastOf } from '../contract/extremes.ts';
 import { openRanges, type Window } from './cover.ts';
 import type { ListFacts } from './facts.ts';
 import { type Finding, insteadOf } from './findings.ts';
@@ -42,7 +43,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   // A record that went can have a key that is later, by as much as keys can be behind.
   const leeway = 2 * (verdict.windows?.slack ?? 0);
   const oldestListed = stands
-    ? Math.min(...answers.map(({ page }) => page.least)) + leeway
+    ? leastOf(answers.map(({ page }) => page.least)) + leeway
     : Number.NEGATIVE_INFINITY;
   const evidence: Evidence = {
     isProven: verdict.isProven,

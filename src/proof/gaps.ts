@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { readAcross } from './across.ts';
 import { askedAgain } from './again.ts';
 import { countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
@@ -110,7 +111,7 @@ function* askForRest(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tr
 
 function plannedPages(log: AnswerLog, { repairsBefore }: Look): PageAddress[] | null {
   const reached = log.answers.filter(isFull).map(endOf);
-  return repairsBefore === null ? log.plan.to(Math.max(log.extent, ...reached)) : [];
+  return repairsBefore === null ? log.plan.to(Math.max(log.extent, greatestOf(reached))) : [];
 }
 
 /** Asks for pages that can show an end without a total. */

@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { isShort } from './claims.ts';
 import type { ListFacts } from './facts.ts';
 import { otherSizes, Plan, sizesMax } from './plan.ts';
@@ -167,7 +168,7 @@ export class AnswerLog {
   get extent(): number {
     const { answers, total, list } = this;
     const stated = answers.some(isShort) // guard: pages that are short go on to the last one
-      ? Math.max(...answers.map(({ pageCount, size }) => (pageCount ?? 0) * size))
+      ? greatestOf(answers.map(({ pageCount, size }) => (pageCount ?? 0) * size))
       : 0;
     return Math.max(total, Math.min(stated, this.#reached + emptyPagesMax * list.largest));
   }

@@ -1,3 +1,4 @@
+import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { askedAgain } from './again.ts';
 import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
 import type { Finding } from './findings.ts';
@@ -191,7 +192,7 @@ function totalsOf(answers: readonly Answer[]): Finding | null {
   const first = answers[0]?.total ?? 0;
   const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer) || beginOf(answer) < first; // guard: a list that got shorter
   const totals = answers.filter(isCounted).map(({ total }) => total);
-  const [least, most] = [Math.min(...totals), Math.max(...totals)];
+  const [least, most] = [leastOf(totals), greatestOf(totals)];
   return least < most ? { code: 'totals_differ', least, most } : null;
 }
 

@@ -1,3 +1,4 @@
+import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
 import type { KeyOrder } from './order.ts';
 import { type IsUsed, Plan, sizesBetween, sizesOf, smallestShare } from './plan.ts';
@@ -183,7 +184,7 @@ function placeNow(answers: readonly Answer[], keys: KeyRange, order: KeyOrder, t
   }
   // What is seen at two moments can be the wrong way round.
   const edges = [begin ?? Math.min(least, end ?? most), end ?? Math.max(most, begin ?? least)];
-  return { from: Math.min(...edges), to: Math.max(...edges) };
+  return { from: leastOf(edges), to: greatestOf(edges) };
 }
 
 /** By how many places the records of an answer have moved since: what has come since then is in front of them if the newest are first. */

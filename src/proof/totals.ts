@@ -1,3 +1,4 @@
+import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { countedAnswers, endShown, isClaim, isContradicted, isFull, isShort, sizesServed } from './claims.ts';
 import type { Finding } from './findings.ts';
 import { type Answer, addressText, beginOf, countsOf, endOf, type PageAddress, reachOf } from './window.ts';
@@ -20,15 +21,15 @@ export function causeInTotals(answers: readonly Answer[]): Finding | null {
   const areDeduced = ends.length > 1; // guard: totals that are deduced from pages
   if (areDeduced) return { code: 'total_is_no_count', kind: 'deduced', total, ends: ends.slice(0, 2) };
   if (areShort(answers)) return shortPages(answers);
-  const furthest = Math.max(...full.map(endOf));
+  const furthest = greatestOf(full.map(endOf));
   const isKept = totals.size === 1 && furthest >= one.total + one.size; // guard: a limit that is kept in the total
   return isKept ? { code: 'total_is_no_count', kind: 'limit', total, shown: furthest } : null;
 }
 
 /** Why a list can't be proven whose pages come short. */
 export function shortPages(answers: readonly Answer[]): Finding {
-  const pageCount = Math.max(...answers.map(answer => answer.pageCount ?? 0));
-  const total = Math.max(...answers.map(answer => answer.total));
+  const pageCount = greatestOf(answers.map(answer => answer.pageCount ?? 0));
+  const total = greatestOf(answers.map(answer => answer.total));
   return { code: 'pages_short', pageCount, total, shown: countsOf(answers.map(({ page }) => page)).size };
 }
 
@@ -67,7 +68,7 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
 export function miscount(answers: readonly Answer[], shown: number): Finding | null {
   const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
-  const total = Math.min(...totals);
+  const total = leastOf(totals);
   if (shown >= total - moved) return null; // guard: as many rows as records
   return { code: 'total_exceeds_records', total, shown };
 }
@@ -116,13 +117,13 @@ export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {
   const [one, other] = [pages[0], pages.at(-1)];
   if (one === undefined || other === undefined || beginOf(one) === beginOf(other)) return halves();
   const behind = [one, other].map(({ index, size }) => ({ index: index + 1, size }));
-  const most = Math.max(...sizes);
+  const most = greatestOf(sizes);
   const divisor = Array.from({ length: most }, (_, at) => most - at).find(size => end % size === 0) as number;
   return [one, other, ...behind, { index: end / divisor, size: divisor }];
 
   /** Of a list on a page or two: the first pages of two sizes that are half of it, to see whether these are served. */
   function halves(): PageAddress[] {
-    const largest = Math.max(...counted.map(({ size }) => size));
+    const largest = greatestOf(counted.map(({ size }) => size));
     const half = Math.floor(end / 2);
     const asked = new Set(counted.map(addressText));
     return [half + 1, half + 2]

@@ -1,3 +1,4 @@
+import { leastOf } from '../contract/extremes.ts';
 // Proof by windows ================
 //
 // One answer is one moment: it shows a contiguous piece of the list. If the list is in the order of a key that can't change, an answer is a
@@ -119,7 +120,7 @@ function slackOf(keys: readonly number[], strays: number): number {
     if (key > before) greatest = at;
   }
   if (strays === 0 || slack === 0) return slack;
-  return Math.min(...pair.map(at => slackOf(keys.toSpliced(at, 1), strays - 1)));
+  return leastOf(pair.map(at => slackOf(keys.toSpliced(at, 1), strays - 1)));
 }
 
 /** A page to ask for. */

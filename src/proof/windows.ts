@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { checkTotal, isFull } from './claims.ts';
 import type { Finding } from './findings.ts';
 import { closeGaps } from './gaps.ts';
@@ -124,7 +125,7 @@ function isCostly(log: AnswerLog): boolean {
   const { windows } = verdictOf(log);
   if (windows === undefined) return false;
   const { answers, list, total, isUsed } = log;
-  const end = Math.max(...answers.map(endOf));
+  const end = greatestOf(answers.map(endOf));
   const { pages, across } = repairsOf(windows, { total, end, largest: list.largest }, isUsed);
   const toReadAcross = across.flatMap(tie => pagesAcross(tie, list.largest, end)).length;
   // A batch that goes on beyond these pages is no gap between them.

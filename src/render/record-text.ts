@@ -1,3 +1,4 @@
+import { greatestOf } from '../contract/extremes.ts';
 import { isObject, parseExact } from '../contract/json.ts';
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { printable } from '../printable.ts';
@@ -149,7 +150,7 @@ function atRun({ runId, at }: StoryRun): string {
 
 function fieldLines(resource: string, record: string | null): string[] {
   const fields = shownFieldsOf(resource, record, wholeMax);
-  const width = Math.max(0, ...fields.map(({ name }) => name.length));
+  const width = Math.max(0, greatestOf(fields.map(({ name }) => name.length)));
   return fields.map(({ name, text }) => `  ${name.padEnd(width)}  ${text}`);
 }
 

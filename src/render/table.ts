@@ -1,4 +1,5 @@
 import { eastAsianWidth } from 'get-east-asian-width';
+import { greatestOf } from '../contract/extremes.ts';
 import { printable } from '../printable.ts';
 
 // How text is laid out for a terminal.
@@ -20,7 +21,7 @@ export function renderTable(
   const all = [columns, ...cells];
   const layout = columns.map((_, at) => ({
     isNumber: isOfNumbers(cells.map(row => row[at] ?? '')),
-    columns: Math.max(...all.map(row => columnsOf(row[at] ?? ''))),
+    columns: greatestOf(all.map(row => columnsOf(row[at] ?? ''))),
   }));
   let lines = all.map(row => {
     const padded = layout.map((column, at) => {

@@ -1,4 +1,5 @@
 import { strToU8, Zip, ZipDeflate } from 'fflate';
+import { greatestOf } from '../contract/extremes.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
 import type { CellValue, Column } from '../store/read/cells.ts';
@@ -76,7 +77,7 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   const widths = columns.map(({ name }, at) => {
     const lengths = (batch.value ?? []).map((row: readonly CellValue[]) => String(row[at] ?? '').length);
     // The button of the filter covers three characters.
-    const width = Math.min(widthMax, Math.max(name.length, ...lengths) + 3);
+    const width = Math.min(widthMax, Math.max(name.length, greatestOf(lengths)) + 3);
     return `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`;
   });
   const write = (text: string, isLast = false) => sheet.push(strToU8(text), isLast);

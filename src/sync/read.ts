@@ -1,3 +1,4 @@
+import { leastOf } from '../contract/extremes.ts';
 import { ServiceError } from '../errors.ts';
 import { sentenceOf, sentencesOf } from '../findings.ts';
 import { answersInUse, type Proof } from '../proof/conclude.ts';
@@ -168,11 +169,11 @@ const oldAnswerMs = 10 * 60_000;
 /** Says that a cache answered with pages that are older than the run; null if none did. */
 function oldAnswers(answers: readonly Answer[], begunAtMs: number): Finding | null {
   const fresh = answers.filter(({ isRecalled }) => !isRecalled);
-  const ageMs = begunAtMs - Math.min(...fresh.map(({ at }) => at));
+  const ageMs = begunAtMs - leastOf(fresh.map(({ at }) => at));
   return ageMs > oldAnswerMs ? { code: 'answers_old', ageMs: Math.round(ageMs) } : null;
 }
 
 /** The moment of the oldest answer of a reading, as an ISO date in UTC. */
 function readSince(answers: readonly Answer[], begunAtMs: number): string {
-  return new Date(Math.min(begunAtMs, ...answers.map(({ at }) => at))).toISOString();
+  return new Date(Math.min(begunAtMs, leastOf(answers.map(({ at }) => at)))).toISOString();
 }

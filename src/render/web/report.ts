@@ -1,3 +1,4 @@
+import { greatestOf } from '../../contract/extremes.ts';
 import { browsableOf } from '../../store/read/browsable.ts';
 import { isFresh, verdictText } from '../../store/read/list-state.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
@@ -115,7 +116,7 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
   const rows = stretches.map(({ fromMs }, at) => {
     return [zone.text(fromMs, unit), count(counts[at] ?? 0), count(countsBefore[at] ?? 0)];
   });
-  const half = halfOf(Math.max(...counts, ...countsBefore));
+  const half = halfOf(Math.max(greatestOf(counts), greatestOf(countsBefore)));
   const percent = (value = 0) => (50 * value) / half;
   const slot = 100 / stretches.length;
   const bars = stretches.map((stretch, at) => {
@@ -128,7 +129,7 @@ function overTime({ exports, period, knownMs, counts, countsBefore }: ReportData
   });
   const scale = [2 * half, half, 0].map(value => html`<span>${count(value)}</span>`);
   return html`<figure>
-<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the period before. The highest bar is ${count(Math.max(...counts))}.</p></figcaption>
+<figcaption><h3>${title}</h3><p>${summary} The line at each bar is the period before. The highest bar is ${count(greatestOf(counts))}.</p></figcaption>
 <div class="plot"><p class="scale" aria-hidden="true">${scale}</p>
 <svg class="chart" role="img" aria-label="${title}. ${summary}">${bars}</svg>
 <p class="axis"><span>${rows[0]?.[0]}</span><span>${rows.at(-1)?.[0]}</span></p></div>

@@ -15,7 +15,8 @@ interface Said {
 export class ConnectionNames {
   /** What records say, each once. Pages have the numbers of entries. */
   readonly entries: Connection[] = [];
-  readonly #numbers = new Map<number, number[]>();
+  /** For each connection, the number of the entry that came last, and those of all its entries by their texts. */
+  readonly #numbers = new Map<number, { last: number; readonly byText: Map<string, number> }>();
   readonly #newest = new Map<number, { name: Said | null; extra: Said | null }>();
 
   /** @param entries those of remembered pages. */
@@ -25,13 +26,16 @@ export class ConnectionNames {
 
   /** The number of an entry; a new one gets the next number. */
   #numberOf(said: Connection): number {
-    const known = this.#numbers.get(said.id) ?? [];
-    for (const number of known) {
-      const { name, extra } = this.entries[number] as Connection;
-      if (name === said.name && extra === said.extra) return number;
-    }
-    this.#numbers.set(said.id, [...known, this.entries.length]);
-    return this.entries.push(said) - 1;
+    const { id, name, extra } = said;
+    const known = this.#numbers.get(id) ?? { last: this.entries.length, byText: new Map() };
+    const last = this.entries[known.last];
+    if (last?.name === name && last.extra === extra) return known.last;
+    const text = `${name?.length ?? ''}:${name}${extra}`;
+    const number = known.byText.get(text) ?? this.entries.push(said) - 1;
+    known.byText.set(text, number);
+    known.last = number;
+    this.#numbers.set(id, known);
+    return number;
   }
 
   /** Enters what a page's records say, and returns it, as `enter` takes it. */
