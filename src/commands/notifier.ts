@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
-import { attempt, DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
+import { attempt, codeOf, DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
 import { type Family, type LabelledFigures, labelledFigures, metricsText } from '../serve/metrics.ts';
 import { textBeside } from '../store/file/beside.ts';
+import { privateFileMode } from '../store/file/rights.ts';
+import { ending } from '../store/file/unfinished.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { version } from '../version.ts';
 import { checkpointIn } from './checkpoint-file.ts';
@@ -54,8 +56,9 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
 
   const writeAllMetrics = (exitCode: number) => {
     if (metricsFile === null) return;
-    const figures = labelledFigures(database, labels);
     try {
+      using _turn = new Turn(metricsFile);
+      const figures = labelledFigures(database, labels);
       // A person at a terminal sees a failure, and no alert should follow that only another success there could end.
       const isSeen = command !== 'watch' && (context.stdout.isTTY || context.stderr.isTTY);
       writeMetrics(metricsFile, figures, command, isSeen && exitCode !== exitCodes.done ? null : exitCode);
@@ -88,6 +91,36 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
 }
 
 type Backup = { readonly runId: number; readonly bytes: number };
+
+/** How long a command waits until another one has written the metrics, and from what age on that one is dead, in milliseconds. */
+const [turnMsMax, turnAgeMsMax] = [5_000, 3_000];
+
+/** The turn to read and write a file of metrics: a file beside it, which SQLite and collectors do not look at. Who gets none goes on without. */
+class Turn implements Disposable {
+  readonly #path: string;
+  #isTaken = false;
+
+  constructor(metricsFile: string) {
+    this.#path = `${metricsFile}.turn${ending}`;
+    const sleeper = new Int32Array(new SharedArrayBuffer(4));
+    const endMs = performance.now() + turnMsMax;
+    while (!this.#isTaken && performance.now() < endMs) {
+      try {
+        closeSync(openSync(this.#path, 'wx', privateFileMode));
+        this.#isTaken = true;
+      } catch (error) {
+        if (codeOf(error) !== 'EEXIST') return;
+        const stat = attempt(() => statSync(this.#path, { throwIfNoEntry: false }));
+        if (stat && Date.now() - stat.mtimeMs > turnAgeMsMax) rmSync(this.#path, { force: true });
+        else Atomics.wait(sleeper, 0, 0, 10);
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#isTaken) rmSync(this.#path, { force: true });
+  }
+}
 
 /** Everybody can read the files: the collector runs as another user, and the metrics are not secret. */
 const publicMode = 0o644;

@@ -92,6 +92,13 @@ async function openMirror(request: RunRequest, signal: AbortSignal): Promise<Sql
   if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
   const options = { signal, mayRebuild, ...(tell && { tell }) };
   const mirror = await whenFree(config.waitMs, signal, () => SqliteMirror.open(database, options));
+  try {
+    // While this run waited, another one can have made the mirror.
+    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+  } catch (error) {
+    mirror.close();
+    throw error;
+  }
   const { copyOfBefore: copy } = mirror;
   if (copy !== null)
     logger.warn({ copy }, 'the mirror was brought up to date; it is kept as it was in a copy');

@@ -19,6 +19,7 @@ const patience: Readonly<
   forbidden: ['once', 'outage'],
   redirected: ['once', 'outage'],
   certificate: ['once', 'outage'],
+  token_unavailable: ['outage', 'outage'],
   tls: ['once', 'outage'],
   not_found: ['once', 'once', 'size'],
   refused: ['once', 'once', 'size'],

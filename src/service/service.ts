@@ -1,7 +1,7 @@
 import pRetry, { AbortError } from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
-import { ServiceError } from '../errors.ts';
+import { codeOf, ServiceError } from '../errors.ts';
 import { AwakeClock } from './awake-clock.ts';
 import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
@@ -148,9 +148,17 @@ export class Service implements PageSource {
   }
 
   async #readToken(): Promise<string> {
-    const token = await this.#options.readToken();
-    this.#options.secrets.add(token);
-    return token;
+    try {
+      const token = await this.#options.readToken();
+      this.#options.secrets.add(token);
+      return token;
+    } catch (error) {
+      if (codeOf(error) !== 'token_unavailable' || this.#worked.size === 0) throw error;
+      // What prints the token worked in this run, so it is asked again, as the service is.
+      this.#token = undefined;
+      const message = error instanceof Error ? error.message : '';
+      throw new ServiceError('token_unavailable', message, { retryable: true });
+    }
   }
 
   /** The timeout of a request: no longer than the time left for a useful answer. */

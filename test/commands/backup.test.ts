@@ -6,7 +6,11 @@ import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene } from '../support/scene.ts';
 
 const manifestOf = (path: string) => JSON.parse(readFileSync(`${path}.json`, 'utf8'));
-const copiesIn = (folder: string) => readdirSync(folder).filter(name => name.endsWith('.sqlite'));
+/** By their times; the second one of a second has -2 in its name. */
+const copiesIn = (folder: string) =>
+  readdirSync(folder)
+    .filter(name => name.endsWith('.sqlite'))
+    .sort((a, b) => (a.replace('.sqlite', '-1') < b.replace('.sqlite', '-1') ? -1 : 1));
 
 /** A scene with two mirrors, of two names, and a folder for backups. */
 async function setTwo(): Promise<Scene & { other: string; backups: string }> {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { object, whole } from '../../contract/shapes.ts';
 import { attempt, codeOf, exitCodes, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
@@ -16,9 +16,9 @@ import {
   refusal,
   shapeAge,
 } from '../file/open.ts';
-import { shareOwner } from '../file/rights.ts';
+import { privateFileMode, shareOwner } from '../file/rights.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { ending, makeFolders } from '../file/unfinished.ts';
+import { ending, makeFolders, writing } from '../file/unfinished.ts';
 import { DatabaseCopy, writeWhole } from '../file/whole-file.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
@@ -58,11 +58,10 @@ export async function backUp(
     if (verification.differenceCount > 0)
       return { made: null, verification: { ...verification, path: `The copy of ${source}` } };
     const manifest = await manifestOf(copy.unfinished, labels, options.signal);
-    // Another mirror of that name can have taken the file meanwhile.
-    const path = keep === null ? wanted : nameInFolder(destination, source);
-    // An older manifest or checkpoint is not that of the new copy.
-    for (const beside of [manifestBeside(path), checkpointBeside(path)]) rmSync(beside, { force: true });
+    const path = keep === null ? wanted : takeName(destination, source);
+    // Until here, an older copy has its manifest and checkpoint.
     copy.putInPlace(path);
+    rmSync(checkpointBeside(path), { force: true });
     writeWhole(manifestBeside(path), `${JSON.stringify(manifest)}\n`);
     const removed = keep === null ? [] : rotate(destination, path, manifest.mirrorId, keep);
     return { made: { path, ...manifest, removed }, verification };
@@ -86,16 +85,31 @@ function destinationFile(source: string, destination: string): string {
   return path;
 }
 
-/** The path of a new backup in a folder: the mirror's name and the first free time from now on. The folder is made if there is none. */
-function nameInFolder(folder: string, database: string): string {
+/** The most backups of one name in one second. */
+const backupsPerSecondMax = 1_000;
+
+/** The path of a new backup in a folder: the mirror's name, the time, and from the second one in a second on a number. */
+function nameInFolder(folder: string, database: string, number = 1): string {
   if (existsSync(folder) && !statSync(folder).isDirectory())
     throw new UsageError(`${folder} is not a folder. With --keep the backups go into a folder.`);
   makeFolders(folder);
   const name = basename(database).replace(/\.(sqlite3?|db)$/i, '');
-  for (let atMs = Date.now(); ; atMs += 1_000) {
-    const stamp = new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
-    const path = join(folder, `${name}-${stamp.replaceAll(/[-:]/g, '')}.sqlite`);
-    if (!existsSync(path)) return path;
+  const stamp = new Date().toISOString().replace(/\.\d+Z$/, 'Z');
+  const suffix = number === 1 ? '' : `-${number}`;
+  return join(folder, `${name}-${stamp.replaceAll(/[-:]/g, '')}${suffix}.sqlite`);
+}
+
+/** Takes a name for a new backup that no other one has, with an empty file, which the backup replaces. */
+function takeName(folder: string, database: string): string {
+  for (let number = 1; ; number++) {
+    const path = nameInFolder(folder, database, number);
+    try {
+      writing(path, () => closeSync(openSync(path, 'wx', privateFileMode)));
+      return path;
+    } catch (error) {
+      const isTaken = error instanceof Error && codeOf(error.cause) === 'EEXIST';
+      if (!isTaken || number >= backupsPerSecondMax) throw error;
+    }
   }
 }
 
@@ -109,11 +123,14 @@ function rotate(folder: string, newest: string, mirrorId: string, keep: number):
   return old;
 }
 
-const backupName = /-(\d{8}T\d{6}Z)\.sqlite$/;
+const backupName = /-(\d{8}T\d{6}Z)(?:-([2-9]|[1-9]\d{1,3}))?\.sqlite$/;
 
 /** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
 function backupsIn(folder: string): string[] {
-  const timeOf = (name: string) => backupName.exec(name)?.[1] ?? '';
+  const timeOf = (name: string) => {
+    const [, stamp = '', number = '1'] = backupName.exec(name) ?? [];
+    return stamp + number.padStart(4, '0');
+  };
   const names = readdirSync(folder).filter(name => backupName.test(name));
   return names.sort((a, b) => timeOf(b).localeCompare(timeOf(a)));
 }

@@ -1,8 +1,8 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
-import { codeOf, RefusedFileError } from '../../errors.ts';
+import { attempt, codeOf, RefusedFileError } from '../../errors.ts';
 import type { Sqlite } from '../tables/ask.ts';
 import { behindLink, isOpenFile } from './links.ts';
-import { isTooOld, kindOf } from './open.ts';
+import { connect, isTooOld, kindOf } from './open.ts';
 import { privateFileMode } from './rights.ts';
 import { explaining } from './sqlite-errors.ts';
 import { besides, Unfinished, writing } from './unfinished.ts';
@@ -43,10 +43,20 @@ export class DatabaseCopy extends Unfinished {
   }
 
   override putInPlace(path = this.path): void {
-    // SQLite would use the files of an earlier database for the new one.
+    // SQLite would use the files of an earlier database for the new one. Until the new one is here, the earlier one must be whole.
+    foldLog(path);
     for (const beside of besides) rmSync(`${path}${beside}`, { force: true });
     super.putInPlace(path);
   }
+}
+
+/** Writes the log of a database into its file. One that is damaged, or no database, stays as it is. */
+function foldLog(path: string): void {
+  if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
+  attempt(() => {
+    using file = connect(path, { fileMustExist: true, timeout: 1_000 }, () => undefined);
+    file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  });
 }
 
 /** Writes an `AtomicFile` in one step: a reader finds the old text or the new one, never a part of either. */
