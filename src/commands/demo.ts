@@ -64,7 +64,7 @@ export const demo = command({
     const untilMs = until === null ? Date.now() : Date.parse(until);
     const { DOCMIRROR_LOG_LEVEL = 'error' } = settings.environment;
     const config = resolveConfig({ ...settings.flags, database, actor }, { DOCMIRROR_LOG_LEVEL });
-    assertShareFits({ database, share, shareSql: null });
+    assertShareFits({ database, share, shareSql: null, shareWithout: [] });
     removeOldDemo();
     const at = (day: number) => new Date(untilMs - (days - day) * dayMs);
     const sample = makeSample(at(1), records);

@@ -3,6 +3,7 @@ import { printable } from '../printable.ts';
 import { counted } from '../render/numbers.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { linesOf, wrap } from '../render/table.ts';
+import { copiesOfBefore } from '../store/copies/backup.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
 import { mirrorSettings, numeral, option, required } from './flags.ts';
@@ -32,10 +33,11 @@ export const eraseCommand = command({
     '0 done, 1 the record does not exist and never did, or another program reads the mirror, 4 the history is not what its receipts say, 11 a run is using the mirror.',
   async run({ resource, recordId }, { config: { database, actor, waitMs }, signal }) {
     const order = { resource, recordId, actor, at: new Date().toISOString() };
-    return { resource, recordId, ...(await whenFree(waitMs, signal, () => eraseRecord(database, order))) };
+    const erased = await whenFree(waitMs, signal, () => eraseRecord(database, order));
+    return { resource, recordId, ...erased, copies: copiesOfBefore(database).map(({ path }) => path) };
   },
   output: (erased): OutputOf['erase'] => erased,
-  text({ resource, recordId, versions, rejectedRecords, isListed, receipt }, width) {
+  text({ resource, recordId, versions, rejectedRecords, isListed, receipt, copies }, width) {
     const name = `${resource} ${recordId}`;
     const lines = [
       receipt === null
@@ -44,6 +46,8 @@ export const eraseCommand = command({
       ...(isListed ? ['The service still lists the record, so its current version stays.'] : []),
       'Copies of the text can also be in backups, in exports, in ClickHouse, in files of Litestream, and in the share until it is made again with "docmirror share FILE". Names of connections can also be in ended versions of other records.',
     ];
+    for (const copy of copies)
+      lines.push(`${copy}, which docmirror made before an upgrade, can have the text, too. Remove it.`);
     return linesOf(lines.flatMap(line => wrap(printable(line), width)));
   },
 });

@@ -144,6 +144,7 @@ export const runSettings = [
   'trigger',
   'share',
   'shareSql',
+  'shareWithout',
   ...notifierSettings,
 ] as const;
 

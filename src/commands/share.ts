@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import type { Config } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
@@ -46,14 +45,24 @@ export const shareCommand = command({
     if (target === null)
       throw new UsageError('Name the file to write, or set DOCMIRROR_SHARE: docmirror share FILE');
     const sql = given.sql === null ? readShareSql(config.shareSql) : readShareSql(given.sql, '--sql');
+    const ofSettings = config.shareWithout;
+    const asked = [...without, ...(withoutHistory ? ['history'] : [])].sort();
+    const selected = asked.length === 0 ? ofSettings : asked;
     const path = shareTarget(target, 'FILE');
+    const isOfRuns = config.share !== null && path === shareTarget(config.share, setting);
+    const isOther =
+      selected.join() !== ofSettings.join() || sql?.text !== readShareSql(config.shareSql)?.text;
+    if (isOfRuns && isOther)
+      throw new UsageError(
+        `${path} is what DOCMIRROR_SHARE names, so the next run would make it by the settings again. Set DOCMIRROR_SHARE_WITHOUT or DOCMIRROR_SHARE_SQL, or name another file.`,
+      );
     line.work('making the share');
     // Opened to be written, it would be made or brought up to date.
     openMirrorForReading(database).close();
     const mirror = await whenFree(waitMs, signal, () => SqliteMirror.open(database, { signal }));
     try {
       await mirror.recordDeadRuns();
-      return await makeShareApart({ database, path, without, withHistory: !withoutHistory, sql, signal });
+      return await makeShareApart({ database, path, ...selectionOf(selected), sql, signal });
     } finally {
       mirror.close();
     }
@@ -75,7 +84,13 @@ function readShareSql(path: string | null, name = 'DOCMIRROR_SHARE_SQL'): ShareO
 
 const setting = 'DOCMIRROR_SHARE';
 
-type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql'>;
+/** What is left out, by the names of fields, and `history`. */
+const selectionOf = (names: readonly string[]) => ({
+  without: names.filter(name => name !== 'history'),
+  withHistory: !names.includes('history'),
+});
+
+type ShareSettings = Pick<Config, 'database' | 'share' | 'shareSql' | 'shareWithout'>;
 
 /** Makes sure, before a run begins, that a share can follow it: a file that must not be replaced is refused. */
 export function assertShareFits({ share, shareSql }: ShareSettings): void {
@@ -98,10 +113,9 @@ export async function shareAfterRun(settings: ShareSettings, logger: Logger, sig
     signal.throwIfAborted();
     const place = shareTarget(target, setting);
     const sql = readShareSql(shareSql);
-    // The statements can have changed since the share was made.
-    const isNewest = () => sql === null || statSync(sql.path).mtimeMs <= statSync(place).mtimeMs;
-    if (!isCurrent(database, place) || !isNewest()) {
-      const order = { database, path: place, without: [], withHistory: true, sql, signal };
+    const making = { ...selectionOf(settings.shareWithout), sql };
+    if (!isCurrent(database, place, making)) {
+      const order = { database, path: place, ...making, signal };
       const { path, runId, bytes, leftOut } = await makeShareApart(order);
       const durationMs = Math.round(performance.now() - startedAtMs);
       logger.info({ path, runId, bytes, leftOut, durationMs }, 'share made');

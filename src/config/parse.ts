@@ -223,3 +223,9 @@ export function ignoreFields(text: string): Readonly<Partial<Record<ResourceName
   }
   return named;
 }
+
+/** Names with commas between them, each once and in order. */
+export function names(text: string): readonly string[] {
+  const all = text.split(',').map(name => name.trim());
+  return [...new Set(all.filter(name => name !== ''))].sort();
+}

@@ -96,6 +96,9 @@ export const settings = {
   shareSql: setting('SHARE_SQL FILE', path, [
     'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
   ]),
+  shareWithout: setting('SHARE_WITHOUT FIELDS=', parse.names, [
+    'fields that the share lacks, for example sourceDocumentTitle,webhooks.description; history: the versions that ended',
+  ]),
   schedule: setting('SCHEDULE CRON=0 * * * *', parse.schedule, ["watch's cron expression"]),
   timezone: setting('TIMEZONE ZONE=UTC', parse.timezone, [
     "the time zone of watch's cron expression, and of the days of a report",

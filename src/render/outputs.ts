@@ -238,6 +238,7 @@ const erase = {
   rejectedRecords: whole('rejected records that lost theirs'),
   isListed: yesOrNo('the service still lists the record, so its current version stays'),
   receipt,
+  copies: list(text(), 'of before an upgrade; they can have the text'),
 };
 const sent = whole('sent now');
 const publication = {

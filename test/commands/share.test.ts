@@ -42,12 +42,14 @@ describe('docmirror share', () => {
     await using scene = await setSharedScene({}, { exports: 3 });
     await syncScene(scene);
     // It makes what DOCMIRROR_SHARE names, if no file is named.
-    expect(await scene.run('share', '--without', 'sourceDocumentTitle')).toMatchObject({ code: 0 });
+    expect(await scene.run('share', '--without', 'sourceDocumentTitle')).toMatchObject({ code: 2 });
+    scene.env.DOCMIRROR_SHARE_WITHOUT = 'sourceDocumentTitle';
+    expect(await scene.run('share')).toMatchObject({ code: 0 });
     const count =
       'SELECT count(source_document_title) AS t, count(source_document_kind) AS k FROM document_exports';
     expect(sqlite(scene.path, count)).toEqual([{ t: 0, k: 3 }]);
     const words = expect.stringContaining('no list has a field "sourceDocumentTitel"');
-    const unknown = await scene.run('share', '--without', 'sourceDocumentTitel');
+    const unknown = await scene.run('share', 'x.sqlite', '--without', 'sourceDocumentTitel');
     expect(unknown).toMatchObject({ code: 2, stderr: words });
   });
 
@@ -56,6 +58,7 @@ describe('docmirror share', () => {
     await syncScene(scene);
     scene.service.lists['document-exports'].splice(0, 1);
     await syncScene(scene);
+    scene.env.DOCMIRROR_SHARE_WITHOUT = 'history';
     expect(await scene.run('share', '--without-history')).toMatchObject({ code: 0 });
     expect(sqlite(scene.path, 'SELECT count(*) AS n FROM record_history')).toEqual([{ n: 0 }]);
     expect(sqlite(scene.path, 'SELECT DISTINCT operation FROM changes')).toEqual([{ operation: 'insert' }]);
@@ -70,6 +73,7 @@ describe('docmirror share', () => {
     await syncScene(scene);
     const sql = join(scene.folder, 'own.sql');
     writeFileSync(sql, 'CREATE VIEW mine AS SELECT 1 AS one');
+    scene.env.DOCMIRROR_SHARE_SQL = sql;
     expect(await scene.run('share', '--sql', sql)).toMatchObject({ code: 0 });
     writeFileSync(sql, 'SELEC');
     expect(await scene.run('share', '--sql', sql)).toMatchObject({

@@ -35,6 +35,7 @@ const samples: {
   signingKeyFile: ['key.pem', 'key.pem'],
   share: ['share.sqlite', 'share.sqlite'],
   shareSql: ['share.sql', 'share.sql'],
+  shareWithout: ['history, sourceDocumentTitle,history', ['history', 'sourceDocumentTitle']],
   schedule: ['*/5 * * * *', '*/5 * * * *'],
   timezone: ['Europe/Berlin', 'Europe/Berlin'],
   pingUrl: ['https://hc.example/%c?create=1', 'https://hc.example/%c?create=1'],

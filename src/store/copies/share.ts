@@ -1,3 +1,4 @@
+import { randomBytes, scryptSync } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wireWriter } from '../../contract/content.ts';
@@ -5,10 +6,11 @@ import { cutEndpoint } from '../../contract/endpoint.ts';
 import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
 import { readOne } from '../../contract/record.ts';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { version } from '../../version.ts';
 import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
-import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
+import { allRows, allValues, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { keptColumns } from '../tables/ever.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
@@ -49,12 +51,14 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
     signal.throwIfAborted();
     const made = inFile(changed.unfinished, sqlite => {
       const shape = sqlite.pragma('user_version', { simple: true });
+      const state = firstValue<string>(sqlite, selectState);
       dropUnwanted(sqlite);
       withhold(sqlite, selection);
       sqlite.exec('PRAGMA incremental_vacuum');
       const runId = new EndedRuns(sqlite).newest();
       if (sql !== null) runStatements(sqlite, sql);
       const leftOut = dropUnreadableViews(sqlite);
+      noteMaking(sqlite, { sql, ...selection }, state);
       // The statements can have changed these, and docmirror recognizes a share by them.
       sqlite.pragma(`application_id = ${applicationIds.share}`);
       sqlite.pragma(`user_version = ${shape}`);
@@ -110,10 +114,30 @@ function inFile<T>(path: string, work: (sqlite: Sqlite) => T): T {
   return work(file.sqlite);
 }
 
-/** Drops docmirror's internal tables, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */
+/** How a share is made: what decides, beside the mirror, what is in it. */
+type Making = Pick<ShareOptions, 'without' | 'withHistory' | 'sql'>;
+
+const selectionOf = ({ without, withHistory }: Making) =>
+  JSON.stringify({ without: [...without].sort(), withHistory, version });
+
+/** The hash is a slow one, with a salt, because the statements can name what they take out. */
+const sqlHash = (sql: Making['sql'], salt: Buffer) =>
+  sql === null ? '' : scryptSync(sql.text, salt, 16).toString('hex');
+
+/** Notes in a share how it was made, of which state of the mirror, and a mark that no other share has. */
+function noteMaking(sqlite: Sqlite, making: Making, state: string | null): void {
+  const salt = randomBytes(16);
+  sqlite.exec(
+    'DROP TABLE IF EXISTS _share; CREATE TABLE _share (mark blob, selection text, sql_hash text, state text)',
+  );
+  const insert = 'INSERT INTO _share (mark, selection, sql_hash, state) VALUES (?, ?, ?, ?)';
+  sqlite.prepare(insert).run(salt, selectionOf(making), sqlHash(making.sql, salt), state);
+}
+
+/** Drops docmirror's internal tables, the samples of its indexes, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */
 function dropUnwanted(sqlite: Sqlite): void {
   const unwanted = `SELECT s.type, s.name FROM sqlite_schema s LEFT JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-    WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name LIKE '\\_%' ESCAPE '\\'`;
+    WHERE s.type = 'trigger' OR t.type = 'virtual' OR s.type = 'table' AND s.name GLOB '_*' OR s.name GLOB 'sqlite_stat*'`;
   for (const { type, name } of allRows<{ type: string; name: string }>(sqlite, unwanted))
     sqlite.exec(`DROP ${type} ${quoted(name)}`);
 }
@@ -174,10 +198,13 @@ function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, '
   // The text of an erased version is never shown, not even as a hash.
   const ofErased = `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`;
   sqlite.exec(withHistory ? ofErased : 'DELETE FROM record_history');
+  const checksums = sqlite.prepare('UPDATE sync_run_resources SET checksum = NULL WHERE resource = ?');
   for (const list of lists) {
     const named = all.filter(each => each.list === list && each.names.some(name => without.includes(name)));
     const fields = named.map(({ field }) => field);
     if (fields.length === 0 && list !== webhooks) continue;
+    // The checksums of two runs differ by the content hash of a record, with which a guess can be checked.
+    checksums.run(list.resource);
     sqlite.exec(`UPDATE ${list.table} SET ${rowsWithout(list, fields)}, _content = ${noContent};
       UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent}${keptWithout(list, fields)} WHERE resource = '${list.resource}'`);
     for (const { name, table } of arrayFields(list))
@@ -268,19 +295,26 @@ const selectState = `SELECT json_array(
   (SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL),
   (SELECT max(valid_to_run_id) FROM record_history),
   (SELECT json_group_array(state) FROM (
-    SELECT json_array(l.resource, l.status, l.completeness, l.record_count, l.checksum, l.rejected,
+    SELECT json_array(l.resource, l.status, l.completeness, l.record_count, l.rejected,
       l.removals_withheld, l.reason) AS state
     FROM sync_run_resources l
     JOIN (SELECT resource, max(run_id) AS run_id FROM sync_run_resources
           WHERE status <> 'running' GROUP BY resource) newest USING (resource, run_id)
     ORDER BY l.resource)))`;
 
-/** True if a share that is made now would be the same as the existing one. */
-export function isCurrent(database: string, path: string): boolean {
-  const stateOf = (file: string) => {
-    using opened = openForReading(file);
-    return firstValue(opened.sqlite, selectState);
+/** True if a share that is made so now would be the same as the existing one. */
+export function isCurrent(database: string, path: string, making: Making): boolean {
+  type Note = { mark: Buffer; selection: string; sqlHash: string; state: string };
+  const isSame = () => {
+    using mirror = openForReading(database);
+    using share = openForReading(path);
+    const note = firstRow<Note>(
+      share.sqlite,
+      'SELECT mark, selection, sql_hash AS sqlHash, state FROM _share',
+    );
+    if (note?.selection !== selectionOf(making)) return false;
+    if (note.sqlHash !== sqlHash(making.sql, note.mark)) return false;
+    return note.state === firstValue<string>(mirror.sqlite, selectState);
   };
-  const isWhole = () => sharedHistory(database, path)?.isWhole === true;
-  return attempt(() => stateOf(database) === stateOf(path) && isWhole()) ?? false;
+  return attempt(() => isSame() && sharedHistory(database, path)?.isWhole === true) ?? false;
 }

@@ -86,6 +86,8 @@ function bringUpToDate(sqlite: Sqlite, path: string): string | null {
     }
   }
   sqlite.pragma('synchronous = FULL');
+  // A text that is replaced or pruned must not stay in the free part of a page.
+  sqlite.pragma('secure_delete = ON');
   if (shape === 'current') return null;
   // A migration can build a table again that views read.
   sqlite.pragma('legacy_alter_table = ON');

@@ -1,5 +1,5 @@
 import type { EraseReceipt } from '../../audit/receipt.ts';
-import { tableOf } from '../../contract/lists.ts';
+import { lists, tableOf } from '../../contract/lists.ts';
 import { recordOfJson } from '../../contract/record.ts';
 import { MirrorAlteredError, MirrorFileError, tryToRead } from '../../errors.ts';
 import { MirrorLock } from '../file/lock-file.ts';
@@ -8,8 +8,10 @@ import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, RunComposer } from '../receipts/statements.ts';
+import { allValues, firstValue } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { statedHashes } from './prune-history.ts';
+import { nothingLearnt, writeState } from './sync-state.ts';
 
 /** The record whose text must be erased, and the user who requests it. */
 export interface EraseOrder {
@@ -121,6 +123,7 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
   const { sqlite } = file;
   const { resource, recordId, actor, at } = order;
   const { isListed, versions, runIds, rejected } = findTexts(file, order);
+  forgetCopies(sqlite);
   const counts = { versions: versions.length, rejectedRecords: rejected.length, isListed };
   if (versions.length + rejected.length === 0) return { ...counts, receipt: null };
   const log = new ReceiptLog(sqlite);
@@ -139,4 +142,18 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
     log.append({ ...receipt, resource, recordId, versions: versions.length, ended });
   }
   return { ...counts, receipt: log.head() };
+}
+
+/** Deletes what only saves work and can have the text as well: what the last run remembered of its pages, and samples of indexes. */
+function forgetCopies(sqlite: MirrorFile['sqlite']): void {
+  const statistics = `SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'sqlite_stat*'`;
+  for (const list of lists) {
+    const runId = firstValue<number>(
+      sqlite,
+      'SELECT run_id FROM _list_states WHERE resource = ?',
+      list.resource,
+    );
+    if (runId !== null) writeState(sqlite, list, runId, nothingLearnt);
+  }
+  for (const name of allValues<string>(sqlite, statistics)) sqlite.exec(`DELETE FROM ${name}`);
 }

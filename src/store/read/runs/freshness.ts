@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { type FieldsOf, oneOf, orNull, time, whole } from '../../../contract/shapes.ts';
-import { firstRow, type Sqlite } from '../../tables/ask.ts';
+import { firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { readMirror } from '../sqlite.ts';
 
 /** When a list was completed last. */
@@ -46,5 +46,9 @@ export function revisionOf(sqlite: Sqlite): string {
           FROM sync_run_resources l WHERE l.run_id = r.id) AS lists,
          (SELECT max(leaf_index) FROM sync_receipts) AS receipt
        FROM sync_runs r ORDER BY r.id DESC LIMIT 1`;
-  return hash('sha256', JSON.stringify(firstRow(sqlite, state) ?? []), 'base64url').slice(0, 20);
+  // Another share of the same runs can have less in it.
+  const isShare = firstRow(sqlite, "SELECT 1 FROM sqlite_schema WHERE name = '_share'") !== undefined;
+  const mark = isShare ? firstValue<Buffer>(sqlite, 'SELECT mark FROM _share') : null;
+  const seen = [firstRow(sqlite, state) ?? [], mark?.toString('hex') ?? ''];
+  return hash('sha256', JSON.stringify(seen), 'base64url').slice(0, 20);
 }
