@@ -45,6 +45,15 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
       return signal;
     },
   });
+  endSoon();
+}
+
+/** Ends the process, however long the system looks for a host, or a socket stays. What is to be read from it is waited for. */
+function endSoon(): void {
+  const waitMs = 1_000;
+  setInterval(() => {
+    if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  }, waitMs).unref();
 }
 
 /** Aborted with a `CancelledError` by the first SIGINT, SIGTERM or SIGHUP; another one, later, ends the process at once. */

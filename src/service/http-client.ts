@@ -49,6 +49,7 @@ export class HttpClient {
   readonly #options: HttpOptions;
   readonly #clock: AwakeClock;
   #connections: Promise<Dispatcher> | undefined;
+  readonly #closing = new AbortController();
   requests = 0;
   /** Bytes of the answers' bodies as received, before decompression. */
   bytes = 0;
@@ -74,7 +75,7 @@ export class HttpClient {
       signal.throwIfAborted();
       if (error instanceof ServiceError) throw error;
       if (codeOf(error) === 'CERT_HAS_EXPIRED' && !this.#options.proxy) {
-        const why = await expiredAt(url, timeoutMs);
+        const why = await expiredAt(url, AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]));
         throw this.#error(url, ['certificate', `was not sent, because ${why} (CERT_HAS_EXPIRED)`]);
       }
       const isOver = ending.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
@@ -88,11 +89,12 @@ export class HttpClient {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort();
     await (await this.#connections)?.destroy();
   }
 
   async #request(url: URL, token: string, signal: AbortSignal): Promise<Body> {
-    this.#connections ??= connectTo(this.#options);
+    this.#connections ??= connectTo(this.#options, this.#closing.signal);
     const { statusCode, headers, body } = await request.call(await this.#connections, {
       origin: url.origin,
       method: 'GET',
@@ -152,7 +154,10 @@ export class HttpClient {
 }
 
 /** Makes the connections to the service: direct ones, or through the proxy and never around it. */
-export async function connectTo(options: Omit<HttpOptions, 'userAgent' | 'secrets'>): Promise<Dispatcher> {
+export async function connectTo(
+  options: Omit<HttpOptions, 'userAgent' | 'secrets'>,
+  closing?: AbortSignal,
+): Promise<Dispatcher> {
   const { timeoutMs, proxy, extraCa } = options;
   // Whatever the environment says.
   const tls = {
@@ -171,13 +176,16 @@ export async function connectTo(options: Omit<HttpOptions, 'userAgent' | 'secret
   };
   if (!proxy) {
     const secure = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
-    return new Pool(new URL(options.baseUrl).origin, { ...limits, connect: toAnyAddress(secure, timeoutMs) });
+    return new Pool(new URL(options.baseUrl).origin, {
+      ...limits,
+      connect: toAnyAddress(secure, timeoutMs, closing),
+    });
   }
   // Loaded only if it is needed, because it loads all of undici.
   const { ProxyAgent } = await import('undici');
   const isTunnel = options.baseUrl.startsWith('https:');
   type Own = { readonly connect: buildConnector.connector };
-  const toProxy = ({ connect }: Own) => ({ connect: toAnyAddress(connect, timeoutMs) });
+  const toProxy = ({ connect }: Own) => ({ connect: toAnyAddress(connect, timeoutMs, closing) });
   return new ProxyAgent({
     ...limits,
     uri: proxy.url,
@@ -192,12 +200,12 @@ export async function connectTo(options: Omit<HttpOptions, 'userAgent' | 'secret
 }
 
 /** Whose certificate has expired, and when: OpenSSL's error does not say that. Nothing is sent. */
-async function expiredAt({ hostname, port }: URL, timeoutMs: number): Promise<string> {
+async function expiredAt({ hostname, port }: URL, signal: AbortSignal): Promise<string> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const servername = isIP(host) ? '' : host;
   const socket = connect({ host, port: Number(port) || 443, servername, rejectUnauthorized: false });
   try {
-    await once(socket, 'secureConnect', { signal: AbortSignal.timeout(timeoutMs) });
+    await once(socket, 'secureConnect', { signal });
     let cert = socket.getPeerCertificate(true);
     const hasExpired = () => Date.parse(cert.valid_to) < Date.now();
     // One further up can be it. The last one is its own issuer.
