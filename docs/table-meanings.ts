@@ -152,6 +152,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       base_url: ['the service that was asked', 'https://service.example'],
       _actor: ['who ran it, as its receipt says', 'ops'],
       labels: ['JSON of `DOCMIRROR_LABELS`; null if it was not set', '{"tenant":"acme"}'],
+      query: ['what `DOCMIRROR_QUERY` added to each request; null if it was not set', 'includeArchived=true'],
     },
   },
   sync_run_resources: {

@@ -115,6 +115,7 @@ export const mirrorSettings = ['database', 'labels', 'logLevel'] as const;
 /** The settings of commands that read the service. */
 export const serviceSettings = [
   'baseUrl',
+  'query',
   'allowHttp',
   'token',
   'tokenFile',

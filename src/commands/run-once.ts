@@ -4,7 +4,7 @@ import { type ListDefinition, lists } from '../contract/lists.ts';
 import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
 import { Service } from '../service/service.ts';
-import { statedBy } from '../store/copies/manifest.ts';
+import { queryOf, statedBy } from '../store/copies/manifest.ts';
 import { isYetToMake, mirrorToWrite } from '../store/file/open.ts';
 import { readFreshness } from '../store/read/runs/freshness.ts';
 import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';

@@ -11,6 +11,17 @@ export function baseUrl(text: string): URL {
   throw new Error('the address must end before any ?');
 }
 
+/** Parameters for each request, as they are sent: `name=value&…`. docmirror sets the number and the size of pages itself. */
+export function query(text: string): string {
+  if (!/^[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*(&[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*)*$/.test(text))
+    throw new Error(
+      'expected name=value&name=value as it is sent, without a ? before it, and other characters as in %20',
+    );
+  for (const name of new URLSearchParams(text).keys())
+    if (/^page(No|Size)$/i.test(name)) throw new Error(`${name} is a parameter that docmirror sets itself`);
+  return text;
+}
+
 /** The address of a check, which can have a query. `%c` in it stays as it is. The message never shows it, because it is secret. */
 export function pingUrl(text: string): string {
   httpUrl(text, 'https://hc-ping.com/UUID');

@@ -32,7 +32,7 @@ export function resolveConfig(flags: Given, environment: Environment) {
 
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
 export function resolveService(flags: Given, environment: Environment, inEnvFile?: ReadonlySet<string>) {
-  const { baseUrl, allowHttp } = resolveAll(flags, environment);
+  const { baseUrl, query, allowHttp } = resolveAll(flags, environment);
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   // The certificates are read here, because Node itself would go on without them.
   const caFile = environment.NODE_EXTRA_CA_CERTS?.trim();
@@ -41,6 +41,7 @@ export function resolveService(flags: Given, environment: Environment, inEnvFile
     throw new UsageError(`NODE_EXTRA_CA_CERTS: ${caFile} contains no certificate in PEM.`);
   return {
     baseUrl: addressOf(baseUrl),
+    query,
     proxy: safeProxyFor('DOCMIRROR_BASE_URL', baseUrl, environment, allowHttp),
     token: tokenSetting(flags, environment, inEnvFile),
     extraCa,

@@ -89,6 +89,8 @@ export const traffic = {
 /** The service, as a run sees it. `service/` implements it. */
 export interface PageSource {
   readonly baseUrl: string;
+  /** What is added to the address of each request, as it is sent (`DOCMIRROR_QUERY`); null or left out: nothing. */
+  readonly query?: string | null;
   readonly traffic: FieldsOf<typeof traffic>;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;

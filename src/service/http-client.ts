@@ -19,6 +19,8 @@ import type { Secrets } from './secrets.ts';
 /** How requests are made. */
 export interface HttpOptions {
   readonly baseUrl: string;
+  /** Parameters that each address gets, as they are sent; null or left out: none. Errors do not show them. */
+  readonly query?: string | null;
   /** From a request's start to its last byte. */
   readonly timeoutMs: number;
   readonly concurrency: number;
@@ -98,7 +100,7 @@ export class HttpClient {
     const { statusCode, headers, body } = await request.call(await this.#connections, {
       origin: url.origin,
       method: 'GET',
-      path: `${url.pathname}${url.search}`,
+      path: `${url.pathname}${this.#searchOf(url)}`,
       headers: {
         authorization: `Bearer ${token}`,
         accept: 'application/json',
@@ -127,6 +129,11 @@ export class HttpClient {
       return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ...answer };
     const words = 'answered in an encoding that was not asked for';
     throw this.#error(url, ['invalid_response', words, false], { retryAfterMs: answer.waitMs });
+  }
+
+  #searchOf({ search }: URL): string {
+    const { query } = this.#options;
+    return query ? `${search}${search === '' ? '?' : '&'}${query}` : search;
   }
 
   #refusal(status: number, headers: IncomingHttpHeaders, url: URL): ServiceError {

@@ -33,6 +33,7 @@ const lastTryMsMax = 5_000;
 /** The service as a source of pages: one request for each page, repeated if that can help, at a pace that the service can handle. */
 export class Service implements PageSource {
   readonly baseUrl: string;
+  readonly query: string | null;
   readonly #client: HttpClient;
   readonly #options: ServiceOptions;
   readonly #clock = new AwakeClock();
@@ -45,6 +46,7 @@ export class Service implements PageSource {
 
   constructor(options: ServiceOptions) {
     this.baseUrl = options.baseUrl;
+    this.query = options.query ?? null;
     this.#options = options;
     this.#pacer = new Pacer(options.concurrency, options.maxRequestsPerSecond ?? null);
     this.#outage = new Outage(options.giveUpAfterMs, this.#clock);

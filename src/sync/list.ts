@@ -87,7 +87,8 @@ function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignored
 /** Reads from the growing end if that is enough, or else the whole list; at last without what earlier runs remember. */
 async function readAndWrite(run: WrittenList): Promise<Done<SyncedList> | Failed> {
   const { list, context, observer, source } = run;
-  const isSameService = context.runs.last('written', list.resource)?.baseUrl === source.baseUrl;
+  const last = context.runs.last('written', list.resource);
+  const isSameService = last?.baseUrl === source.baseUrl && last.query === (source.query ?? null);
   const state = isSameService ? readState(context.sqlite, list, context.ignored) : nothingLearnt;
   const growth = growthOf(run, state);
   let found: ReadSoFar | null = null;

@@ -58,7 +58,8 @@ async function runOnce(options: RunOptions, world: RunWorld) {
   const startedAtMs = performance.now();
   const { trigger, docmirrorVersion, actor = '', labels = {}, onBegun, keepHistoryMs = null } = options;
   const startedAt = clock().toISOString();
-  const start = { trigger, startedAt, baseUrl: source.baseUrl, docmirrorVersion, actor, labels };
+  const { baseUrl, query = null } = source;
+  const start = { trigger, startedAt, baseUrl, query, docmirrorVersion, actor, labels };
   const { runId, rowsDropped } = await mirror.beginRun(start);
   onBegun?.(runId);
 

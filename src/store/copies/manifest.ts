@@ -67,11 +67,21 @@ export async function sha256Of(path: string, signal: AbortSignal): Promise<strin
   return hash.digest('hex');
 }
 
+const newestWritten = `FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
+  WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
+
+/** What the newest run that wrote a list added to each address; null if nothing, or if the file can't be read or has no such column yet. */
+export function queryOf(path: string): string | null {
+  return attempt(() => {
+    using file = openOfAnyShape(path, ['mirror', 'share']);
+    return firstValue<string>(file.sqlite, `SELECT r.query ${newestWritten}`);
+  });
+}
+
 /** What a mirror, or a copy or share of one, states of itself: its id, and the service of the newest run that wrote a list. */
 function statedIn(sqlite: Sqlite) {
-  const newest = `SELECT r.base_url FROM sync_run_resources l JOIN sync_runs r ON r.id = l.run_id
-    WHERE l.${wroteListSql} ORDER BY l.run_id DESC LIMIT 1`;
-  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl: firstValue<string>(sqlite, newest) };
+  const baseUrl = firstValue<string>(sqlite, `SELECT r.base_url ${newestWritten}`);
+  return { mirrorId: new ReceiptLog(sqlite).mirrorId(), baseUrl };
 }
 
 /** The same of a file or, if it is too old to be read, of its manifest; all is null if it can't be read. */

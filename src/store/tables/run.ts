@@ -137,4 +137,4 @@ export type RecordedRun = FieldsOf<typeof recordedRun>;
 
 /** The record of a run at its start. */
 export type RunStart = Pick<RecordedRun, 'trigger' | 'startedAt' | 'baseUrl' | 'docmirrorVersion'> &
-  Partial<Pick<RecordedRun, 'labels'>> & { readonly actor: string };
+  Partial<Pick<RecordedRun, 'labels'>> & { readonly actor: string; readonly query?: string | null };

@@ -159,6 +159,8 @@ export const syncRuns = sqliteTable('sync_runs', {
   actor: text('_actor'),
   /** JSON: the labels that the settings gave it; null if they gave none. */
   labels: text('labels'),
+  /** What was added to the address of each request (`DOCMIRROR_QUERY`); null if nothing was. */
+  query: text('query'),
 });
 
 const runId = (name = 'run_id') =>

@@ -19,6 +19,7 @@ interface WritingRun {
   readonly recordCount: number | null;
   readonly totalRecordCount: number | null;
   readonly baseUrl: string;
+  readonly query: string | null;
 }
 
 /** Runs that wrote a list: all, those that were sure of it, or those that moreover removed everything that was gone. */
@@ -45,13 +46,13 @@ export class RunRecords {
     for (const runId of running.pluck().all()) this.#close(runId, 'interrupted');
   }
 
-  begin({ labels = {}, ...start }: RunStart): number {
+  begin({ labels = {}, query = null, ...start }: RunStart): number {
     const text = Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
     const insert = this.#sqlite.prepare(
-      `INSERT INTO sync_runs (status, "trigger", started_at, docmirror_version, base_url, _actor, labels)
-       VALUES ('running', @trigger, @startedAt, @docmirrorVersion, @baseUrl, @actor, @labels)`,
+      `INSERT INTO sync_runs (status, "trigger", started_at, docmirror_version, base_url, _actor, labels, query)
+       VALUES ('running', @trigger, @startedAt, @docmirrorVersion, @baseUrl, @actor, @labels, @query)`,
     );
-    return Number(insert.run({ ...start, labels: text }).lastInsertRowid);
+    return Number(insert.run({ ...start, labels: text, query }).lastInsertRowid);
   }
 
   /** Records how a run ended, and writes its receipt. */
@@ -116,7 +117,7 @@ export class RunRecords {
   last(kind: keyof typeof kinds, resource: string): WritingRun | undefined {
     return this.#sqlite
       .prepare<[string], WritingRun>(
-        `SELECT l.run_id AS runId, l.record_count AS recordCount, l.total_record_count AS totalRecordCount, s.base_url AS baseUrl
+        `SELECT l.run_id AS runId, l.record_count AS recordCount, l.total_record_count AS totalRecordCount, s.base_url AS baseUrl, s.query
          FROM sync_run_resources l JOIN sync_runs s ON s.id = l.run_id
          WHERE l.resource = ? AND l.${wroteListSql} ${kinds[kind]} ORDER BY l.run_id DESC LIMIT 1`,
       )
