@@ -82,7 +82,7 @@ async function examine(context: Context, check: Check): Promise<void> {
   const { database, share } = config;
   const mirror = await check('mirror', async () => {
     const path = mirrorToWrite(database);
-    assertIsMirrorOf(database, service.baseUrl);
+    assertIsMirrorOf(database, service);
     context.line.work(`checking ${path}`);
     try {
       if (!(await checkMirror(path, signal))) return `there is none at ${path} yet; the first run makes it`;

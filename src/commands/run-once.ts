@@ -89,12 +89,12 @@ async function openMirror(request: RunRequest, signal: AbortSignal): Promise<Sql
   const { config, service, logger, onPlannedChange: tell, rebuild: mayRebuild = false } = request;
   const { database } = config;
   const isNew = tell === undefined && isYetToMake(mirrorToWrite(database));
-  if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+  if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service);
   const options = { signal, mayRebuild, ...(tell && { tell }) };
   const mirror = await whenFree(config.waitMs, signal, () => SqliteMirror.open(database, options));
   try {
     // While this run waited, another one can have made the mirror.
-    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);
+    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service);
   } catch (error) {
     mirror.close();
     throw error;
@@ -130,10 +130,18 @@ export function firstLineAfter(summary: SharedRunSummary, { config, settings, si
   return firstLine(whose(settings) || `${basename(database)}: `, summary, lists, Date.now());
 }
 
-/** Refuses a mirror of another service with a UsageError, before a request is sent and before anything is written. */
-export function assertIsMirrorOf(database: string, baseUrl: string): void {
+/** Refuses a mirror of another service, or of other parameters, with a UsageError, before a request is sent and before anything is written. */
+export function assertIsMirrorOf(
+  database: string,
+  { baseUrl, query }: Pick<ServiceConfig, 'baseUrl' | 'query'>,
+): void {
   const bound = statedBy(database).baseUrl;
-  if (bound === null || bound === baseUrl) return;
+  if (bound === null) return;
+  if (bound === baseUrl && queryOf(database) !== query)
+    throw new UsageError(
+      `DOCMIRROR_QUERY (--query) is not what ${database} was made with; its runs name theirs in sync_runs.query. Set that, name another file with --database or, if the service now wants other parameters, run "docmirror sync --accept-new-base-url".`,
+    );
+  if (bound === baseUrl) return;
   throw new UsageError(
     `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`,
   );

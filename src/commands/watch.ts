@@ -49,7 +49,7 @@ export const watch = command({
     const endpoint = http === null ? null : endpointIn(http);
     // A mistake would make each run fail. A token command can need a service that is not up yet; each run calls it again.
     mirrorToWrite(database);
-    assertIsMirrorOf(database, service.baseUrl);
+    assertIsMirrorOf(database, service);
     assertShareFits(config);
     if ('file' in service.token) readTokenFile('DOCMIRROR_TOKEN_FILE', service.token.file);
     const logger = createLogger(config, context, 'info');

@@ -13,7 +13,11 @@ export function baseUrl(text: string): URL {
 
 /** Parameters for each request, as they are sent: `name=value&…`. docmirror sets the number and the size of pages itself. */
 export function query(text: string): string {
-  if (!/^[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*(&[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*)*$/.test(text))
+  if (
+    !/^[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*(&[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*)*$/.test(
+      text,
+    )
+  )
     throw new Error(
       'expected name=value&name=value as it is sent, without a ? before it, and other characters as in %20',
     );

@@ -14,6 +14,7 @@ const samples: {
   ];
 } = {
   database: ['one.sqlite', 'one.sqlite'],
+  query: ['includeArchived=true&tenant=a%20b', 'includeArchived=true&tenant=a%20b'],
   pageSize: ['25', 25],
   concurrency: ['7', 7],
   timeoutMs: ['1234', 1234],
