@@ -7,8 +7,8 @@ const query = 'includeArchived=true&tenant=a%20b';
 test('parameters go with each request, are recorded, and belong to the mirror as its address does', async () => {
   await using scene = await setScene();
   const asked: string[] = [];
-  scene.service.onRequest = ({ url }) => {
-    asked.push(url.search.slice(1));
+  scene.service.onRequest = ({ search }) => {
+    asked.push(search.slice(1));
   };
   const first = await scene.run('sync', '--query', query, '--json', '--log-level', 'trace');
   expect(first.code, first.stderr).toBe(0);

@@ -83,6 +83,8 @@ export interface RecordedRequest {
   /** `null` when omitted, `NaN` when not an integer. */
   pageNo: number | null;
   pageSize: number | null;
+  /** The query as it was sent, with its question mark. */
+  search: string;
   authorization: string | undefined;
   headers: IncomingHttpHeaders;
   /** Milliseconds since the start of the service. */
@@ -165,6 +167,7 @@ export class StandIn implements AsyncDisposable {
       n: this.#requestCount,
       method: incoming.method ?? '',
       resource: resourceAt(url.pathname, this.options.basePath),
+      search: url.search,
       pageNo: integerOf(url.searchParams.get('pageNo')),
       pageSize: integerOf(url.searchParams.get('pageSize')),
       authorization: incoming.headers.authorization,
