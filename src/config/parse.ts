@@ -12,7 +12,7 @@ export function baseUrl(text: string): URL {
 }
 
 /** Parameters for each request, as they are sent: `name=value&…`. docmirror sets the number and the size of pages itself. */
-export function query(text: string): string {
+export function requestQuery(text: string): string {
   if (
     !/^[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*(&[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*)*$/.test(
       text,

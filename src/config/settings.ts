@@ -29,7 +29,7 @@ export const settings = {
   baseUrl: setting('BASE_URL URL', parse.baseUrl, [
     "the service's base address; https, or http for a loopback address only",
   ]),
-  query: setting('QUERY QUERY', parse.query, [
+  query: setting('QUERY QUERY', parse.requestQuery, [
     'parameters that are added to each request, for example includeArchived=true; they are no secrets, and belong to the mirror as its address does',
   ]),
   allowHttp: setting('ALLOW_HTTP=false', parse.boolean, [
