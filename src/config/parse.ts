@@ -13,11 +13,9 @@ export function baseUrl(text: string): URL {
 
 /** Parameters for each request, as they are sent: `name=value&…`. docmirror sets the number and the size of pages itself. */
 export function requestQuery(text: string): string {
-  if (
-    !/^[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*(&[\w.~%!$'()*+,;:@/?-]+=[\w.~%!$'()*+,;:@/?=-]*)*$/.test(
-      text,
-    )
-  )
+  const name = "[\\w.~%!$'()*+,;:@/-]+";
+  const pair = `${name}=[\\w.~%!$'()*+,;:@/?=-]*`;
+  if (!new RegExp(`^${pair}(&${pair})*$`).test(text))
     throw new Error(
       'expected name=value&name=value as it is sent, without a ? before it, and other characters as in %20',
     );
