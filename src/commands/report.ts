@@ -39,7 +39,7 @@ export const report = command({
     const { readReport } = await import('../store/read/report-data.ts');
     const { page } = await import('../render/web/page.ts');
     const { reportParts } = await import('../render/web/report.ts');
-    const zone = new Zone(config.timezone);
+    const zone = new Zone(config.timezone ?? 'UTC');
     const nowMs = Date.now();
     const untilMs = until === null ? nowMs : momentIn(zone, '--until', until, nowMs);
     const sinceMs = momentIn(zone, '--since', since, untilMs);

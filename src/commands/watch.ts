@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createTask } from 'node-cron';
-import { named } from '../config/resolve.ts';
 import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { summaryText } from '../render/run-summary.ts';
 import type { NextRun } from '../render/status.ts';
@@ -14,6 +12,7 @@ import { defaulting, mirrorSettings, runSettings, timeSpan, typed, yes } from '.
 import { failureOf, whose } from './io.ts';
 import { createLogger, type Logger, loggedError } from './logging.ts';
 import { assertIsMirrorOf, exitCodeAfter, firstLineAfter, runOnce } from './run-once.ts';
+import { ticksOf, zoneOf } from './schedule.ts';
 import { assertShareFits } from './share.ts';
 import { readTokenFile } from './token.ts';
 
@@ -44,7 +43,8 @@ export const watch = command({
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {
     const { config, service, signal } = context;
-    const { database, schedule, timezone } = config;
+    const { database, schedule } = config;
+    const { timezone, from, isKnown } = zoneOf(config.timezone, context.settings.environment.TZ);
     if (maxAge !== null && http === null) throw new UsageError('--max-age goes with --http.');
     const endpoint = http === null ? null : endpointIn(http);
     // A mistake would make each run fail. A token command can need a service that is not up yet; each run calls it again.
@@ -53,10 +53,12 @@ export const watch = command({
     assertShareFits(config);
     if ('file' in service.token) readTokenFile('DOCMIRROR_TOKEN_FILE', service.token.file);
     const logger = createLogger(config, context, 'info');
-    const clock = named('DOCMIRROR_SCHEDULE (--schedule)', () =>
-      createTask(schedule, () => undefined, { timezone }),
-    );
-    const nextTick = () => clock.getNextRuns(1)[0]?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (jitter > dayMs) throw new UsageError('--jitter: a run can start at most 24h later.');
+    const tickAfter = ticksOf(schedule, timezone);
+    const nextTick = () => tickAfter(Date.now());
+    const words = `the schedule is in ${timezone}, by ${from}`;
+    if (isKnown) logger.info({ timezone }, words);
+    else logger.warn({ timezone }, `${words}; set DOCMIRROR_TIMEZONE`);
     let skippedCount = 0;
     let nextAtMs = 0;
     const announce = (atMs: number) => {
@@ -109,7 +111,7 @@ export const watch = command({
     let tick = nextTick();
     announce(tick);
     if (runNow && !signal.aborted) begin();
-    // A clock that is set, or a machine that sleeps, moves the next tick. So each look asks for it again.
+    // A machine that sleeps comes late to its next tick, so that is remembered until it is over. A clock that is set back has an earlier one.
     while (!signal.aborted) {
       const isDue = Date.now() >= tick;
       if (isDue && inProgress !== null) {
@@ -117,7 +119,7 @@ export const watch = command({
         logger.warn({ tick: new Date(tick).toISOString() }, 'tick skipped: the run before it is still going');
       }
       if (isDue) begin();
-      const next = nextTick();
+      const next = isDue ? nextTick() : Math.min(tick, nextTick());
       if (next !== tick) announce(next);
       tick = next;
       await wait(Math.min(lookMs, tick - Date.now()), undefined, { signal }).catch(() => undefined);
@@ -140,7 +142,7 @@ const lookMs = 5_000;
 async function runAndLog(context: Context, jitterMs: number, logger: Logger): Promise<boolean> {
   const { config, service, signal, notifier } = context;
   try {
-    const delayMs = randomInt(Math.min(jitterMs, dayMs) + 1);
+    const delayMs = randomInt(jitterMs + 1);
     if (jitterMs > 0) logger.debug({ delayMs }, 'run delayed by --jitter');
     await wait(delayMs, undefined, { signal });
     const onBegun = () => logger.info('run started');

@@ -103,8 +103,8 @@ export const settings = {
     'fields that the share lacks, for example sourceDocumentTitle,webhooks.description; history: the versions that ended',
   ]),
   schedule: setting('SCHEDULE CRON=0 * * * *', parse.schedule, ["watch's cron expression"]),
-  timezone: setting('TIMEZONE ZONE=UTC', parse.timezone, [
-    "the time zone of watch's cron expression, and of the days of a report",
+  timezone: setting('TIMEZONE ZONE', parse.timezone, [
+    "the time zone of watch's cron expression, and of the days of a report (default: in watch TZ, if it names a zone; else UTC)",
   ]),
   pingUrl: setting('PING_URL URL', parse.pingUrl, [
     "called at the start (/start), after success, and after failure (/fail), as healthchecks.io wants it; %c in it is the command's name",
