@@ -21,7 +21,7 @@ import { failureOf, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { assertIsForMetrics } from './notifier.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
-import { assertShareFits } from './share.ts';
+import { assertShareFits, groupToLose } from './share.ts';
 import { painted } from './terminal.ts';
 import { readToken } from './token.ts';
 
@@ -119,6 +119,9 @@ async function examine(context: Context, check: Check): Promise<void> {
       const { code, message } = failureOf(error);
       throw new DocmirrorError(code, message, { exitCode: exitCodes.partial });
     }
+    const found = groupToLose(share);
+    if (found !== null)
+      return { status: 'warning', found, todo: 'Add the user to the group, and log in again.' };
     return `${share} can be made`;
   });
   const { pingUrl, metricsFile } = config;

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import type { Config } from '../config/resolve.ts';
 import { readSmallFile } from '../config/small-file.ts';
 import { RefusedFileError, UsageError } from '../errors.ts';
@@ -104,6 +105,19 @@ export function assertShareFits({ share, shareSql }: ShareSettings): void {
   }
 }
 
+const groupOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.gid ?? null;
+
+const lostGroupWords = (group: number) =>
+  `the share can not keep its group ${group}, because this user is not in it; its readers are locked out until an administrator runs "usermod -aG GROUP USER"`;
+
+/** What a run will do to the group of a share, in words; null if the group can stay. */
+export function groupToLose(path: string): string | null {
+  const group = groupOf(path);
+  const [own, all = []] = [process.getegid?.(), process.getgroups?.()];
+  const canStay = group === null || process.geteuid?.() === 0 || group === own || all.includes(group);
+  return canStay ? null : lostGroupWords(group);
+}
+
 /** Makes the share again after a run, which still has the lock, if its content would differ; null if none is set. A failure is logged. */
 export async function shareAfterRun(settings: ShareSettings, logger: Logger, signal: AbortSignal) {
   const { database, share: target, shareSql } = settings;
@@ -114,11 +128,14 @@ export async function shareAfterRun(settings: ShareSettings, logger: Logger, sig
     const place = shareTarget(target, setting);
     const sql = readShareSql(shareSql);
     const making = { ...selectionOf(settings.shareWithout), sql };
+    const groupBefore = groupOf(place);
     if (!isCurrent(database, place, making)) {
       const order = { database, path: place, ...making, signal };
       const { path, runId, bytes, leftOut } = await makeShareApart(order);
       const durationMs = Math.round(performance.now() - startedAtMs);
       logger.info({ path, runId, bytes, leftOut, durationMs }, 'share made');
+      if (groupBefore !== null && groupBefore !== groupOf(path))
+        logger.warn({ path, group: groupBefore }, lostGroupWords(groupBefore));
     }
     return { path: target, error: null };
   } catch (error) {

@@ -37,6 +37,9 @@ export interface HttpOptions {
 /** The largest answer that is read, in bytes after decompression. */
 const responseBytesMax = 64 * 1024 * 1024;
 
+/** The largest header section of an answer that is read, in bytes. */
+const headerBytesMax = 64 * 1024;
+
 const unzip = promisify(gunzip);
 
 /** An answer's body, decompressed; how long a cache had kept it (`Age`), and how long the service wants to be left alone, if it says so. */
@@ -177,6 +180,7 @@ export async function connectTo(
     headersTimeout: 0,
     bodyTimeout: 0,
     maxResponseSize: responseBytesMax,
+    maxHeaderSize: headerBytesMax,
     connectTimeout: timeoutMs,
     keepAliveTimeout: 4_000,
     allowH2: false,
@@ -269,13 +273,30 @@ const failures: readonly [code: RegExp, failure: Failure][] = [
     ['response_too_large', 'answered with more than 64 MiB; set DOCMIRROR_PAGE_SIZE to less'],
   ],
   [/^Z_/, ['invalid_response', 'answered with broken gzip']],
+  [
+    /^UND_ERR_HEADERS_OVERFLOW$/,
+    ['invalid_response', 'answered with a header section of more than 64 KiB', false],
+  ],
+  [
+    /^(HPE_UNEXPECTED_CONTENT_LENGTH|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/,
+    ['invalid_response', 'answered with a repeated Content-Length, or one beside Transfer-Encoding', false],
+  ],
+  // A connection that ends early is no wrong answer.
+  [
+    /^HPE_(?!INVALID_EOF_STATE|CLOSED_CONNECTION|PAUSED)/,
+    ['invalid_response', 'answered with what is no HTTP', false],
+  ],
 ];
 
 /** Explains an error of the connection. With a proxy, the host that can't be reached is the proxy; `proxy` is its variable. */
 function failureOf(error: unknown, proxy: string | undefined): Failure {
   const code = codeOf(error) ?? '';
   const [, known] = failures.find(([pattern]) => pattern.test(code)) ?? [];
-  if (known !== undefined) return [known[0], `${known[1]} (${code})`];
+  if (known !== undefined) return [known[0], `${known[1]} (${code})`, known[2] ?? true];
+  const isUnasked =
+    code === 'UND_ERR_SOCKET' && error instanceof Error && /^bad (response|upgrade)$/.test(error.message);
+  if (isUnasked)
+    return ['invalid_response', 'answered 100 Continue, or changed the protocol, without being asked', false];
   const detail = error instanceof Error && error.message !== '' ? error.message : code || 'no detail';
   const status = Number(/Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(detail)?.[1]);
   const isUnreached =
