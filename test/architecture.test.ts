@@ -272,6 +272,7 @@ const foreignTexts: Readonly<Record<string, string>> = {
   'render/table.ts': 'any text: how wide it is',
   'serve/api.ts': 'what a client sends',
   'serve/query.ts': 'what a client sends',
+  'service/http-client.ts': 'undici',
   'service/page.ts': 'answers of the service',
   'service/patience.ts': 'answers of the service',
   'service/refusals.ts': 'answers of the service',
