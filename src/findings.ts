@@ -16,6 +16,19 @@ interface Words {
 /** All codes, in `findings.json`: a table for people, which is read and checked as one. */
 export const findingWords: Readonly<Record<FindingCode, Words>> = words;
 
+/** Codes that are told and change nothing else: a list without another one is complete. */
+const toldOnly: ReadonlySet<FindingCode> = new Set([
+  'field_gone',
+  'field_new',
+  'field_volatile',
+  'time_unreadable',
+]);
+
+/** The findings because of which a list is not complete: all but those that are only told. */
+export function findingsThatCount(findings: readonly Finding[]): Finding[] {
+  return findings.filter(({ code }) => !toldOnly.has(code));
+}
+
 /** The sentences of findings, in one line; null if there are none. */
 export function sentencesOf(findings: readonly Finding[]): string | null {
   return findings.map(sentenceOf).join('; ') || null;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { troubleshootingPath, troubleshootingText } from '../docs/reference.ts';
-import { findingHelp, findingWords, sentenceOf, sentencesOf } from '../src/findings.ts';
+import { findingHelp, findingsThatCount, findingWords, sentenceOf, sentencesOf } from '../src/findings.ts';
 import type { Finding, FindingCode } from '../src/proof/findings.ts';
 
 /** One finding of each code, and of each kind of it. */
@@ -102,4 +102,12 @@ test('several findings are one text, and none are null', () => {
     expect.stringMatching(/^a page is out of order, .*; the list changes faster than it can be read$/),
   );
   expect(sentencesOf([])).toBeNull();
+});
+
+test('what is told of fields and times leaves a list complete, and everything else does not', () => {
+  const told = ['field_gone', 'field_new', 'field_volatile', 'time_unreadable'];
+  const all = Object.values(samples).flat();
+  const others = all.filter(({ code }) => !told.includes(code));
+  expect(findingsThatCount(all)).toEqual(others);
+  expect(all.length - others.length).toBe(told.length);
 });

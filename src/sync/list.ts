@@ -1,5 +1,5 @@
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
-import { sentencesOf } from '../findings.ts';
+import { findingsThatCount, sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum, forgetResumeLog } from '../store/write/apply.ts';
@@ -172,7 +172,7 @@ function endingOf({ mode }: ReadSoFar, isProven: boolean, applied: Applied): Omi
   const completeness = mode === 'full' ? 'proven' : 'incremental';
   return {
     ...applied,
-    status: applied.reasons.length === 0 ? 'completed' : 'partial',
+    status: findingsThatCount(applied.reasons).length === 0 ? 'completed' : 'partial',
     completeness: isProven ? completeness : 'unproven',
     ...noError,
     reason: sentencesOf(applied.reasons),
