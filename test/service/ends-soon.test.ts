@@ -2,7 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import buildConnector from 'undici/lib/core/connect.js';
 import { expect, test } from 'vitest';
+import { toAnyAddress } from '../../src/service/any-address.ts';
 import { programPath } from '../support/program.ts';
 import { temporaryFolder } from '../support/run-cli.ts';
 
@@ -52,4 +54,19 @@ test('a sync ends soon after its deadline, although the token command goes on', 
   const { code, ms } = await lifeOf(environment, null);
   expect(code).toBe(1);
   expect(ms).toBeLessThan(endMsMax + 2_000);
+}, 60_000);
+
+test('a connection in the making ends when nobody needs it any more', async () => {
+  const server = createServer(() => undefined);
+  const port = String(await portOf(server));
+  const closing = new AbortController();
+  const connector = toAnyAddress(buildConnector({ timeout: 30_000 }), 30_000, closing.signal);
+  const begunAtMs = performance.now();
+  setTimeout(() => closing.abort(), 200);
+  const error = await new Promise(resolve =>
+    connector({ hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'https:', port }, resolve),
+  );
+  server.close();
+  expect(error).toBeInstanceOf(Error);
+  expect(performance.now() - begunAtMs).toBeLessThan(endMsMax);
 }, 60_000);
