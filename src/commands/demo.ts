@@ -8,9 +8,8 @@ import { fieldsText, type SharedRunSummary, summaryText, totalsOf } from '../ren
 import { linesOf, wrap, wrapLines } from '../render/table.ts';
 import { verdictTones } from '../render/tones.ts';
 import { MirrorLock } from '../store/file/lock-file.ts';
-import { mirrorToWrite, openForReading } from '../store/file/open.ts';
+import { mirrorToWrite, openForReading, openOfAnyShape } from '../store/file/open.ts';
 import { changesThatFit } from '../store/read/history/changes.ts';
-import { RunReader } from '../store/read/runs/runs.ts';
 import { type Context, command } from './command.ts';
 import { defaulting, moment, numeral } from './flags.ts';
 import { changesWidth, summaryWidth, widthOf } from './io.ts';
@@ -119,8 +118,10 @@ function lineOf({ startedAt, runId, resources, status }: SharedRunSummary, width
 function removeOldDemo(): void {
   const file = mirrorToWrite(database);
   for (const path of [file, share].filter(each => existsSync(each))) {
-    using reader = new RunReader(path);
-    if (reader.runs(1).some(run => run.actor !== actor))
+    // That of an older release, too, which no other command reads before it is brought up to date.
+    using reader = openOfAnyShape(path, ['mirror', 'share', 'empty']);
+    const newest = reader.sqlite.prepare('SELECT _actor FROM sync_runs ORDER BY id DESC LIMIT 1');
+    if ((newest.pluck().get() ?? actor) !== actor)
       throw new RefusedFileError(
         `${path} is a file that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
       );

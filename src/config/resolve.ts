@@ -112,7 +112,9 @@ export function resolveOne<Name extends SettingName>(name: Name, flags: Given, e
 function resolve<Name extends SettingName>(name: Name, flags: Given, environment: Environment) {
   const { variable, flag, default: fallback, parse, kind } = settings[name];
   const typed = kind === 'word' ? flags[name]?.trim() : flags[name];
-  const text = typed ?? (environment[variable]?.trim() || fallback);
+  // A password can end with a space, wherever it comes from.
+  const given = kind === 'secret' ? environment[variable] : environment[variable]?.trim();
+  const text = typed ?? (given || fallback);
   const from = typed === undefined ? variable : flag;
   // The compiler can't see that this parser returns the type of this setting.
   return (text === null ? null : named(from, () => parse(text))) as SettingValues[Name];

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSample } from '../../examples/sample-service/sample.ts';
 import { type CliResult, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
@@ -84,3 +86,14 @@ describe('the demo', () => {
     expect(days[Math.floor(days.length / 2)]).toBeCloseTo(4, 0);
   });
 });
+
+test('a demo folder of an older release is made again', async () => {
+  await using folder = temporaryFolder();
+  const cwd = folder.path;
+  await runCli(['demo', '--records', '50'], { cwd });
+  for (const name of ['docmirror-demo.sqlite', 'docmirror-demo-share.sqlite'].filter(each =>
+    existsSync(join(cwd, each)),
+  ))
+    new Database(join(cwd, name)).exec('PRAGMA user_version = 8').close();
+  expect(await runCli(['demo', '--records', '50'], { cwd })).toMatchObject({ code: 0 });
+}, 60_000);

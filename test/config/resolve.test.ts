@@ -69,7 +69,9 @@ describe('each setting', () => {
     const { variable } = settings[name];
     const [text, value] = samples[name];
     expect(resolveConfig({}, { [variable]: text })[name]).toEqual(value);
-    expect(resolveConfig({}, { [variable]: `  ${text} ` })[name]).toEqual(value);
+    // A password can begin and end with spaces.
+    const spaced = settings[name].kind === 'secret' ? `  ${text} ` : value;
+    expect(resolveConfig({}, { [variable]: `  ${text} ` })[name]).toEqual(spaced);
     const flags = { [name]: text };
     expect(resolveConfig(flags, { [variable]: 'not usable \u0000' })[name]).toEqual(value);
   });
@@ -225,4 +227,10 @@ test('a setting whose value is a file is a path, and no other is', () => {
 test('a path is taken as it is typed, and spaces around a word do not count', () => {
   const { database, clickhouseUser } = resolveConfig({ database: ' a ', clickhouseUser: ' b ' }, {});
   expect([database, clickhouseUser]).toEqual([' a ', 'b']);
+});
+
+test('a password keeps its spaces, whether a flag or the environment gives it', () => {
+  const password = ' with spaces ';
+  expect(resolveConfig({}, { DOCMIRROR_CLICKHOUSE_PASSWORD: password }).clickhousePassword).toBe(password);
+  expect(resolveConfig({ clickhousePassword: password }, {}).clickhousePassword).toBe(password);
 });

@@ -107,7 +107,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: "a mirror, against another service's records",
     file: 'src/commands/run-once.ts',
-    line: 'if (bound === null || bound === baseUrl) return;',
+    line: '  if (bound === null) return;',
     instead: "if (bound !== '') return;",
     test: 'test/commands/doctor.test.ts',
     name: 'asks no other service than that of the mirror, and says so',
@@ -551,7 +551,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: "docmirror's own tables in a share",
     file: 'src/store/copies/share.ts',
-    line: " OR s.type = 'table' AND s.name LIKE '\\\\_%' ESCAPE '\\\\'",
+    line: " OR s.type = 'table' AND s.name GLOB '_*'",
     instead: '',
     test: 'test/store/copies/share.test.ts',
     name: 'has all tables of the mirror except the internal ones',
@@ -737,7 +737,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a mirror that no demo made',
     file: 'src/commands/demo.ts',
-    line: 'run.actor !== actor',
+    line: '(newest.pluck().get() ?? actor) !== actor',
     instead: "run.actor === ''",
     test: 'test/store/file/paths.test.ts',
     name: 'the demo leaves a file of the name of its mirror alone, and a mirror that no demo made',
@@ -1959,7 +1959,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a mirror that another run has made meanwhile',
     file: 'src/commands/run-once.ts',
-    line: '    // While this run waited, another one can have made the mirror.\n    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service.baseUrl);\n',
+    line: '    // While this run waited, another one can have made the mirror.\n    if (!request.acceptNewBaseUrl) assertIsMirrorOf(database, service);\n',
     instead: '',
     test: 'test/commands/two-at-once.test.ts',
     name: 'a run that waited refuses the mirror',

@@ -63,9 +63,10 @@ test('a connection in the making ends when nobody needs it any more', async () =
   const connector = toAnyAddress(buildConnector({ timeout: 30_000 }), 30_000, closing.signal);
   const begunAtMs = performance.now();
   setTimeout(() => closing.abort(), 200);
-  const error = await new Promise(resolve =>
-    connector({ hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'https:', port }, resolve),
-  );
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const host = '127.0.0.1';
+  connector({ hostname: host, host, protocol: 'https:', port }, (...made) => resolve(made[0]));
+  const error = await promise;
   server.close();
   expect(error).toBeInstanceOf(Error);
   expect(performance.now() - begunAtMs).toBeLessThan(endMsMax);
