@@ -738,7 +738,7 @@ export const outerMutants: readonly OuterMutant[] = [
     guards: 'a mirror that no demo made',
     file: 'src/commands/demo.ts',
     line: '(newest.pluck().get() ?? actor) !== actor',
-    instead: "run.actor === ''",
+    instead: "newest.pluck().get() === ''",
     test: 'test/store/file/paths.test.ts',
     name: 'the demo leaves a file of the name of its mirror alone, and a mirror that no demo made',
   },
