@@ -226,13 +226,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       id: ['a number of its own', '1'],
       run_id: ['the run that first received it', '7'],
-      last_run_id: ['the last of the runs that received it with the same text', '9'],
+      last_run_id: ['the last of the runs that received it, also with another text', '9'],
       resource: resource('it was to be in'),
       page_no: ['the page that it was on', '2'],
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
       record: ['its JSON; null if it was erased, and in a share', '{"id":"x"}'],
       content: ['16 bytes: the first of the SHA-256 of its text, also if it was erased', "x'5f0c…'"],
+      identity: ['16 bytes: a hash of its identity, or else of its place; null in a share', "x'a1b2…'"],
     },
   },
   unknown_fields: {

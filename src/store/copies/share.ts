@@ -194,7 +194,7 @@ function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, '
     typeof text === 'string' ? replace(text) : null;
   sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
   sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
-  sqlite.exec(`UPDATE rejected_records SET record = NULL, content = ${noContent}`);
+  sqlite.exec(`UPDATE rejected_records SET record = NULL, identity = NULL, content = ${noContent}`);
   // The text of an erased version is never shown, not even as a hash.
   const ofErased = `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`;
   sqlite.exec(withHistory ? ofErased : 'DELETE FROM record_history');

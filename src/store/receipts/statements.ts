@@ -35,11 +35,11 @@ const runRows: readonly OwnRows[] = [
   // A generated column adds no information.
   { table: 'sync_run_resources', where: 'run_id = ? ORDER BY resource', left: ['error'] },
 ];
-// Later runs change last_run_id, and the text can be erased. Its content hash covers it.
+// Later runs change last_run_id, and the text can be erased. Its content hash covers it, and 0.5 had no identity.
 const rejectedRows: OwnRows = {
   table: 'rejected_records',
   where: 'run_id = ? ORDER BY id',
-  left: ['last_run_id', 'record'],
+  left: ['last_run_id', 'record', 'identity'],
 };
 
 /** SQLite writes the lines of `changes`, because joining an id and a content for each row here would take twice as long. */

@@ -237,10 +237,12 @@ export const rejectedRecords = sqliteTable(
     reason: text('reason').notNull(),
     /** Null if it was erased, and in a public copy. */
     record: text('record'),
-    /** 16 bytes: the first of the text's SHA-256. */
+    /** 16 bytes: the first of the text's SHA-256, from 0.6 on without ignored fields. */
     content: blob('content', { mode: 'buffer' }).notNull(),
+    /** 16 bytes: the hash of its identity or, if that can't be read, of its place; null if an older docmirror wrote it and it was erased. */
+    identity: blob('identity', { mode: 'buffer' }),
   },
-  table => indexed('rejected_records', table.runId, table.lastRunId),
+  table => indexed('rejected_records', table.runId, table.lastRunId, table.identity, table.content),
 );
 
 /** Fields that the service sends and that have no column; their values are in `_extra`. */

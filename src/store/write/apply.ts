@@ -67,7 +67,7 @@ export async function apply(
       inserted: rows.count - sum.count + deleted.length,
       updated: reconciliation.updated,
       removed: deleted.length,
-      unchanged: sum.count - reconciliation.updated - deleted.length - withheld,
+      unchanged: sum.count - reconciliation.updated - deleted.length - withheld - undecided,
       rejected: stage.rejected.count,
       removalsWithheld: withheld,
       undecided,

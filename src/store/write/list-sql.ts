@@ -13,7 +13,8 @@ export const rowsPerInsert = 20;
 /** Rows whose contents are read at once for their sum. */
 const rowsPerSum = 5_000;
 
-const drop = 'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.row_changes';
+const drop =
+  'DROP TABLE IF EXISTS temp.incoming; DROP TABLE IF EXISTS temp.row_changes; DROP TABLE IF EXISTS temp.rejected';
 /** Rows that do not stay as they are, and staged records whose change is not written down: they are new rows. */
 const ended = "SELECT row FROM temp.row_changes WHERE change IN ('updated', 'deleted')";
 const isPlain = 'record NOT IN (SELECT record FROM temp.row_changes)';

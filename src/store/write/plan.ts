@@ -57,8 +57,8 @@ export function planOf(
   /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
   function whyWithheld(): WritePlan['withheldBy'] {
     if (gone.length === 0) return null;
-    if (rejected.hasUnreadableNew(sqlite, context.runs.last('sure', list.resource)?.runId ?? 0))
-      return { why: 'rejected', limit: null };
+    const sureRunId = context.runs.last('sure', list.resource)?.runId ?? 0;
+    if (!removals.allowAny && rejected.hasUnreadableNew(sureRunId)) return { why: 'rejected', limit: null };
     const clean = context.runs.last('clean', list.resource);
     // Only rows up to the last clean run count: otherwise the next run could remove all that this one withholds.
     const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
@@ -70,8 +70,7 @@ export function planOf(
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
 export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
-  const identities = new Set(rejected.all.map(({ identity }) => identity));
   const isProtected = (row: number) =>
-    identities.size > 0 && identities.has(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
+    rejected.count > 0 && rejected.hasIdentity(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
   return absentRows(reconciliation, records).filter(({ id }) => !isProtected(id));
 }

@@ -1,100 +1,114 @@
 import type Database from 'better-sqlite3';
-import { isObject } from '../../contract/json.ts';
-import { type ListDefinition, timeFieldOf } from '../../contract/lists.ts';
-import { identityOf, type Rejection, readOne } from '../../contract/record.ts';
-import { hash16 } from '../../contract/sum.ts';
+import type { Rejection } from '../../contract/record.ts';
+import { identityHash, rejectedContent, rejectedIdentity } from '../tables/rejected-identity.ts';
 import type { ListContext } from './mirror.ts';
 import type { ReadList } from './sync-state.ts';
 
-/** The records of a list that this run could not read. */
-export class RejectedRecords {
-  readonly #list: ListDefinition;
-  readonly #records = new Map<string, ReturnType<typeof newRejected>>();
+/** Records that are written in one step. */
+const recordsPerStep = 1_000;
 
-  constructor(list: ListDefinition) {
-    this.#list = list;
+/** Staged records. One whose identity can't be read has its place instead, and is also known by its content. */
+const create = `CREATE TEMP TABLE rejected (n INTEGER PRIMARY KEY, identity BLOB NOT NULL, kind TEXT NOT NULL, content BLOB NOT NULL,
+    place INTEGER NOT NULL, reason TEXT NOT NULL, record TEXT NOT NULL);
+  CREATE INDEX temp.rejected_identity ON rejected (identity);
+  CREATE INDEX temp.rejected_content ON rejected (content)`;
+
+/** The records of a list that this run could not read, in a temporary table: one row for each identity, or else place, and reason. */
+export class RejectedRecords {
+  readonly #context: ListContext;
+  #count = 0;
+  #staging: ReturnType<typeof stagingIn> | null = null;
+
+  constructor(context: ListContext) {
+    this.#context = context;
+  }
+
+  get count(): number {
+    return this.#count;
   }
 
   /** Notes the rejections of a page, before which `begin` records of the list come, and returns what can still be read of each. */
   add(rejections: readonly Rejection[], begin: number) {
+    if (rejections.length === 0) return [];
+    const { list, sqlite, ignored } = this.#context;
+    this.#staging ??= stagingIn(sqlite);
+    const { insert, known } = this.#staging;
     const onPage = new Map<string, number>();
-    return rejections.map(({ record, position, reason }) => {
-      const count = (onPage.get(record) ?? 0) + 1;
-      onPage.set(record, count);
-      const known = this.#records.get(record) ?? newRejected(this.#list, record, reason, begin + position);
-      this.#records.set(record, known);
-      known.count = Math.max(known.count, count);
-      return { position, key: known.key, content: known.content };
-    });
-  }
-
-  get all() {
-    return [...this.#records.values()];
-  }
-
-  get count(): number {
-    return this.all.reduce((sum, { count }) => sum + count, 0);
-  }
-
-  /** Whether one of them is completely unreadable, and was not there in the clean run. */
-  hasUnreadableNew(sqlite: Database.Database, cleanRunId: number): boolean {
-    const known = sqlite
-      .prepare<unknown[], number>(
-        'SELECT count(*) FROM rejected_records WHERE resource = ? AND content = ? AND ? BETWEEN run_id AND last_run_id',
-      )
-      .pluck();
-    return this.all
-      .filter(({ identity }) => identity === null)
-      .some(each => (known.get(this.#list.resource, each.content, cleanRunId) as number) < each.count); // guard: unreadable records
-  }
-
-  /** Writes them. Of a text that an earlier run rejected, only `last_run_id` changes. */
-  write({ runId, sqlite }: ListContext, { firstPageNo, pageSize }: ReadList): void {
-    if (this.count === 0) return;
-    const { resource } = this.#list;
-    const moveOn = sqlite.prepare('UPDATE rejected_records SET last_run_id = ? WHERE id = ?');
-    const insert = sqlite.prepare(
-      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content)
-       VALUES (@runId, @runId, @resource, @pageNo, @position, @reason, @record, @content)`,
-    );
-    const known = sqlite.prepare<[string, number], { id: number; content: Buffer }>(
-      'SELECT id, content FROM rejected_records WHERE resource = ? AND last_run_id < ? ORDER BY id DESC',
-    );
-    const before = Map.groupBy(known.all(resource, runId), ({ content }) => content.toString('hex'));
-    for (const { place, reason, record, content, count } of this.all.sort((a, b) => a.place - b.place)) {
-      const [pageNo, position] = [firstPageNo + Math.floor(place / pageSize), place % pageSize];
-      for (let time = 0; time < count; time++) {
-        const oldest = before.get(content.toString('hex'))?.pop();
-        if (oldest !== undefined) moveOn.run(runId, oldest.id);
-        else insert.run({ runId, resource, pageNo, position, reason, record, content });
+    const addOne = ({ record, position, reason }: Rejection) => {
+      const place = begin + position;
+      const { key, identity, kind } = rejectedIdentity(list, record, place);
+      const content = rejectedContent(record, ignored);
+      const nth = (onPage.get(content.toString('hex')) ?? 0) + 1;
+      onPage.set(content.toString('hex'), nth);
+      // Of a list that moves, a record without an identity comes again at another place.
+      const all = { identity, kind, content, place, reason, record };
+      if (known.get({ ...all, nth }) === 0) {
+        insert.run(all);
+        this.#count++;
       }
+      return { position, key, content: kind === 'place' ? content : identity };
+    };
+    return sqlite.transaction(() => rejections.map(addOne))();
+  }
+
+  /** Whether one of them has an identity, as `identityOf` returns it. */
+  hasIdentity(identity: string): boolean {
+    return this.#staging?.ofIdentity.get(identityHash(identity)) !== undefined;
+  }
+
+  /** Whether one of them is of no readable identity, and was not there in the clean run. */
+  hasUnreadableNew(cleanRunId: number): boolean {
+    if (this.#count === 0) return false;
+    const { list, sqlite } = this.#context;
+    const before = `rejected_records r WHERE resource = @resource AND @cleanRunId BETWEEN run_id AND last_run_id`;
+    const isNew = `SELECT 1 FROM temp.rejected t WHERE kind <> 'whole'
+      AND (kind = 'place' OR NOT EXISTS (SELECT 1 FROM ${before} AND r.identity = t.identity AND r.reason = t.reason))
+      AND (SELECT count(*) FROM temp.rejected WHERE content = t.content) > (SELECT count(*) FROM ${before} AND r.content = t.content)
+      LIMIT 1`;
+    return sqlite.prepare(isNew).get({ resource: list.resource, cleanRunId }) !== undefined; // guard: unreadable records
+  }
+
+  /** Writes them. A record that an earlier run rejected for the same reason keeps its row and its text; 0.5 knew no identities. */
+  write({ runId, sqlite, list }: ListContext, { firstPageNo, pageSize }: ReadList): void {
+    if (this.#count === 0) return;
+    const bound = { runId, resource: list.resource, firstPageNo, pageSize };
+    const next = sqlite.prepare<[number], number>(
+      `SELECT n FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`,
+    );
+    const moveOn = sqlite.prepare(
+      `UPDATE rejected_records SET last_run_id = @runId, identity = (SELECT identity FROM temp.rejected WHERE n = @n) WHERE id = (
+         SELECT r.id FROM temp.rejected t CROSS JOIN rejected_records r
+           ON r.identity = t.identity AND r.reason = t.reason OR r.content = t.content AND (t.kind = 'place' OR r.identity IS NULL)
+         WHERE t.n = @n AND r.resource = @resource AND r.last_run_id < @runId
+         ORDER BY r.content <> t.content, r.last_run_id DESC, r.id LIMIT 1)`,
+    );
+    const insert = sqlite.prepare(
+      `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content, identity)
+       SELECT @runId, @runId, @resource, CAST(@firstPageNo AS INTEGER) + place / CAST(@pageSize AS INTEGER), place % CAST(@pageSize AS INTEGER), reason, record, content, identity
+       FROM temp.rejected WHERE n = @n`,
+    );
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const step: number[] = next.pluck().all(after);
+      for (const n of step) if (moveOn.run({ ...bound, n }).changes === 0) insert.run({ ...bound, n });
+      after = step.at(-1);
     }
   }
 }
 
-/** @param place where in the list it was seen first, from 0. */
-function newRejected(list: ListDefinition, record: string, reason: string, place: number) {
-  const item: unknown = JSON.parse(record);
-  // What is wrong with its other fields, or with a connection's name, does not matter for its key and its identity.
-  const read = (names: readonly string[]) => {
-    if (!isObject(item)) return undefined;
-    const parts = names.map(name => {
-      const value = item[name];
-      return [name, isObject(value) ? { id: value.id ?? null } : value];
-    });
-    return readOne(list, JSON.stringify(Object.fromEntries(parts)));
-  };
-  const whole = read(list.identity.by === 'id' ? ['id'] : list.identity.fields);
+function stagingIn(sqlite: Database.Database) {
+  sqlite.exec(create);
   return {
-    reason,
-    record,
-    place,
-    content: hash16(record),
-    /** Its id, or its time in milliseconds; NaN if it can't be read. */
-    key: (whole ?? read([timeFieldOf(list)?.name ?? 'id']))?.key ?? Number.NaN,
-    /** Its identity, as `identityOf` returns it; null if that can't be read. */
-    identity: whole === undefined ? null : identityOf(list, whole),
-    /** The most of them on one page. */
-    count: 1,
+    /** 0 if it is new: another one, or the nth with this content on one page. */
+    known: sqlite
+      .prepare<object, number>(
+        `SELECT EXISTS (SELECT 1 FROM temp.rejected WHERE identity = @identity AND reason = @reason)
+           OR @kind = 'place' AND (SELECT count(*) FROM temp.rejected WHERE content = @content) >= @nth`,
+      )
+      .pluck(),
+    insert: sqlite.prepare(
+      `INSERT INTO temp.rejected (identity, kind, content, place, reason, record)
+       VALUES (@identity, @kind, @content, @place, @reason, @record)`,
+    ),
+    ofIdentity: sqlite.prepare<[Buffer]>('SELECT 1 FROM temp.rejected WHERE identity = ?'),
   };
 }

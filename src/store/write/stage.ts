@@ -51,7 +51,7 @@ export class Stage {
     this.sql = listSql(list);
     sqlite.exec(this.sql.create);
     this.records = new Records(context, this.sql);
-    this.rejected = new RejectedRecords(list);
+    this.rejected = new RejectedRecords(context);
     this.names = new ConnectionNames(before.names);
     this.#recallPage = pageRecaller(sqlite, list.identity.by, this.sql, before.pages);
   }
