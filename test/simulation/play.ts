@@ -49,6 +49,7 @@ const silent: Listener = { answered() {}, ended() {} };
 
 const hourMs = 60 * 60 * 1000;
 /** Runs within which all wounds must have healed. */
+const weekHours = 7 * 24;
 const healingRuns = 2;
 /** The audit is asked after each second run, and at the end. */
 const runsPerAudit = 2;
@@ -220,8 +221,8 @@ class Simulation implements Played {
     // An altered shortcut of a list that no run syncs would stay.
     const all = { ...this.#scenario, synced: listNames };
     for (let healed = 1; healed <= healingRuns && this.isSound; healed++) {
-      // Later than any full sync is due.
-      this.#now += 25 * hourMs;
+      // Later than any full sync is due; and than a week, after which larger pages that were refused are tried again.
+      this.#now += (hasTwins ? weekHours + 1 : 25) * hourMs;
       const facts = await this.#run({ ...still, pageSize: size }, honest, all);
       this.#add([...judgeRun(facts), ...(healed === healingRuns ? judgeHealed(facts, provable) : [])]);
     }
