@@ -100,7 +100,7 @@ export const settings = {
     'SQL statements that run on the share before it gets its place: views, indexes, tables, dropped columns',
   ]),
   shareWithout: setting('SHARE_WITHOUT FIELDS=', parse.names, [
-    'fields that the share lacks, for example sourceDocumentTitle,webhooks.description; history: the versions that ended',
+    'fields that the share lacks, for example sourceDocumentTitle, webhooks.description; history: the versions that ended',
   ]),
   schedule: setting('SCHEDULE CRON=0 * * * *', parse.schedule, ["watch's cron expression"]),
   timezone: setting('TIMEZONE ZONE', parse.timezone, [

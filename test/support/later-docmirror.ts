@@ -1,9 +1,13 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { currentShape } from '../../src/store/file/open.ts';
 import { programFolder } from './program.ts';
 import { type TemporaryFolder, temporaryFolder } from './run-cli.ts';
 
 const root = join(import.meta.dirname, '../..');
+
+const shapeNow = `currentShape=${currentShape}`;
+const shapeLater = `currentShape=${currentShape + 1}`;
 
 /** The version of the program that `laterDocmirror` makes. */
 export const laterVersion = '99.0.0';
@@ -25,6 +29,12 @@ export function laterDocmirror(): TemporaryFolder {
     const later = { ...newest, idx: migrations.length, when: (newest?.when ?? 0) + 1, tag: 'later' };
     return { ...journal, entries: [...migrations, later] };
   });
+  // A release with a migration has the next shape.
+  const program = join(folder.path, programFolder);
+  for (const name of readdirSync(program).filter(file => file.endsWith('.js'))) {
+    const text = readFileSync(join(program, name), 'utf8');
+    if (text.includes(shapeNow)) writeFileSync(join(program, name), text.replace(shapeNow, shapeLater));
+  }
   writeFileSync(join(folder.path, 'migrations/later.sql'), 'ALTER TABLE sync_runs ADD later text;\n');
   return folder;
 }

@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs';
 import { lists } from '../../contract/lists.ts';
+import { OtherShapeError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
@@ -88,7 +89,10 @@ function bringUpToDate(sqlite: Sqlite, path: string): string | null {
   sqlite.pragma('synchronous = FULL');
   // A text that is replaced or pruned must not stay in the free part of a page.
   sqlite.pragma('secure_delete = ON');
-  if (shape === 'current') return null;
+  if (shape === 'current') {
+    if (newestMigration(sqlite) === migrations.at(-1)?.folderMillis) return null;
+    throw new OtherShapeError(path, 'was made by an unreleased docmirror. Use another file.');
+  }
   // A migration can build a table again that views read.
   sqlite.pragma('legacy_alter_table = ON');
   sqlite.transaction(() => complete(sqlite)).immediate();

@@ -219,8 +219,8 @@ export function connect(path: string, options: Database.Options, prepare: (sqlit
 /** The migrations that Drizzle generated, the oldest first. */
 export const migrations = readMigrationFiles({ migrationsFolder: join(packageFolder, 'migrations') });
 
-/** The shape that this docmirror writes, as `user_version`: the number of all migrations so far, of which 0.2 had five. */
-export const currentShape = 5 + migrations.length;
+/** The shape that this docmirror writes, as `user_version`. All migrations since the release before make one shape. */
+export const currentShape = 9;
 
 /** How the shape of a mirror's tables compares with the current one; `none` if the mirror was never finished. */
 export function shapeAge(sqlite: Sqlite): 'none' | 'older' | 'current' | 'later' {
