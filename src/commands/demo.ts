@@ -69,7 +69,15 @@ export const demo = command({
     const sample = makeSample(at(1), records);
     const server = await serveSample(sample);
     const token = { text: 'demo-token', from: 'the demo' };
-    const service = { baseUrl: server.url, query: null, token, proxy: null, extraCa: null };
+    const service = {
+      baseUrl: server.url,
+      query: null,
+      headersFile: null,
+      clientCertificate: null,
+      token,
+      proxy: null,
+      extraCa: null,
+    };
     const logger = createLogger(config, context);
     const width = summaryWidth(widthOf(stdout));
     const paragraph = introduction.trimEnd().replaceAll('\n', ' ');

@@ -1,5 +1,6 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { isOpenToOthers, readHeadersFile } from '../config/headers-file.ts';
 import type { ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
@@ -139,6 +140,7 @@ async function examine(context: Context, check: Check): Promise<void> {
         return { status: 'warning', found: message, todo: adviceOn(code), code };
       }
     });
+  await examineRequests(service, check);
   const { from } = service.token;
   let text = '';
   const token = await check('token', async () => {
@@ -147,6 +149,28 @@ async function examine(context: Context, check: Check): Promise<void> {
     return `there is one, from ${from}`;
   });
   if (token.status === 'ok') await examineLists({ ...service, token: { text, from } }, context, check);
+}
+
+/** A client certificate that expires sooner is a finding, in milliseconds. */
+const certificateMsMin = 30 * 24 * 3_600_000;
+
+async function examineRequests({ query, headersFile, clientCertificate }: ServiceConfig, check: Check) {
+  if (query !== null)
+    await check('query', () => `${[...new URLSearchParams(query).keys()].join(', ')} go with each request`);
+  if (headersFile !== null)
+    await check('headers', () => {
+      const names = Object.keys(readHeadersFile(headersFile)).join(', ') || 'none';
+      const found = `${names} from ${headersFile}`;
+      if (!isOpenToOthers(headersFile)) return found;
+      return { status: 'warning', found: `${found}, which others can read`, todo: `chmod o= ${headersFile}` };
+    });
+  if (clientCertificate !== null)
+    await check('certificate', () => {
+      const { expiresAtMs } = clientCertificate;
+      const found = `the client certificate expires on ${new Date(expiresAtMs).toISOString()}`;
+      if (expiresAtMs - Date.now() > certificateMsMin) return found;
+      return { status: 'warning', found, todo: 'Get a new certificate before that day.' };
+    });
 }
 
 /** Less free room than this is too little for a first run of any list, in bytes. */

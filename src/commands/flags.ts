@@ -120,6 +120,9 @@ export const serviceSettings = [
   'token',
   'tokenFile',
   'tokenCommand',
+  'headersFile',
+  'clientCertFile',
+  'clientKeyFile',
   'pageSize',
   'concurrency',
   'timeoutMs',
@@ -129,7 +132,7 @@ export const serviceSettings = [
 ] as const;
 
 /** The settings of commands that send pings and write metrics when they end. */
-export const notifierSettings = ['pingUrl', 'metricsFile'] as const;
+export const notifierSettings = ['pingUrl', 'pingSuccessUrl', 'pingFailureUrl', 'metricsFile'] as const;
 
 /** The settings of commands that bring the mirror up to date. */
 export const runSettings = [

@@ -30,7 +30,8 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   const metricsFile = command.startsWith('publish') ? null : setting('metricsFile');
   const database = setting('database') ?? '';
   const labels = setting('labels') ?? {};
-  if (pingUrl !== null) secrets.add(pingUrl);
+  const [successUrl, failureUrl] = [setting('pingSuccessUrl'), setting('pingFailureUrl')];
+  for (const url of [pingUrl, successUrl, failureUrl]) secrets.add(url ?? '');
   let start: Promise<void> | undefined;
   let made: Backup | null = null;
 
@@ -39,20 +40,24 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
 
   const send = async (ending: string, summary: string) => {
     if (pingUrl === null) return;
-    const { sendPing } = await import('../service/ping.ts');
     const url = new URL(pingUrl.replaceAll('%c', encodeURIComponent(command.split(' ')[0] ?? '')));
     url.pathname = `${url.pathname.replace(/\/+$/, '')}${ending}`;
     const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
     const checkpoint = attempt(() => checkpointIn(database, setting('signingKeyFile'))) ?? '';
     const parts = [summary, pairs.join(','), checkpoint];
     const body = secrets.redact(parts.flatMap(text => text.trimEnd() || []).join('\n\n'));
+    await sendTo(url, body);
+  };
+  const sendTo = async (url: URL, body: string | null) => {
+    const { sendPing } = await import('../service/ping.ts');
     const proxy = proxyFor(url, settings.environment);
     const why = await sendPing({ url, body, proxy, userAgent: `docmirror/${version}` });
     if (why !== null) warn({ to: url.origin, why }, 'the ping could not be sent');
   };
   /** It never rejects: nobody waits for the ping of the start, and a proxy that can't be read is no reason to fail. */
-  const ping = (ending: string, summary: string) =>
-    send(ending, summary).catch((error: unknown) => warn(loggedError(error), 'the ping could not be sent'));
+  const warnIfFailed = (sending: Promise<void>) =>
+    sending.catch((error: unknown) => warn(loggedError(error), 'the ping could not be sent'));
+  const ping = (ending: string, summary: string) => warnIfFailed(send(ending, summary));
 
   const writeAllMetrics = (exitCode: number) => {
     if (metricsFile === null) return;
@@ -85,7 +90,11 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
       await Promise.race([start, wait(startMsMax, undefined, { ref: false })]);
       start = undefined;
       writeAllMetrics(exitCode);
-      if (exitCode !== exitCodes.busy) await ping(exitCode === exitCodes.done ? '' : '/fail', summary);
+      if (exitCode === exitCodes.busy) return;
+      const isDone = exitCode === exitCodes.done;
+      const plain = isDone ? successUrl : failureUrl;
+      const plainSent = plain === null ? null : warnIfFailed(sendTo(new URL(plain), null));
+      await Promise.all([ping(isDone ? '' : '/fail', summary), plainSent]);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { type FurtherHeaders, isOpenToOthers, readHeadersFile } from '../config/headers-file.ts';
 import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
@@ -149,7 +150,7 @@ export function assertIsMirrorOf(
 
 /** The service as a source of pages. If its token can't be read for the first one, the run is recorded, and each list says why. */
 export function openService(
-  { baseUrl, token, proxy, extraCa }: ServiceConfig,
+  { baseUrl, token, proxy, extraCa, headersFile, clientCertificate }: ServiceConfig,
   config: Config,
   { secrets }: Context,
   signal: AbortSignal,
@@ -158,14 +159,25 @@ export function openService(
 ): Service {
   if (proxy !== null) secrets.add(decodeURIComponent(new URL(proxy.url).password));
   let timesRead = 0;
+  let headers: FurtherHeaders = {};
+  const readHeaders = () => {
+    if (headersFile === null) return;
+    headers = readHeadersFile(headersFile);
+    for (const value of Object.values(headers)) secrets.add(value, false);
+    if (timesRead === 0 && isOpenToOthers(headersFile))
+      logger.warn({ path: headersFile }, 'others can read the headers file, whose values are secrets');
+  };
   return new Service({
     ...config,
     baseUrl,
     proxy,
     extraCa,
+    clientCertificate,
+    headers: () => headers,
     tokenFrom: token.from,
     secrets,
-    readToken: () => {
+    readToken: async () => {
+      readHeaders();
       if (timesRead++ > 0) logger.info('the service no longer accepts the token; asking for another one');
       return readToken(token, signal);
     },

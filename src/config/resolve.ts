@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { attempt, UsageError } from '../errors.ts';
+import { readClientCertificate } from './client-certificate.ts';
 import { safeProxyFor } from './proxy.ts';
 import { type SettingName, type SettingValues, settings } from './settings.ts';
 import { readSecretFile, readSmallFile } from './small-file.ts';
@@ -32,7 +33,8 @@ export function resolveConfig(flags: Given, environment: Environment) {
 
 /** Resolves the address of the service and the login; `inEnvFile` has the variables that came from the file of `--env-file`. */
 export function resolveService(flags: Given, environment: Environment, inEnvFile?: ReadonlySet<string>) {
-  const { baseUrl, query, allowHttp } = resolveAll(flags, environment);
+  const values = resolveAll(flags, environment);
+  const { baseUrl, query, allowHttp, headersFile } = values;
   if (baseUrl === null) throw new UsageError('DOCMIRROR_BASE_URL is not set. Set it, or pass --base-url.');
   // The certificates are read here, because Node itself would go on without them.
   const caFile = environment.NODE_EXTRA_CA_CERTS?.trim();
@@ -42,6 +44,8 @@ export function resolveService(flags: Given, environment: Environment, inEnvFile
   return {
     baseUrl: addressOf(baseUrl),
     query,
+    headersFile,
+    clientCertificate: readClientCertificate(values.clientCertFile, values.clientKeyFile),
     proxy: safeProxyFor('DOCMIRROR_BASE_URL', baseUrl, environment, allowHttp),
     token: tokenSetting(flags, environment, inEnvFile),
     extraCa,

@@ -44,6 +44,13 @@ export const settings = {
   tokenCommand: setting('TOKEN_COMMAND COMMAND', commandText, [
     'a command that prints the bearer token; it runs for each run, and when the token has expired; it overrides the other two',
   ]),
+  headersFile: setting('HEADERS_FILE FILE', path, [
+    'a file of lines Name: value: headers that each request to the service gets; values are secrets',
+  ]),
+  clientCertFile: setting('CLIENT_CERT_FILE FILE', path, [
+    'the certificate (PEM) by which the service knows docmirror',
+  ]),
+  clientKeyFile: setting('CLIENT_KEY_FILE FILE', path, ['its private key (PEM, no passphrase)']),
   database: setting('DATABASE FILE=docmirror.sqlite', path, ["the mirror's file"]),
   pageSize: setting('PAGE_SIZE N=auto', parse.pageSize, [
     'records a page: auto finds what the service allows, or a number',
@@ -109,6 +116,10 @@ export const settings = {
   pingUrl: setting('PING_URL URL', parse.pingUrl, [
     "called at the start (/start), after success, and after failure (/fail), as healthchecks.io wants it; %c in it is the command's name",
   ]),
+  pingSuccessUrl: setting('PING_SUCCESS_URL URL', parse.pingUrl, [
+    'asked by GET as it is after success, for monitors without /start and /fail',
+  ]),
+  pingFailureUrl: setting('PING_FAILURE_URL URL', parse.pingUrl, ['the same after failure']),
   metricsFile: setting('METRICS_FILE FILE', path, [
     "after each run, the metrics, for node_exporter's textfile collector; backup writes NAME-backup.prom beside it, too",
   ]),

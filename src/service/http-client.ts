@@ -29,6 +29,10 @@ export interface HttpOptions {
   readonly proxy?: { readonly variable: string; readonly url: string; readonly shown: string } | null;
   /** Certificates (PEM) of authorities to trust besides Node's own; left out or null: none. */
   readonly extraCa?: string | null;
+  /** The certificate of docmirror itself and its key (PEM); left out or null: none. A proxy never gets it. */
+  readonly clientCertificate?: { readonly cert: string; readonly key: string } | null;
+  /** Further headers for each request, by names in small letters; left out: none. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** The source of the token, in words that complete "the token came from". If it is left out, errors do not name it. */
   readonly tokenFrom?: string;
   readonly secrets: Secrets;
@@ -111,6 +115,7 @@ export class HttpClient {
         // A cache could give both readings the same old page of a list that has changed.
         'cache-control': 'no-cache',
         'user-agent': this.#options.userAgent,
+        ...this.#options.headers?.(),
       },
       signal,
     });
@@ -168,13 +173,15 @@ export async function connectTo(
   options: Omit<HttpOptions, 'userAgent' | 'secrets'>,
   closing?: AbortSignal,
 ): Promise<Dispatcher> {
-  const { timeoutMs, proxy, extraCa } = options;
+  const { timeoutMs, proxy, extraCa, clientCertificate } = options;
   // Whatever the environment says.
   const tls = {
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true,
     ...(extraCa && { ca: [...getCACertificates('default'), extraCa] }),
   } as const;
+  const own = clientCertificate && { cert: clientCertificate.cert, key: clientCertificate.key };
+  const toService = { ...tls, ...own };
   const limits = {
     connections: options.concurrency,
     headersTimeout: 0,
@@ -186,7 +193,7 @@ export async function connectTo(
     allowH2: false,
   };
   if (!proxy) {
-    const secure = buildConnector({ ...tls, timeout: timeoutMs, allowH2: false });
+    const secure = buildConnector({ ...toService, timeout: timeoutMs, allowH2: false });
     return new Pool(new URL(options.baseUrl).origin, {
       ...limits,
       connect: toAnyAddress(secure, timeoutMs, closing),
@@ -200,7 +207,7 @@ export async function connectTo(
   return new ProxyAgent({
     ...limits,
     uri: proxy.url,
-    requestTls: tls,
+    requestTls: toService,
     proxyTls: tls,
     // Without these limits, a request to the proxy for a tunnel could wait for minutes.
     clientFactory: (origin, own) => new Pool(origin, { ...toProxy(own as Own), headersTimeout: timeoutMs }),
@@ -255,10 +262,19 @@ const statuses: Readonly<Record<number, Failure>> = {
   3: ['redirected', 'redirects are not followed; name the final address'],
 };
 
+const ownCertificateCodes = /ALERT_(\w+_)?CERT|ALERT_UNKNOWN_CA|HANDSHAKE_FAILURE/;
+
 const certificateCodes =
   /CERT_|ALTNAME|HOSTNAME_MISMATCH|SELF_SIGNED|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
 
 const failures: readonly [code: RegExp, failure: Failure][] = [
+  [
+    ownCertificateCodes,
+    [
+      'certificate',
+      'was refused, because the service does not accept docmirror without another client certificate',
+    ],
+  ],
   [certificateCodes, ['certificate', 'was not sent, because the certificate is not accepted']],
   [
     /UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION|NO_PROTOCOLS/,

@@ -8,7 +8,8 @@ const tryMsMax = 4_900;
 /** A message to a monitor of runs, for example healthchecks.io. */
 export interface Ping extends Pick<HttpOptions, 'userAgent' | 'proxy'> {
   readonly url: URL;
-  readonly body: string;
+  /** Sent by POST; null asks by GET. */
+  readonly body: string | null;
 }
 
 /** Sends a ping, at most twice and within 10 s. It returns null, or why it was not accepted, without the address, which is secret. */
@@ -23,9 +24,11 @@ async function tryOnce(ping: Ping): Promise<string | null> {
   const connection = await connectTo({ ...ping, baseUrl: origin, timeoutMs: tryMsMax, concurrency: 1 });
   const signal = AbortSignal.timeout(tryMsMax);
   const path = `${url.pathname}${url.search}`;
-  const headers = { 'content-type': 'text/plain; charset=utf-8', 'user-agent': userAgent };
+  const ofBody = body !== null && { 'content-type': 'text/plain; charset=utf-8' };
+  const headers = { ...ofBody, 'user-agent': userAgent };
+  const method = body === null ? 'GET' : 'POST';
   try {
-    const asked = request.call(connection, { origin, method: 'POST', path, headers, body, signal });
+    const asked = request.call(connection, { origin, method, path, headers, body, signal });
     const { statusCode, body: answer } = await Promise.race([asked, abortOf(signal)]);
     // The connection ends well if the answer is read.
     await answer.dump({ limit: 10_000, signal }).catch(() => undefined);

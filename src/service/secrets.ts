@@ -6,14 +6,19 @@ export class Secrets {
   /** The longest first, so that no part of one is left. */
   #forms: readonly string[] = [];
 
-  add(secret: string): void {
+  /** What is looked for in records, too. */
+  #sought: readonly string[] = [];
+
+  /** @param isSought false for a secret that records can contain rightly, such as the name of a tenant. */
+  add(secret: string, isSought = true): void {
     if (secret === '') return;
     const forms = formsOf(secret.length < lengthMin ? `Bearer ${secret}` : secret);
+    if (isSought) this.#sought = [...new Set([...this.#sought, ...forms])];
     this.#forms = [...new Set([...this.#forms, ...forms])].sort((a, b) => b.length - a.length);
   }
 
   areIn(bytes: Buffer): boolean {
-    return this.#forms.some(form => bytes.includes(form));
+    return this.#sought.some(form => bytes.includes(form));
   }
 
   redact(text: string): string {

@@ -133,17 +133,19 @@ export class Service implements PageSource {
   async #get(list: ListDefinition, request: PageRequest, signal: AbortSignal): Promise<Body> {
     const asked = (['pageNo', 'pageSize'] as const).filter(name => request[name] !== null);
     const query = asked.map((name, at) => `${at === 0 ? '?' : '&'}${name}=${request[name]}`).join('');
+    const headersNow = () => JSON.stringify(this.#options.headers?.() ?? null);
     const get = (token: string) => this.#client.get(list.path + query, token, signal, this.#timeoutMs);
     this.#token ??= this.#readToken();
     const reading = this.#token;
     const token = await reading;
+    const headers = headersNow();
     try {
       return await get(token);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'unauthorized') throw error;
       if (this.#token === reading && this.#worked.size > 0) this.#token = this.#readToken();
       const next = await this.#token;
-      if (next === token) throw error;
+      if (next === token && headersNow() === headers) throw error;
       await this.#pacer.ready(signal);
       return get(next);
     }

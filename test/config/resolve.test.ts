@@ -15,6 +15,9 @@ const samples: {
 } = {
   database: ['one.sqlite', 'one.sqlite'],
   query: ['includeArchived=true&tenant=a%20b', 'includeArchived=true&tenant=a%20b'],
+  headersFile: ['headers', 'headers'],
+  clientCertFile: ['cert.pem', 'cert.pem'],
+  clientKeyFile: ['key.pem', 'key.pem'],
   pageSize: ['25', 25],
   concurrency: ['7', 7],
   timeoutMs: ['1234', 1234],
@@ -40,6 +43,8 @@ const samples: {
   schedule: ['*/5 * * * *', '*/5 * * * *'],
   timezone: ['Europe/Berlin', 'Europe/Berlin'],
   pingUrl: ['https://hc.example/%c?create=1', 'https://hc.example/%c?create=1'],
+  pingSuccessUrl: ['https://hc.example/up', 'https://hc.example/up'],
+  pingFailureUrl: ['https://hc.example/down', 'https://hc.example/down'],
   metricsFile: ['acme.prom', 'acme.prom'],
   labels: ['tenant=acme,env=prod', { tenant: 'acme', env: 'prod' }],
   logLevel: ['debug', 'debug'],
