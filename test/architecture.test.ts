@@ -264,6 +264,7 @@ const foreignTexts: Readonly<Record<string, string>> = {
   'commands/flags.ts': 'the command line',
   'commands/query.ts': 'the command line',
   'commands/report.ts': 'the command line',
+  'config/headers-file.ts': 'the headers file',
   'config/parse.ts': 'settings',
   'config/proxy.ts': 'settings',
   'contract/json.ts': 'records',
