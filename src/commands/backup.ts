@@ -5,8 +5,9 @@ import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { linesOf, renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
-import { backUp, copiesOfBefore, listBackups, restore } from '../store/copies/backup.ts';
+import { backUp, copiesOfBefore, keptBy, listBackups, restore } from '../store/copies/backup.ts';
 import { checkpointBeside } from '../store/copies/manifest.ts';
+import type { Retention } from '../store/copies/retention.ts';
 import { fileBehind } from '../store/file/open.ts';
 import { writeWhole } from '../store/file/whole-file.ts';
 import { ageMs } from '../store/read/list-state.ts';
@@ -21,13 +22,20 @@ const differencesMax = 100;
 
 /** `docmirror backup` */
 export const backup = command({
-  arguments: { destination: typed('DEST', 'the file to write, or with --keep the folder') },
+  arguments: { destination: typed('DEST', 'the file to write, or with --keep… the folder') },
   flags: {
     keep: numeral(
       'N',
       "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
       [1, 100_000],
     ),
+    keepDaily: numeral(
+      'N',
+      'keep also the newest of each of the last N days that have one (UTC)',
+      [1, 100_000],
+    ),
+    keepWeekly: numeral('N', 'the same of weeks, from Monday on', [1, 100_000]),
+    keepMonthly: numeral('N', 'the same of months; what any of these keeps stays', [1, 100_000]),
     check: typed('FILE', 'make no backup, but verify an old one'),
     restore: typed('FILE', 'make no backup, but replace the mirror by an old one'),
     list: typed(
@@ -51,10 +59,11 @@ export const backup = command({
   exitCodes:
     "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
-  async run({ destination, keep, maxAge, check, restore: copy, list }, context): Promise<Told> {
+  async run({ destination, maxAge, check, restore: copy, list, ...rules }, context): Promise<Told> {
+    const keep = retentionOf(rules);
     const { database } = context.config;
     const given = [destination, check, copy, list].filter(each => each !== null);
-    if (given.length !== 1 || (keep !== null && destination === null))
+    if (given.length !== 1 || (keep !== null && destination === null && list === null))
       throw new UsageError(
         'Name the file to write: docmirror backup DEST. Or give one of --check, --restore and --list, without DEST and --keep.',
       );
@@ -64,7 +73,7 @@ export const backup = command({
       throw new MirrorFileError(`There is no backup at ${named}.`);
     if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');
     if (destination !== null) return makeBackup(destination, keep, context);
-    if (list !== null) return listFolder(list, database, maxAge, context);
+    if (list !== null) return listFolder(list, database, { maxAgeMs: maxAge, keep }, context);
     if (copy !== null) return restoreMirror(copy, context);
     return audited(await audit(check ?? '', context), context);
   },
@@ -72,7 +81,19 @@ export const backup = command({
   text: ({ text }, width) => text(width),
 });
 
-async function makeBackup(destination: string, keep: number | null, context: Context): Promise<Told> {
+interface KeepFlags {
+  readonly keep: number | null;
+  readonly keepDaily: number | null;
+  readonly keepWeekly: number | null;
+  readonly keepMonthly: number | null;
+}
+
+function retentionOf({ keep, keepDaily, keepWeekly, keepMonthly }: KeepFlags): Retention | null {
+  if (keep === null && keepDaily === null && keepWeekly === null && keepMonthly === null) return null;
+  return { newest: keep ?? 0, daily: keepDaily ?? 0, weekly: keepWeekly ?? 0, monthly: keepMonthly ?? 0 };
+}
+
+async function makeBackup(destination: string, keep: Retention | null, context: Context): Promise<Told> {
   const { signal, notifier } = context;
   const { database, signingKeyFile, labels } = context.config;
   if (signingKeyFile !== null) readSigningKey(signingKeyFile);
@@ -135,17 +156,25 @@ function audit(backup: string, { config, signal }: Context, path = backup): Prom
   });
 }
 
-async function listFolder(folder: string, database: string, maxAgeMs: number | null, context: Context) {
+async function listFolder(
+  folder: string,
+  database: string,
+  { maxAgeMs, keep }: { readonly maxAgeMs: number | null; readonly keep: Retention | null },
+  context: Context,
+) {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
-  const backups = (await listBackups(folder, context.signal)).map(backup => {
+  const found = await listBackups(folder, context.signal);
+  const kept = keep === null ? null : keptBy(found, keep);
+  const backups = found.map(backup => {
     const { path, isNewest, isSound, at } = backup;
     const age = ageMs(at, nowMs);
     let state = isSound === null ? 'no manifest' : 'ok';
     if (maxAgeMs !== null && (age ?? Infinity) > maxAgeMs) state = age === null ? 'in the future' : 'too old';
     if (isSound === false) state = existsSync(path) ? 'altered' : 'missing';
-    return { ...backup, state: isNewest ? state : null, ageMs: age };
+    const rules = kept === null ? {} : { keptBy: kept.get(path) ?? [] };
+    return { ...backup, state: isNewest ? state : null, ageMs: age, ...rules };
   });
   const copies = copiesOfBefore(database);
   const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
@@ -153,14 +182,16 @@ async function listFolder(folder: string, database: string, maxAgeMs: number | n
   const ageText = (ms: number | null) => (ms === null ? 'in the future' : lengthText(ms));
   const rows = backups.map(({ path, baseUrl, runId, bytes, state, ...backup }) => {
     const whose = [baseUrl ?? '–', String(runId ?? '–'), ageText(backup.ageMs)];
-    return [path, ...whose, bytesText(bytes), state ?? ''];
+    const rules = kept === null ? [] : [backup.keptBy?.join(', ') || 'none'];
+    return [path, ...whose, bytesText(bytes), state ?? '', ...rules];
   });
   for (const { path, at, bytes, canGoFrom } of copies) {
     const state = `can go from ${canGoFrom.slice(0, 10)}`;
-    rows.push([path, '–', '–', ageText(ageMs(at, nowMs) ?? 0), bytesText(bytes), state]);
+    const rules = kept === null ? [] : ['–'];
+    rows.push([path, '–', '–', ageText(ageMs(at, nowMs) ?? 0), bytesText(bytes), state, ...rules]);
   }
   const none = backups.length === 0 ? 'There is no backup here.\n' : '';
-  const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest'];
+  const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest', ...(kept === null ? [] : ['Kept by'])];
   const table = (width: number) => (rows.length === 0 ? '' : renderTable(head, rows, width));
   return { output: { backups, copies }, text: (width: number) => none + table(width) };
 }

@@ -188,6 +188,9 @@ const listedBackup = object({
   isSound: orNull(yesOrNo('it has its SHA-256; null if not checked')),
   ageMs: orNull(whole('time since it was made')),
   state: orNull(text('`ok`, `too old`, `in the future`, `altered`, `missing`, `no manifest`; null if older')),
+  keptBy: optional(
+    list(text('`newest`, `daily`, `weekly` or `monthly`'), 'the rules that keep it; with `--keep…`'),
+  ),
 });
 const listedCopy = object({ path, at: time(), bytes, canGoFrom: time() }, 'from before an upgrade');
 const madeBackup = { path, ...manifest, removed: list(text(), 'older copies') };

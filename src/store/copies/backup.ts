@@ -32,6 +32,7 @@ import {
   sha256Of,
   statedBy,
 } from './manifest.ts';
+import { type KeepRule, type Retention, rulesThatKeep } from './retention.ts';
 
 /**
  * Copies one state of a mirror to a file, or into a folder where `keep` of its backups stay. It is audited, and only then gets its name
@@ -40,7 +41,7 @@ import {
 export async function backUp(
   source: string,
   destination: string,
-  keep: number | null,
+  keep: Retention | null,
   labels: Readonly<Record<string, string>>,
   options: VerifyOptions,
 ) {
@@ -113,17 +114,36 @@ function takeName(folder: string, database: string): string {
   }
 }
 
-/** Removes the oldest backups of a mirror from a folder until `keep` are left, but not the newest nor other files. Returns names. */
-function rotate(folder: string, newest: string, mirrorId: string, keep: number): string[] {
-  const isOlder = (path: string) => path !== newest && statedBy(path).mirrorId === mirrorId;
-  const older = backupsIn(folder).filter(name => isOlder(join(folder, name)));
-  const old = older.slice(keep - 1);
+/** Removes the backups of a mirror from a folder that no rule keeps, but not the newest nor other files. Returns names. */
+function rotate(folder: string, newest: string, mirrorId: string, keep: Retention): string[] {
+  const isOwn = (path: string) => path === newest || statedBy(path).mirrorId === mirrorId;
+  const own = backupsIn(folder).filter(name => isOwn(join(folder, name)));
+  const rules = rulesThatKeep(own.map(timeInName), keep);
+  const old = own.filter((name, at) => rules[at]?.length === 0 && join(folder, name) !== newest);
   for (const path of old.map(name => join(folder, name)))
     for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
   return old;
 }
 
 const backupName = /-(\d{8}T\d{6}Z)(?:-([2-9]|[1-9]\d{1,3}))?\.sqlite$/;
+
+/** The time in the name of a backup, in milliseconds since 1970. */
+function timeInName(name: string): number {
+  const [, stamp = ''] = backupName.exec(name) ?? [];
+  return Date.parse(stamp.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+}
+
+/** The rules that keep each backup in a folder, by its path; of mirrors whose backups have names as `--keep` gives them. */
+export function keptBy(paths: readonly { path: string; mirrorId: string | null }[], keep: Retention) {
+  const kept = new Map<string, readonly KeepRule[]>();
+  for (const id of new Set(paths.map(({ mirrorId }) => mirrorId))) {
+    const own = paths.filter(({ path, mirrorId }) => mirrorId === id && backupName.test(path));
+    const sorted = own.map(({ path }) => path).sort((a, b) => timeInName(b) - timeInName(a));
+    const rules = rulesThatKeep(sorted.map(timeInName), keep);
+    for (const [at, path] of sorted.entries()) kept.set(path, rules[at] ?? []);
+  }
+  return kept;
+}
 
 /** The names of the backups in a folder, the newest first: files with names as `--keep` gives them. */
 function backupsIn(folder: string): string[] {
