@@ -103,7 +103,7 @@ async function examine(context: Context, check: Check): Promise<void> {
     const free = bavail * bsize;
     if (free < roomMin) throw new DocmirrorError('disk_full', `${folder} has only ${bytesText(free)} free`);
     tryLocks(dirname(mirrorToWrite(database)));
-    return `${folder} can be written, also for temporary files, its locks work, and ${bytesText(free)} are free`;
+    return `${folder} can be written, also for temporary files, its locks work ${locksWords(folder)}and ${bytesText(free)} are free`;
   });
   for (const { path, bytes, canGoFrom } of copiesOfBefore(database))
     await check('copy', () => {
@@ -172,6 +172,14 @@ async function examineRequests({ query, headersFile, clientCertificate }: Servic
       return { status: 'warning', found, todo: 'Get a new certificate before that day.' };
     });
 }
+
+/** On a file system of FUSE, for example sshfs, a lock holds for this mount alone. */
+function locksWords(folder: string): string {
+  const { type } = statfsSync(folder);
+  return type === fuseMagic ? 'on this mount alone (FUSE: other mounts do not see them), ' : '';
+}
+
+const fuseMagic = 0x65735546;
 
 /** Less free room than this is too little for a first run of any list, in bytes. */
 const roomMin = 500_000;
