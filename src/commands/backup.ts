@@ -5,7 +5,7 @@ import { printable } from '../printable.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { linesOf, renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
-import { backUp, copiesOfBefore, keptBy, listBackups, restore } from '../store/copies/backup.ts';
+import { backUp, copiesOfBefore, listBackups, restore, rulesByPath } from '../store/copies/backup.ts';
 import { checkpointBeside } from '../store/copies/manifest.ts';
 import type { Retention } from '../store/copies/retention.ts';
 import { fileBehind } from '../store/file/open.ts';
@@ -166,7 +166,7 @@ async function listFolder(
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
   const found = await listBackups(folder, context.signal);
-  const kept = keep === null ? null : keptBy(found, keep);
+  const kept = keep === null ? null : rulesByPath(found, keep);
   const backups = found.map(backup => {
     const { path, isNewest, isSound, at } = backup;
     const age = ageMs(at, nowMs);

@@ -134,7 +134,7 @@ function timeInName(name: string): number {
 }
 
 /** The rules that keep each backup in a folder, by its path; of mirrors whose backups have names as `--keep` gives them. */
-export function keptBy(paths: readonly { path: string; mirrorId: string | null }[], keep: Retention) {
+export function rulesByPath(paths: readonly { path: string; mirrorId: string | null }[], keep: Retention) {
   const kept = new Map<string, readonly KeepRule[]>();
   for (const id of new Set(paths.map(({ mirrorId }) => mirrorId))) {
     const own = paths.filter(({ path, mirrorId }) => mirrorId === id && backupName.test(path));
