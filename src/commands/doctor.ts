@@ -173,7 +173,7 @@ async function examineRequests({ query, headersFile, clientCertificate }: Servic
     });
 }
 
-/** On a file system of FUSE, for example sshfs, a lock holds for this mount alone. */
+/** A lock on a file system of FUSE, such as a mount over SSH, holds for this mount alone. */
 function locksWords(folder: string): string {
   const { type } = statfsSync(folder);
   return type === fuseMagic ? 'on this mount alone (FUSE: other mounts do not see them), ' : '';
