@@ -221,6 +221,24 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       ],
     },
   },
+  accepted_findings: {
+    about:
+      'Findings that a person has accepted (`docmirror accept`). A row stays, and receipts say the same.',
+    columns: {
+      id: ['its number', '1'],
+      resource: ['the list', "'webhooks'"],
+      code: ['the finding', "'pages_short'"],
+      rejected_record_id: ['the one rejected record that it is about', '7'],
+      at_most: ['the greatest count that it covers', '3'],
+      until: ['the end of it', "'2027-01-31T00:00:00.000Z'"],
+      why: ['the reason; null in a share', "'seen'"],
+      actor: ['who accepted it', "'ann'"],
+      accepted_at: ['when', "'2026-11-29T08:00:00.000Z'"],
+      withdrawn_at: ['when it was withdrawn', 'null'],
+      withdrawn_by: ['by whom', 'null'],
+      withdrawn_why: ['and why; null in a share', 'null'],
+    },
+  },
   rejected_records: {
     about: 'Records that could not be read, kept as they were received.',
     columns: {

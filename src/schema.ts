@@ -1,6 +1,7 @@
 // The tables and views of a mirror for Drizzle, as `docmirror/schema`. Names that begin with an underscore are docmirror's own.
 
 export {
+  acceptedFindings,
   collections,
   connections,
   documentExports,

@@ -139,8 +139,27 @@ const erase = object(
   'texts were erased',
 );
 
+const ofAcceptance = { mirrorId, at, actor, id: whole('its number in `accepted_findings`', 1) };
+const accept = object(
+  {
+    kind: oneOf(['accept']),
+    ...ofAcceptance,
+    resource: oneOf(resourceNames, 'the list'),
+    code: text('of the finding', '.'),
+    rejectedRecordId: orNull(whole('the one rejected record that it is about', 1)),
+    atMost: orNull(count('the greatest count that it covers')),
+    until: orNull(time()),
+    why: text('', '.'),
+  },
+  'a finding was accepted',
+);
+const withdraw = object(
+  { kind: oneOf(['withdraw']), ...ofAcceptance, why: text('', '.') },
+  'an acceptance was withdrawn',
+);
+
 /** The declaration of each kind of receipt. A reader finds how each hash is made in docs/audit.md. */
-export const receiptShapes = { run, prune, upgrade, rebuild, erase };
+export const receiptShapes = { run, prune, upgrade, rebuild, erase, accept, withdraw };
 
 /** One leaf of the log. */
 export type Receipt = ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;

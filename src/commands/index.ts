@@ -24,6 +24,8 @@ const descriptions = {
     "Audit the mirror: SQLite's own checks, every row, the history and the runs' records; with --live also the service.",
   share: 'Make a copy of the mirror that everybody can read, and put it in its place in one step.',
   backup: 'Copy the mirror while it is in use, and prove the copy before it gets its name.',
+  accept:
+    'Accept a known finding, so that runs and monitoring tell only of others; or show what is accepted.',
   erase: "Remove the text of a record's ended versions for good, and write a receipt about it.",
   export: 'Write the lists, as they are or were, into files for other tools.',
   'publish clickhouse': 'Insert the new runs into ClickHouse, and compare what arrived with the mirror.',
@@ -50,6 +52,7 @@ const loaders: Readonly<Record<keyof typeof descriptions, () => Promise<Command>
   verify: async () => (await import('./verify.ts')).verify,
   share: async () => (await import('./share.ts')).shareCommand,
   backup: async () => (await import('./backup.ts')).backup,
+  accept: async () => (await import('./accept.ts')).acceptCommand,
   erase: async () => (await import('./erase.ts')).eraseCommand,
   export: async () => (await import('./export.ts')).exportMirror,
   'publish clickhouse': async () => (await import('./publish.ts')).publishClickhouse,

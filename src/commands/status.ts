@@ -14,7 +14,7 @@ import {
 } from '../render/status.ts';
 import { verdictTones } from '../render/tones.ts';
 import { readBeside } from '../store/file/beside.ts';
-import { isFresh } from '../store/read/list-state.ts';
+import { isListFresh } from '../store/read/list-state.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { command, type Told } from './command.ts';
 import { defaulting, option, repeated, timeSpan, typed, yes } from './flags.ts';
@@ -73,8 +73,9 @@ export const status = command({
         return { ...mirrorStatusOf(mirror, [], null, nowMs, null), state: 'unreadable', why };
       }
     });
-    const isOld = (at: string | null) => maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
-    const isTooOld = rows.some(({ resources }) => resources.some(list => isOld(list.readSince)));
+    const isTooOld = rows.some(({ resources }) =>
+      resources.some(list => maxAgeMs !== null && !isListFresh(list, nowMs, maxAgeMs)),
+    );
     if (isTooOld || (strict && rows.some(isFault))) context.exitCode = exitCodes.difference;
     else if (rows.some(({ state }) => state === 'unreadable')) context.exitCode = exitCodes.failed;
     if (format === 'prometheus') {

@@ -44,6 +44,20 @@ const seenField = object({
   lastSeenRunId: whole(),
   recordCount: orNull(whole('records that had it after the last full sync')),
 });
+const acceptance = object({
+  id: whole(),
+  resource: text(),
+  code: text('of the finding'),
+  rejectedRecordId: orNull(whole('the one rejected record that it is about')),
+  atMost: orNull(whole('the greatest count that it covers')),
+  until: orNull(time()),
+  why: orNull(text('null in a share')),
+  actor: text('who accepted it'),
+  acceptedAt: time(),
+  withdrawnAt: orNull(time()),
+  withdrawnBy: orNull(text()),
+  withdrawnWhy: orNull(text()),
+});
 const listStatus = object({
   resource,
   recordCount,
@@ -51,6 +65,7 @@ const listStatus = object({
   lastCompletedAt: orNull(time('the end of its last completed run')),
   readSince: orNull(time('since when that run is true: its oldest answer')),
   lastFullAt: orNull(time('the same of its last completed full sync')),
+  acceptances: list(acceptance, 'those that cover what its last run found out'),
   ageMs: orNull(whole('time since `readSince`')),
   endedInFuture: yesOrNo("by this machine's clock"),
   unknownFields: list(seenField, 'those without a column'),
@@ -225,6 +240,7 @@ const sync = {
   durationMs: whole(),
   resources: list(object({ ...listOutcome, ...news })),
   versionsPruned: whole('old versions that were deleted'),
+  accepted: list(whole(), 'the ids of the acceptances that cover what it found out'),
   receipt,
   share: orNull(object({ path, error: orNull(error) })),
 };
@@ -269,6 +285,7 @@ export const outputs = {
   backup,
   share: object(share),
   erase: object(erase),
+  accept: object({ accepted: list(acceptance, 'all, or the one that was made or withdrawn') }),
   'publish clickhouse': object(publication),
   'audit receipts': anyOf(Object.values(receiptShapes)),
 };

@@ -4,6 +4,7 @@ import { findingWords, sentencesOf } from '../findings.ts';
 import { printable } from '../printable.ts';
 import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts';
 import type { Freshness } from '../store/read/runs/freshness.ts';
+import { hasNothingOpen } from '../store/tables/accepted.ts';
 import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
 import { ago, count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
@@ -19,7 +20,7 @@ export function summaryText(
   rejections: OutputOf['rejected']['counts'] = [],
   first = '',
 ): string {
-  const { resources, receipt, rowsDropped, versionsPruned, share } = summary;
+  const { resources, receipt, rowsDropped, versionsPruned, accepted, share } = summary;
   const cells = resources.map(list => {
     const counts = [list.recordsSeen, list.inserted, list.updated, list.removed].map(count);
     return [list.resource, ...counts, verdictText(list)];
@@ -43,6 +44,8 @@ export function summaryText(
     versionsPruned > 0 &&
       `Deleted ${counted(versionsPruned, 'old version')} from the history (DOCMIRROR_KEEP_HISTORY).`,
     share?.error && `The share ${share.path} could not be made: ${share.error.message} [${share.error.code}]`,
+    accepted.length > 0 &&
+      `Accepted, and so no reason to alarm: ${accepted.join(', ')}. "docmirror accept" shows what, by whom, and until when.`,
     ...causes,
     ...resources.flatMap(fieldNotes),
   ];
@@ -87,7 +90,7 @@ export function firstLine(
 function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary): string {
   const name = runId === null ? 'Dry run' : `Run ${runId}`;
   const end = runId === null ? '; nothing was changed' : '';
-  const open = resources.filter(list => list.status !== 'completed').length;
+  const open = resources.filter(list => !hasNothingOpen(list)).length;
   const isProven = resources.every(({ completeness }) => completeness === 'proven');
   const whole = `All lists ${isProven ? 'proven' : 'complete (incremental since the last full sync)'}`;
   const proof = open > 0 ? `Not complete: ${open} of ${counted(resources.length, 'list')}` : whole;
@@ -145,10 +148,15 @@ export function notesOn(
   else if (faultsOf(list)[0]?.state === 'died') notes.push({ text: 'Its process died.', advice: triesAgain });
   const reasons = list.reasons ?? [];
   const ofRecords = reasons.filter(({ code }) => code === 'record_rejected' || code === 'removals_withheld');
-  const open = reasons.filter(each => !ofRecords.includes(each));
-  if (completeness === 'unproven' && kept === null)
+  const isOpen = (code: string) => list.open == null || list.open.includes(code);
+  const open = reasons.filter(each => !ofRecords.includes(each) && isOpen(each.code));
+  if (
+    completeness === 'unproven' &&
+    kept === null &&
+    faultsOf(list).some(({ state }) => state === 'unproven')
+  )
     notes.push({ text: `unproven: ${sentencesOf(open) ?? reason}.`, advice: adviceOnProof(open) });
-  if (rejected > 0) {
+  if (rejected > 0 && isOpen('record_rejected')) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);
     const why = ['could not be read', named.join('; ')].filter(Boolean).join(': ');
     notes.push({

@@ -76,5 +76,9 @@ function receiptWords(receipt: Receipt): string {
       return 'rows that another program altered were dropped';
     case 'erase':
       return `${receipt.resource} ${receipt.recordId}: the text was erased`;
+    case 'accept':
+      return `${receipt.resource} ${receipt.code}: accepted as ${receipt.id}`;
+    case 'withdraw':
+      return `acceptance ${receipt.id} was withdrawn`;
   }
 }

@@ -1,8 +1,16 @@
 import { object, text, type ValueOf } from '../contract/shapes.ts';
 import { printable } from '../printable.ts';
-import { ageMs, faultStates, faultsOf, isFresh, isInFuture, verdictText } from '../store/read/list-state.ts';
+import {
+  ageMs,
+  faultStates,
+  faultsOf,
+  isInFuture,
+  isListFresh,
+  verdictText,
+} from '../store/read/list-state.ts';
 import type { ListStatus } from '../store/read/runs/runs.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
+import { acceptedLine } from './accepted.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { fieldsText, keptText } from './run-summary.ts';
@@ -25,13 +33,14 @@ export function statusText(
   watch: NextRun | null = null,
 ): string {
   const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
-  const notes = resources.flatMap(({ resource, lastRun, unknownFields }) => {
+  const notes = resources.flatMap(({ resource, lastRun, unknownFields, acceptances }) => {
     const error = lastRun?.error && printable(`${lastRun.error.message} [${lastRun.error.code}]`);
     const kept = lastRun && keptText(lastRun);
     const fields = `the service sends fields that have no column: ${fieldsText(unknownFields)}.`;
     return [error, kept, unknownFields.length > 0 && fields]
       .filter(Boolean)
-      .map(note => `${resource}: ${note}`);
+      .map(note => `${resource}: ${note}`)
+      .concat(acceptances.map(acceptedLine));
   });
   if (why !== '') notes.push(`State: ${state}, ${why}.`);
   if (watch !== null) notes.push(nextRunText(watch, nowMs));
@@ -113,12 +122,9 @@ export function mirrorStatusOf(
 }
 
 /** Each fault of a list: the state of the mirror, and the reason. */
-function statesOf(
-  { resource, lastEnded: last, readSince: at }: ListStatus,
-  nowMs: number,
-  maxAgeMs: number | null,
-): [state: string, why: string][] {
-  const isOld = maxAgeMs !== null && !isFresh(at, nowMs, maxAgeMs);
+function statesOf(list: ListStatus, nowMs: number, maxAgeMs: number | null): [state: string, why: string][] {
+  const { resource, lastEnded: last, readSince: at } = list;
+  const isOld = maxAgeMs !== null && !isListFresh(list, nowMs, maxAgeMs);
   const found = (last === null ? [] : faultsOf(last)).map(({ state, detail }): [string, unknown] => {
     const isOfRun = state === 'died' || state === 'cancelled';
     return [state, isOfRun ? `run ${last?.runId}` : detail];

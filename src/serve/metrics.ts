@@ -106,7 +106,7 @@ const families: readonly Family[] = [
     '1 for each code of what the last run found out about the list; docs/troubleshooting.md explains them.',
     ({ lists }) =>
       lists.flatMap(({ resource, findings }) =>
-        findings.map((code): Sample => [1, { resource, code, accepted: 'false' }]),
+        findings.map(({ code, isAccepted }): Sample => [1, { resource, code, accepted: String(isAccepted) }]),
       ),
   ],
   ...numberFamilies,

@@ -18,6 +18,7 @@ import { connectionUses, countRecords, findRecords } from '../store/read/records
 import { type Choices, filterChoices, searchRecords } from '../store/read/records/search.ts';
 import { foundTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
+import { readAccepted } from '../store/read/runs/accepted.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
 import type { Address, AskedFor, FileAddress, Site } from './address.ts';
@@ -131,7 +132,7 @@ function zoneOf(timezone: string): Zone {
 
 function runsOf(database: string): PageParts {
   using reader = new RunReader(database);
-  return runsParts(reader.runs(runsMax));
+  return runsParts(reader.runs(runsMax), readAccepted(database));
 }
 
 function searchBody(sqlite: Sqlite, asked: AskedFor): PageParts {

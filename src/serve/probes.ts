@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { OtherShapeError } from '../errors.ts';
-import { ageMs, isFresh } from '../store/read/list-state.ts';
+import { ageMs, isListFresh } from '../store/read/list-state.ts';
 import { type Freshness, neverCompleted, readFreshness } from '../store/read/runs/freshness.ts';
 import type { LabelledFigures } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
@@ -42,7 +42,7 @@ export function healthOf(
     const age = ageMs(list.readSince, nowMs);
     return { ...list, ageSeconds: age === null ? null : age / 1000 };
   });
-  const isOld = maxAgeMs !== null && lists.some(list => !isFresh(list.readSince, nowMs, maxAgeMs));
+  const isOld = maxAgeMs !== null && lists.some(list => !isListFresh(list, nowMs, maxAgeMs));
   // Without a mirror, also without a limit for the age: it was moved away, or the first run has not made it yet.
   return { status: isOld || !isThere ? 'stale' : 'ok', lists };
 }

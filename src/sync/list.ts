@@ -79,6 +79,8 @@ function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignored
       bytes: bytes - before.bytes,
       waitedMs: waitedMs - before.waitedMs,
       ignoredFields,
+      open: [],
+      accepted: [],
       ...ending,
     };
   };

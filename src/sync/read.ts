@@ -45,7 +45,8 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
   const { list, context, begunAtMs } = run;
   const { firstPageNo, pageSize, newestKey, newestRows, order } = growth;
   const { servedSize } = stage.before;
-  const { count } = context.sum;
+  // The service counts those that can't be read, too.
+  const count = context.sum.count + stage.rejectedBefore;
   const pageCount = Math.ceil(count / pageSize);
   const paging = { firstPageNo, pageSize, pageCount, sendsServedSize: true, isOnlySize: false };
   const identity = list.identity.by;

@@ -13,6 +13,7 @@
 
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';
+import { hasNothingOpen } from '../store/tables/accepted.ts';
 import type { ListOutcome, RunStatus } from '../store/tables/run.ts';
 import { runErrorOf, type SyncedList, syncList } from './list.ts';
 import type { ListOptions, RunWorld } from './task.ts';
@@ -41,9 +42,7 @@ export async function runSync(options: RunOptions, world: RunWorld): Promise<Run
   for (;;) {
     const { summary, pauses } = await runOnce(next, world);
     if (pauses.length === 0 || world.signal.aborted) return summary;
-    const open = summary.resources
-      .filter(({ status }) => status !== 'completed')
-      .map(({ resource }) => resource);
+    const open = summary.resources.filter(list => !hasNothingOpen(list)).map(({ resource }) => resource);
     const lists = next.lists.filter(({ resource }) => open.includes(resource));
     // A list whose answers can't be kept would begin for ever.
     const saveEveryMs = pauses.every(({ hasGrown }) => hasGrown) ? next.saveEveryMs : 0;
@@ -104,6 +103,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
     error,
     resources,
     versionsPruned,
+    accepted: [...new Set(resources.flatMap(({ accepted }) => accepted))] as readonly number[],
     receipt,
   };
   return { summary, pauses: ends.flatMap(({ pause }) => pause ?? []) };
@@ -112,7 +112,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
 function statusOf(resources: readonly ListOutcome[]): RunStatus {
   const has = (status: RunStatus) => resources.some(resource => resource.status === status);
   if (has('cancelled')) return 'cancelled';
-  if (resources.every(resource => resource.status === 'completed')) return 'completed';
+  if (resources.every(hasNothingOpen)) return 'completed';
   return resources.every(resource => resource.status === 'failed') ? 'failed' : 'partial';
 }
 

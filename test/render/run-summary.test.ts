@@ -37,6 +37,8 @@ const plain: ListOutcome = {
   retryAfterUntil: null,
   errorOfAnyList: null,
   ignoredFields: [],
+  open: null,
+  accepted: [],
   checksum: null,
 };
 
@@ -56,6 +58,7 @@ function summaryOf(
     resources,
     rowsDropped: null,
     versionsPruned: 0,
+    accepted: [],
     share: null,
     ...over,
   };

@@ -38,6 +38,7 @@ backup --check mirror.sqlite
 backup --restore mirror.sqlite --database other.sqlite
 backup --restore current.sqlite
 erase collections 1
+accept
 export --out exported
 publish clickhouse --url http://127.0.0.1:9 --tenant a
 audit checkpoint --unsigned

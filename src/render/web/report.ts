@@ -1,7 +1,8 @@
 import { greatestOf } from '../../contract/extremes.ts';
 import { browsableOf } from '../../store/read/browsable.ts';
-import { isFresh, verdictText } from '../../store/read/list-state.ts';
+import { isListFresh, verdictText } from '../../store/read/list-state.ts';
 import type { ReportData } from '../../store/read/report-data.ts';
+import { acceptedLine } from '../accepted.ts';
 import { ago, count, counted } from '../numbers.ts';
 import { fieldsText, notesOn } from '../run-summary.ts';
 import { runCells, runColumns } from '../runs.ts';
@@ -74,7 +75,7 @@ function concernsOf(list: ReportData['lists'][number], nowMs: number, maxAgeMs: 
     const said = `Run ${lastEnded.runId}: ${brief(text, noteMax)}\n${todo}`;
     return concern(tone, `${title}: ${verdictText(lastEnded)}`, said);
   });
-  if (isFresh(readSince, nowMs, maxAgeMs)) return concerns;
+  if (isListFresh(list, nowMs, maxAgeMs)) return concerns;
   const old = `Last completed ${ago(readSince, nowMs)}. See why:\n    docmirror runs --limit 5`;
   return [...concerns, concern('bad', `${title}: too old`, old)];
 }
@@ -178,9 +179,12 @@ function runSection({ lists, runs }: ReportData, zone: Zone): Html {
     const said = `fields without a column: ${fieldsText(unknownFields)}.`;
     return html`<p class="hint">${browsableOf(resource).title}: ${said}</p>`;
   });
+  const accepted = lists.flatMap(({ acceptances }) =>
+    acceptances.map(each => html`<p class="hint">${brief(acceptedLine(each), noteMax)}</p>`),
+  );
   const listRows = lists.map(list => statusCells(list, when));
   const runRows = runs.map(run => runCells(run, when));
   const ofLists = table('list', 'Lists', statusColumns, listRows);
   const ofRuns = html`<h3>The newest runs</h3>${table('list', 'The newest runs', runColumns, runRows)}`;
-  return section('runs', 'Lists and runs', ofLists, unknown, ofRuns);
+  return section('runs', 'Lists and runs', ofLists, accepted, unknown, ofRuns);
 }

@@ -1,4 +1,6 @@
+import type { Acceptance } from '../../store/tables/accepted.ts';
 import type { RecordedRun } from '../../store/tables/run.ts';
+import { acceptedLine } from '../accepted.ts';
 import { count, counted } from '../numbers.ts';
 import { totalsOf, whyOf } from '../run-summary.ts';
 import { type Html, html, section, table } from './html.ts';
@@ -12,13 +14,16 @@ const failed = { tone: 'bad', height: 25 };
 const looks: Readonly<Record<string, typeof failed>> = {
   proven: { tone: 'good', height: 100 },
   incremental: { tone: 'good', height: 75 },
+  accepted: { tone: 'good', height: 60 },
   partial: { tone: 'warn', height: 50 },
   running: { tone: '', height: 10 },
 };
 const lookOf = (verdict: string) => looks[verdict] ?? failed;
 
 /** The newest runs, as a strip for a glance and as a table. */
-export function runsParts(runs: readonly RecordedRun[]): PageParts {
+export function runsParts(runs: readonly RecordedRun[], accepted: readonly Acceptance[]): PageParts {
+  const used = new Set(runs.flatMap(({ resources }) => resources.flatMap(list => list.accepted)));
+  const lines = accepted.filter(({ id }) => used.has(id)).map(each => html`<p>${acceptedLine(each)}</p>`);
   const rows = runs.map(run => {
     const { runId, startedAt, resources } = run;
     const verdict = verdictOf(run);
@@ -32,7 +37,7 @@ export function runsParts(runs: readonly RecordedRun[]): PageParts {
   const columns = ['Run', 'Started', 'Verdict', 'Read since', 'New', 'Changed', 'Removed', 'Requests'];
   return {
     heading: 'Runs',
-    intro: html`<p>The newest ${counted(runs.length, 'run')}. “docmirror runs” shows older ones.</p>`,
+    intro: html`<p>The newest ${counted(runs.length, 'run')}. “docmirror runs” shows older ones.</p>${lines}`,
     main: html`${section('glance', 'At a glance', strip(runs))}
 ${section('all', 'Run by run', table('list', 'Runs', columns, rows))}`,
   };
@@ -41,6 +46,7 @@ ${section('all', 'Run by run', table('list', 'Runs', columns, rows))}`,
 /** The least sure word that is true of all lists of a run; its status if it did not complete. */
 function verdictOf({ status, resources }: RecordedRun): string {
   if (status !== 'completed') return status;
+  if (resources.some(({ accepted }) => accepted.length > 0)) return 'accepted';
   return resources.every(({ completeness }) => completeness === 'proven') ? 'proven' : 'incremental';
 }
 

@@ -194,6 +194,10 @@ function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, '
     typeof text === 'string' ? replace(text) : null;
   sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
   sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
+  // Why a finding was accepted is the owner's business.
+  sqlite.exec(`UPDATE accepted_findings SET why = NULL, withdrawn_why = NULL;
+    UPDATE sync_receipts SET receipt = json_remove(receipt, '$.why')
+    WHERE run_id IS NULL AND json_valid(receipt) AND receipt ->> 'kind' IN ('accept', 'withdraw')`);
   sqlite.exec(`UPDATE rejected_records SET record = NULL, identity = NULL, content = ${noContent}`);
   // The text of an erased version is never shown, not even as a hash.
   const ofErased = `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`;

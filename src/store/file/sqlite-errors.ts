@@ -15,6 +15,11 @@ const meanings: readonly [codeStart: RegExp, meaning: string, code?: ErrorCode][
     'is on a disk that is full. What the mirror had is still there; free some room and run again.',
     'disk_full',
   ],
+  [
+    /^(SQLITE_IOERR_(WRITE|TRUNCATE)|EFBIG|EDQUOT)/,
+    'could not be written: a quota or the limit of the size of files (ulimit -f) is reached, or the disk is bad. What the mirror had is still there; make room and run again.',
+    'no_room',
+  ],
   [/^SQLITE_(CORRUPT|NOTADB)/, `is damaged. ${restoreIt}`],
   [
     /^(SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM)/,

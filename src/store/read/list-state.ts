@@ -5,6 +5,8 @@ export interface ListEnd {
   readonly rejected: number;
   readonly removalsWithheld: number;
   readonly error: { readonly code: string } | null;
+  /** The codes of what it found out that nobody has accepted; null if nothing is known of codes. */
+  readonly open?: readonly string[] | null;
 }
 
 /** What keeps a list from being complete, the worst first; `died` is a run whose process is gone. */
@@ -21,7 +23,8 @@ export interface ListFault {
  * The verdict on a list: why it is not complete; nothing if it is, or if it is still being read. Summary, status, report and lists of runs go
  * by it, and the view `sync_status` says the same in SQL. Rejected records can be why removals were withheld, so they come first.
  */
-export function faultsOf({ status, completeness, rejected, removalsWithheld, error }: ListEnd): ListFault[] {
+export function faultsOf(list: ListEnd): ListFault[] {
+  const { status, completeness, rejected, removalsWithheld, error, open = null } = list;
   const cause = error === null || error.code === status ? null : error.code;
   if (status === 'interrupted' || status === 'died') return [{ state: 'died', words: status, detail: null }];
   if (status === 'failed' || status === 'cancelled') {
@@ -29,10 +32,13 @@ export function faultsOf({ status, completeness, rejected, removalsWithheld, err
     return [{ state, words: status, detail: cause }];
   }
   if (status === 'completed') return [];
-  const isUnproven = completeness === 'unproven';
+  const ofRecords = ['record_rejected', 'removals_withheld'];
+  const isUnproven =
+    completeness === 'unproven' && (open === null || open.some(code => !ofRecords.includes(code)));
+  const isRejected = rejected > 0 && (open === null || open.includes('record_rejected'));
   return [
     ...(isUnproven ? [{ state: 'unproven' as const, words: 'unproven', detail: null }] : []),
-    ...(rejected > 0 ? [{ state: 'rejected' as const, words: 'records rejected', detail: rejected }] : []),
+    ...(isRejected ? [{ state: 'rejected' as const, words: 'records rejected', detail: rejected }] : []),
     ...(removalsWithheld > 0
       ? [{ state: 'withheld' as const, words: 'removals withheld', detail: removalsWithheld }]
       : []),
@@ -44,7 +50,11 @@ export function verdictText(last: ListEnd | null): string {
   if (last === null) return 'never synced';
   const [first, ...others] = faultsOf(last);
   if (first === undefined)
-    return last.status === 'completed' ? `complete: ${last.completeness}` : last.status;
+    return last.status === 'completed'
+      ? `complete: ${last.completeness}`
+      : last.open?.length === 0
+        ? `${last.completeness}, accepted`
+        : last.status;
   const shown = first.state === 'unproven' ? [first] : [first, ...others];
   return shown.map(({ words, detail }) => (detail === null ? words : `${words}: ${detail}`)).join(', ');
 }
@@ -61,6 +71,18 @@ export function isInFuture(completedAt: string | null, nowMs: number): boolean {
 export function ageMs(completedAt: string | null, nowMs: number): number | null {
   if (completedAt === null || isInFuture(completedAt, nowMs)) return null;
   return Math.max(0, nowMs - Date.parse(completedAt));
+}
+
+/** True if a list was completed at most `maxAgeMs` milliseconds ago; not if its last completed run ended in the future. */
+export function isListFresh(
+  {
+    readSince,
+    lastCompletedAt,
+  }: { readonly readSince: string | null; readonly lastCompletedAt: string | null },
+  nowMs: number,
+  maxAgeMs: number,
+): boolean {
+  return !isInFuture(lastCompletedAt, nowMs) && isFresh(readSince, nowMs, maxAgeMs);
 }
 
 /** True if a run ended at most `maxAgeMs` milliseconds ago, by this machine's clock. */

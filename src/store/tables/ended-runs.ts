@@ -3,6 +3,10 @@ import { allValues, firstRow, firstValue, type Sqlite } from './ask.ts';
 /** A condition in SQL, on its own or behind a table's alias: the run wrote the list, at least as far as it was read. */
 export const wroteListSql = 'completeness IS NOT NULL';
 
+/** A condition in SQL: a run completed the list, but perhaps for records that could not be read. */
+export const isCompleteSql = `(status = 'completed' OR
+  status = 'partial' AND completeness IN ('proven', 'incremental') AND removals_withheld = 0)`;
+
 const hasEnded = "status <> 'running'";
 // A run whose process died has no end of its own: it counts as ended when the next run began.
 const endOfRun = `coalesce(completed_at,

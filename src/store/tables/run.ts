@@ -61,6 +61,12 @@ const applied = {
   reasons: list(finding, 'what was found out: each has a `code` of docs/troubleshooting.md, and its facts'),
 };
 
+/** What is decided by the acceptances of the mirror whenever it is asked, and so has no column. */
+export const judged = {
+  open: orNull(list(text(), 'the codes of `reasons` that are not accepted; null in runs before 0.6')),
+  accepted: list(whole(), 'the ids of the acceptances that cover the others'),
+};
+
 /** How a list of a run ended. */
 export const listOutcome = {
   resource,
@@ -81,6 +87,7 @@ export const listOutcome = {
   error: orNull(error),
   retryAfterUntil: orNull(time('until then the service wants no requests, which ended the list')),
   reason: orNull(text('the same in words')),
+  ...judged,
   ignoredFields: list(text(), 'those of `DOCMIRROR_IGNORE_FIELDS`'),
 };
 

@@ -245,6 +245,25 @@ export const rejectedRecords = sqliteTable(
   table => indexed('rejected_records', table.runId, table.lastRunId, table.identity, table.content),
 );
 
+/** Findings that a person has accepted: they end no run as partial. A row stays, and receipts say the same. */
+export const acceptedFindings = sqliteTable('accepted_findings', {
+  id: integer('id').primaryKey(),
+  resource: text('resource').notNull(),
+  code: text('code').notNull(),
+  /** The one rejected record that it is about; null if it is about all that the code says. */
+  rejectedRecordId: integer('rejected_record_id'),
+  /** The greatest count that it covers; null for a code without a count, and for one record. */
+  atMost: integer('at_most'),
+  until: text('until'),
+  /** Null in a share. */
+  why: text('why'),
+  actor: text('actor').notNull(),
+  acceptedAt: text('accepted_at').notNull(),
+  withdrawnAt: text('withdrawn_at'),
+  withdrawnBy: text('withdrawn_by'),
+  withdrawnWhy: text('withdrawn_why'),
+});
+
 /** Fields that the service sends and that have no column; their values are in `_extra`. */
 export const unknownFields = sqliteTable(
   'unknown_fields',

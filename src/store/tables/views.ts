@@ -9,6 +9,7 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
+import { isCompleteSql } from './ended-runs.ts';
 import { everColumn, everStood, keptColumns, memberOfVersion, ofListed, ofVersion } from './ever.ts';
 import { reasonCodes } from './reasons.ts';
 import { arrayOf, asText, changesView, choice, integer, newestEndedRun, timeOfRun } from './view-sql.ts';
@@ -194,9 +195,9 @@ function syncStatusView(): string {
   LEFT JOIN sync_run_resources last
     ON last.resource = l.resource AND last.run_id = ${newest(`run_id <= ${newestEndedRun}`)}
   LEFT JOIN sync_run_resources done
-    ON done.resource = l.resource AND done.run_id = ${newest("status = 'completed'")}
+    ON done.resource = l.resource AND done.run_id = ${newest(isCompleteSql)}
   LEFT JOIN sync_run_resources whole
-    ON whole.resource = l.resource AND whole.run_id = ${newest("status = 'completed' AND mode = 'full'")}
+    ON whole.resource = l.resource AND whole.run_id = ${newest(`${isCompleteSql} AND mode = 'full'`)}
   WHERE EXISTS (SELECT 1 FROM sync_run_resources a WHERE a.resource = l.resource)
     OR NOT EXISTS (SELECT 1 FROM sync_run_resources a WHERE a.run_id <= ${newestEndedRun})`;
 }

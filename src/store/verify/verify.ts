@@ -12,6 +12,7 @@ import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
 import { compareObjects } from '../write/objects.ts';
+import { verifyAccepted } from './verify-accepted.ts';
 import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { type Difference, type Report, severityOf, verifyTables } from './verify-tables.ts';
 
@@ -88,6 +89,7 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
   const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, rebuiltAfter) };
   const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
+  verifyAccepted(all);
   const receiptCount = verifyLog(all, checkpoints);
   await verifyRuns(all, sums);
 

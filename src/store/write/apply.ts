@@ -14,6 +14,7 @@ import { newFields, volatileFields } from './field-news.ts';
 import type { ListContext } from './mirror.ts';
 import type { WritePlan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
+import { carryRejectedOn } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import { type ReadList, stateAfter, writeState } from './sync-state.ts';
 import { transact } from './transaction.ts';
@@ -57,8 +58,11 @@ export async function apply(
       return refused(`the rows of ${list.resource} would differ from what was read of the list`);
     }
     stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
+    // Of a growing list, those further back are as the run before left them: the total says so.
     stage.rejected.write(stage.context, result);
-    const isSure = findings.length === 0 && stage.rejected.count === 0 && withheld === 0;
+    const carried = proof === null ? carryRejectedOn(stage.context) : 0;
+    const rejected = stage.rejected.count + carried;
+    const isSure = findings.length === 0 && withheld === 0;
     const seen = { pages: stage.pages, names: stage.names.entries, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
@@ -68,10 +72,10 @@ export async function apply(
       updated: reconciliation.updated,
       removed: deleted.length,
       unchanged: sum.count - reconciliation.updated - deleted.length - withheld - undecided,
-      rejected: stage.rejected.count,
+      rejected,
       removalsWithheld: withheld,
       undecided,
-      reasons: reasonsOf(plan, stage.rejected.count, resumable > 0),
+      reasons: reasonsOf(plan, rejected, resumable > 0),
       checksum: rows.toString(),
       restlessFields,
       newFields: newFields(stage, proof !== null),

@@ -8,8 +8,10 @@ import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, RunComposer } from '../receipts/statements.ts';
+import { acceptancesIn } from '../tables/accepted.ts';
 import { allValues, firstValue } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
+import { withdrawIn } from './accept.ts';
 import { statedHashes } from './prune-history.ts';
 import { nothingLearnt, writeState } from './sync-state.ts';
 
@@ -131,6 +133,11 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
   for (const id of rejected) {
     sqlite.prepare('UPDATE rejected_records SET record = NULL WHERE id = ?').run(id);
     log.append({ ...receipt, resource: 'rejected-records', recordId: id, versions: 0, ended: [] });
+    const ofRecord = acceptancesIn(sqlite).filter(
+      each => each.rejectedRecordId === id && each.withdrawnAt === null,
+    );
+    for (const each of ofRecord)
+      withdrawIn(sqlite, log, each.id, { why: 'the rejected record was erased', actor, at });
   }
   const forget = sqlite.prepare(
     'UPDATE record_history SET record = NULL, exported_at_ms = NULL, source_document_reference = NULL WHERE id = ?',

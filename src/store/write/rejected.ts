@@ -112,3 +112,10 @@ function stagingIn(sqlite: Database.Database) {
     ofIdentity: sqlite.prepare<[Buffer]>('SELECT 1 FROM temp.rejected WHERE identity = ?'),
   };
 }
+
+/** Leaves what a run does not read as the run before left it, and returns how many rejected records that are. */
+export function carryRejectedOn({ runId, runs, sqlite, list: { resource } }: ListContext): number {
+  const before = runs.last('written', resource)?.runId ?? 0;
+  const carryOn = 'UPDATE rejected_records SET last_run_id = ? WHERE resource = ? AND last_run_id = ?';
+  return sqlite.prepare(carryOn).run(runId, resource, before).changes;
+}

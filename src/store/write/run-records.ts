@@ -3,6 +3,7 @@ import { resourceNames } from '../../contract/lists.ts';
 import type { MirrorFile } from '../file/open.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastState, writeRunReceipt } from '../receipts/statements.ts';
+import { judge } from '../tables/accepted.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { ignoredText } from '../tables/ignored-fields.ts';
 import { reasonsText } from '../tables/reasons.ts';
@@ -94,13 +95,17 @@ export class RunRecords {
       newFields: _new,
       restlessFields: _restless,
       errorOfAnyList: _any,
+      open: _open,
+      accepted: _accepted,
       ...rest
     } = outcome;
     const state = { recordCount: rows.count, checksum: rows.toString() };
     const failure = { errorCode: error?.code ?? null, errorMessage: error?.message ?? null };
     const texts = { ignoredFields: ignoredText(ignoredFields), reasons: reasonsText(reasons) };
     this.#writeList({ runId, ...rest, ...state, ...texts, ...failure });
-    return { ...outcome, checksum: state.checksum };
+    const atMs = Date.parse(outcome.completedAt ?? outcome.startedAt);
+    const judged = judge(this.#sqlite, { runId, resource: outcome.resource, reasons }, atMs);
+    return { ...outcome, ...judged, checksum: state.checksum };
   }
 
   /** Writes these members of a list's row; the others stay as they are. */

@@ -61,6 +61,14 @@ export class Stage {
     return this.reconciliation.seen + this.rejected.count;
   }
 
+  /** How many records the last run that wrote the list could not read. */
+  get rejectedBefore(): number {
+    const { list, runs, sqlite } = this.context;
+    const rejected = 'SELECT count(*) FROM rejected_records WHERE resource = ? AND last_run_id = ?';
+    const before = runs.last('written', list.resource)?.runId ?? 0;
+    return sqlite.prepare<[string, number], number>(rejected).pluck().get(list.resource, before) ?? 0;
+  }
+
   /** How often answers have shown a record that another one shows, too. */
   get repeatedCount(): number {
     return this.#answers.reduce((sum, { page }) => sum + page.count, 0) - this.seenCount;

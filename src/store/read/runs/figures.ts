@@ -1,7 +1,9 @@
-import { resourceNames } from '../../../contract/lists.ts';
+import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { openForReading } from '../../file/open.ts';
+import { judge, newestComplete, statesOfCodes } from '../../tables/accepted.ts';
 import { allRows, firstRow, firstValue } from '../../tables/ask.ts';
-import { reasonCodes } from '../../tables/reasons.ts';
+import { isCompleteSql } from '../../tables/ended-runs.ts';
+import { reasonsIn } from '../../tables/reasons.ts';
 import { askedLists } from './freshness.ts';
 import { diedRun, labelsIn } from './runs.ts';
 
@@ -19,7 +21,7 @@ const known = (sql: string, help: string) => ({ help, sql, before: null });
  */
 export const listNumbers = {
   last_completed_timestamp_seconds: known(
-    newest("unixepoch(coalesce(read_since, completed_at), 'subsec')", "status = 'completed'"),
+    newest("unixepoch(coalesce(read_since, completed_at), 'subsec')", 'run_id = @complete'),
     "Since when the list's last completed run is true, in seconds since 1970.",
   ),
   records: known(newest('record_count', 'record_count IS NOT NULL'), 'Records of the list in the mirror.'),
@@ -54,6 +56,11 @@ export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   })),
 };
 
+interface LastRun {
+  readonly runId: number;
+  readonly reasons: string | null;
+}
+
 /** The numbers of a mirror, from its record of runs. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function readFigures(path: string) {
   using file = openForReading(path);
@@ -65,11 +72,11 @@ export function readFigures(path: string) {
   // A run takes 0 seconds if the clock was set back meanwhile.
   const runsOfList = `WITH l AS (
     SELECT *, max(0, unixepoch(completed_at, 'subsec') - unixepoch(started_at, 'subsec')) AS seconds
-    FROM sync_run_resources WHERE resource = ?)`;
+    FROM sync_run_resources WHERE resource = @resource)`;
   const named = Object.entries(listNumbers).map(([name, { sql }]) => `${sql} AS ${name}`);
   const all = `${runsOfList} SELECT ${named.join(', ')} FROM l`;
   const completeness = `${runsOfList} SELECT ${ofLast('completeness')}`;
-  const findings = `${runsOfList} SELECT ${ofLast(reasonCodes('reasons'))}`;
+  const last = `${runsOfList} SELECT run_id AS runId, reasons FROM l WHERE run_id = ${ofLast('run_id')}`;
   const unknownFields =
     'SELECT count(DISTINCT field) FROM unknown_fields WHERE resource = ? AND record_count IS NOT 0';
   return sqlite.transaction(() => ({
@@ -80,13 +87,23 @@ export function readFigures(path: string) {
     lists: askedLists(sqlite).map(resource => ({
       resource,
       /** How sure its last run was; null if there is none, or it wrote nothing. */
-      completeness: firstValue<string>(sqlite, completeness, resource),
-      /** The codes of what its last run found out; none if nothing is known. */
-      findings: firstValue<string>(sqlite, findings, resource)?.split(' ') ?? [],
+      completeness: firstValue<string>(sqlite, completeness, { resource }),
+      findings: findingsOf(resource, firstRow<LastRun>(sqlite, last, { resource })),
       unknownFields: firstValue<number>(sqlite, unknownFields, resource) ?? 0,
       /** Null, or missing before the first run, for what is not known yet. */
-      numbers: firstRow<Record<string, number | null>>(sqlite, all, resource) ?? {},
+      numbers:
+        firstRow<Record<string, number | null>>(sqlite, all, {
+          resource,
+          complete: newestComplete(sqlite, resource, isCompleteSql, Date.now()),
+        }) ?? {},
     })),
     labels: labelsIn(firstValue(sqlite, 'SELECT labels FROM sync_runs ORDER BY id DESC LIMIT 1')),
   }))();
+
+  /** The codes of what its last run found out, and whether all that each says is accepted; none if nothing is known. */
+  function findingsOf(resource: ResourceName, run: LastRun | undefined) {
+    const reasons = reasonsIn(run?.reasons ?? null) ?? [];
+    const { open } = judge(sqlite, { resource, runId: run?.runId ?? 0, reasons }, Date.now());
+    return statesOfCodes(reasons, open ?? []);
+  }
 }

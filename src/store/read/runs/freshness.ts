@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { type ResourceName, resourceNames } from '../../../contract/lists.ts';
 import { type FieldsOf, oneOf, orNull, time, whole } from '../../../contract/shapes.ts';
+import { newestComplete } from '../../tables/accepted.ts';
 import { firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
+import { isCompleteSql } from '../../tables/ended-runs.ts';
 import { readMirror } from '../sqlite.ts';
 
 /** When a list was completed last. */
@@ -22,10 +24,11 @@ export const neverCompleted: readonly Freshness[] = resourceNames.map(resource =
 /** When each list was completed last, from a few rows however many runs there are. Throws a MirrorFileError if the mirror can't be read. */
 export function readFreshness(path: string): Freshness[] {
   return readMirror(path, sqlite => {
-    const newest = `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
-      FROM sync_run_resources WHERE resource = ? AND status = 'completed' ORDER BY run_id DESC LIMIT 1`;
+    const ofRun = `SELECT run_id AS runId, completed_at AS lastCompletedAt, coalesce(read_since, completed_at) AS readSince
+      FROM sync_run_resources WHERE resource = ? AND run_id = ?`;
     return askedLists(sqlite).map(resource => {
-      return { resource, ...never, ...firstRow<Omit<Freshness, 'resource'>>(sqlite, newest, resource) };
+      const runId = newestComplete(sqlite, resource, isCompleteSql, Date.now());
+      return { resource, ...never, ...firstRow<Omit<Freshness, 'resource'>>(sqlite, ofRun, resource, runId) };
     });
   });
 }

@@ -1,14 +1,17 @@
 import { isObject } from '../../../contract/json.ts';
 import { type ResourceName, resourceNames, tableOf } from '../../../contract/lists.ts';
-import { MirrorFileError } from '../../../errors.ts';
+import { MirrorFileError, tryToRead } from '../../../errors.ts';
 import { isHeld } from '../../file/lock-file.ts';
 import { openForReading } from '../../file/open.ts';
+import { type Acceptance, acceptancesIn, judge, newestComplete } from '../../tables/accepted.ts';
 import { allRows, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
+import { isCompleteSql } from '../../tables/ended-runs.ts';
 import { ignoredNames } from '../../tables/ignored-fields.ts';
 import { reasonsIn } from '../../tables/reasons.ts';
 import {
   columnNamed,
   completenesses,
+  judged,
   modes,
   type RecordedList,
   type RecordedRun,
@@ -46,7 +49,9 @@ export class RunReader implements Disposable {
     const lists = allRows<ListRow>(sqlite, sinceOldest, runs.at(-1)?.id ?? 0);
     const ofRun = Map.groupBy(lists, ({ runId }) => runId);
     return runs.map(({ id: runId, errorCode, errorMessage, ...run }) => {
-      const resources = (ofRun.get(runId) ?? []).map(row => this.#listOf(row));
+      const resources = (ofRun.get(runId) ?? []).map(row =>
+        this.#listOf(row, Date.parse(row.completedAt ?? row.startedAt)),
+      );
       return {
         runId,
         ...run,
@@ -61,21 +66,28 @@ export class RunReader implements Disposable {
   /** The state of each list that runs asked for, in the order of their definition; null for what no run has done yet. */
   status() {
     const { sqlite } = this.#file;
-    const isCompleted = "status = 'completed'";
     const baseUrlOf = 'SELECT base_url FROM sync_runs WHERE id = ?';
+    const nowMs = Date.now();
     const states = () =>
       askedLists(sqlite).map(resource => {
         const last = this.#newest(resource);
-        const done = this.#newest(resource, isCompleted);
-        const full = this.#newest(resource, `${isCompleted} AND mode = 'full'`);
+        const lastEnded = this.#newest(resource, "status <> 'running'");
+        const done = this.#newest(
+          resource,
+          `run_id = ${newestComplete(sqlite, resource, isCompleteSql, nowMs)}`,
+        );
+        const full = this.#newest(resource, `${isCompleteSql} AND mode = 'full'`);
         const baseUrl = firstValue<string>(sqlite, baseUrlOf, last?.runId ?? 0) ?? '';
         return {
           resource,
           recordCount: firstValue<number>(sqlite, `SELECT count(*) FROM ${tableOf(resource)}`) ?? 0,
           lastRun: last && { ...last, baseUrl },
-          lastEnded: this.#newest(resource, "status <> 'running'"),
+          lastEnded,
           lastCompletedAt: done?.completedAt ?? null,
           readSince: done?.readSince ?? done?.completedAt ?? null,
+          acceptances: acceptancesIn(sqlite).filter(({ id }) =>
+            lastEnded?.accepted.includes(id),
+          ) as readonly Acceptance[],
           lastFullAt: full?.readSince ?? full?.completedAt ?? null,
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
           unknownFields: allRows<SeenField>(sqlite, seenFields, resource) as readonly SeenField[],
@@ -88,10 +100,11 @@ export class RunReader implements Disposable {
     const newest = `SELECT ${listColumns} FROM sync_run_resources
       WHERE resource = ? AND ${condition} ORDER BY run_id DESC LIMIT 1`;
     const row = firstRow<ListRow>(this.#file.sqlite, newest, resource);
-    return row === undefined ? null : this.#listOf(row);
+    return row === undefined ? null : this.#listOf(row, Date.now());
   }
 
-  #listOf(row: ListRow): RecordedList {
+  #listOf(row: ListRow, atMs: number): RecordedList {
+    const reasons = reasonsIn(row.reasons);
     return {
       ...row,
       resource: wordOf(resourceNames, row.resource),
@@ -100,7 +113,8 @@ export class RunReader implements Disposable {
       completeness: row.completeness === null ? null : wordOf(completenesses, row.completeness),
       error: row.error === null ? null : JSON.parse(row.error),
       ignoredFields: ignoredNames(row.ignoredFields),
-      reasons: reasonsIn(row.reasons),
+      reasons,
+      ...judge(this.#file.sqlite, { ...row, reasons }, atMs),
     };
   }
 
@@ -118,6 +132,7 @@ const runColumns = `id, status, "trigger", started_at AS startedAt, completed_at
 
 /** The columns of a list's row are the members of what is said of it. */
 const listColumns = Object.keys(recordedRun.resources.items.properties)
+  .filter(member => !Object.hasOwn(judged, member))
   .map(member => `${columnNamed(member)} AS ${member}`)
   .join(', ');
 
@@ -132,10 +147,12 @@ function wordOf<const Word extends string>(words: readonly Word[], text: string)
 
 /** The labels of a run, from their column. */
 export function labelsIn(json: string | null | undefined): Readonly<Record<string, string>> {
-  const labels: unknown = JSON.parse(json ?? '{}');
-  return isObject(labels)
-    ? Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]))
-    : {};
+  const labels: unknown = tryToRead(() => JSON.parse(json ?? '{}'));
+  if (isObject(labels))
+    return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));
+  throw new MirrorFileError(
+    'sync_runs has labels that docmirror never wrote there: they are no JSON object. "docmirror verify" shows what else is wrong.',
+  );
 }
 
 type SeenField = Omit<typeof unknownFields.$inferSelect, 'resource'>;

@@ -1,0 +1,92 @@
+import * as parse from '../config/parse.ts';
+import { resourceNames } from '../contract/lists.ts';
+import { instantMs } from '../contract/time.ts';
+import { UsageError } from '../errors.ts';
+import { isFindingCode } from '../findings.ts';
+import { acceptedLine, acceptedText } from '../render/accepted.ts';
+import type { OutputOf } from '../render/outputs.ts';
+import { linesOf, wrap } from '../render/table.ts';
+import { readAccepted } from '../store/read/runs/accepted.ts';
+import { accept, withdraw } from '../store/write/accept.ts';
+import { command } from './command.ts';
+import { type Flag, mirrorSettings, numeral, option, typed, yes } from './flags.ts';
+import { whenFree } from './when-free.ts';
+
+const ids = [1, Number.MAX_SAFE_INTEGER] as const;
+
+/** A moment to come, as docmirror records it; null if it is left out. A bare date is its midnight in UTC. */
+const until: Flag<string | null> = {
+  valueName: 'DATE',
+  help: 'accept it until that day begins in UTC, for example 2027-01-31',
+  read([given]) {
+    if (given === undefined) return null;
+    const ms = instantMs(parse.filledText(given).trim());
+    if (ms !== null && ms > Date.now()) return new Date(ms).toISOString();
+    throw new Error(`expected a date to come, such as 2027-01-31, got ${JSON.stringify(given)}`);
+  },
+};
+
+/** `docmirror accept` */
+export const acceptCommand = command({
+  arguments: {
+    resource: option(resourceNames, 'LIST', 'the list (default: show what is accepted)'),
+    code: typed('CODE', 'the finding, such as record_rejected'),
+  },
+  flags: {
+    why: typed('TEXT', 'the reason, which stays in a receipt for ever'),
+    record: numeral('N', 'only this rejected record, by its number in "docmirror rejected"', ids),
+    atMost: numeral('N', 'up to this count (default: that of the last run)', [0, Number.MAX_SAFE_INTEGER]),
+    until,
+    anyway: yes('also a finding that is not open now'),
+    withdraw: numeral('ID', 'end this acceptance', ids),
+  },
+  settings: ['actor', 'waitMs', ...mirrorSettings],
+  examples: {
+    'docmirror accept': 'what is accepted, by whom, why, and until when',
+    "docmirror accept document-exports record_rejected --record 7 --why 'nobody will mend it'":
+      'one rejected record',
+    "docmirror accept webhooks pages_short --why 'our token may not see all' --until 2027-01-31":
+      'a list that can not be proven',
+    "docmirror accept --withdraw 3 --why 'mended'": 'tell it again',
+  },
+  notes: [
+    'A run whose open findings are all accepted is completed and exits with 0; what the record of runs says of its lists does not change. A finding that is new, has a greater count, is of another record, or has passed --until, is told as ever. Who accepts is DOCMIRROR_ACTOR.',
+  ],
+  exitCodes:
+    "0 done, 1 no such finding is open, 2 a code that can't be accepted, an option that does not fit it, or a share, 11 a run is using the mirror.",
+  async run(given, { config: { database, actor, waitMs }, signal }) {
+    const { resource, code, why, record, atMost, anyway, withdraw: id } = given;
+    const options = [record, atMost, given.until].some(each => each !== null) || anyway;
+    if (resource === null && id === null) {
+      if (why !== null || options) throw new UsageError('Name the list and the code of the finding.');
+      return { isAll: true, accepted: readAccepted(database) };
+    }
+    if (why === null) throw new UsageError('--why: say why it is accepted, or withdrawn.');
+    const at = new Date().toISOString();
+    if (id !== null) {
+      if (resource !== null || options) throw new UsageError('--withdraw goes with --why alone.');
+      const done = await whenFree(waitMs, signal, () => withdraw(database, id, { why, actor, at }));
+      return { isAll: false, accepted: [done] };
+    }
+    if (resource === null || code === null || !isFindingCode(code))
+      throw new UsageError(
+        `${JSON.stringify(code ?? '')} is no code of a finding. docs/troubleshooting.md has them.`,
+      );
+    const what = { resource, code, rejectedRecordId: record, atMost, until: given.until, anyway };
+    const done = await whenFree(waitMs, signal, () => accept(database, { ...what, why, actor, at }));
+    return { isAll: false, accepted: [done] };
+  },
+  output: ({ accepted }): OutputOf['accept'] => ({ accepted }),
+  text({ isAll, accepted }, width) {
+    if (isAll) return acceptedText(accepted, width, Date.now());
+    const lines = accepted.flatMap(each =>
+      each.withdrawnAt === null
+        ? [
+            acceptedLine(each),
+            'The reason stays in a receipt for ever. The next run goes by it, and so does "docmirror status" now.',
+          ]
+        : [`${each.resource}: ${each.code} is no longer accepted (${each.id}).`],
+    );
+    return linesOf(lines.flatMap(line => wrap(line, width)));
+  },
+});
