@@ -142,6 +142,8 @@ interface ServiceDetails extends Options {
   readonly retryAfterMs?: number | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
+  /** True if the client refused to read the answer as HTTP. */
+  readonly isUnreadable?: boolean;
   /** If the service wants no requests for longer than the run waits: until when, as an ISO date in UTC. */
   readonly retryAfterUntil?: string | null;
   /** What it did, in words that follow the address, such as `answered 503`; the message if it is left out. */
@@ -157,6 +159,7 @@ export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
   readonly isBare: boolean;
+  readonly isUnreadable: boolean;
   readonly triesMax: number;
   readonly retryAfterUntil: string | null;
   readonly what: string;
@@ -171,6 +174,7 @@ export class ServiceError extends DocmirrorError {
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.isBare = details.isBare ?? false;
+    this.isUnreadable = details.isUnreadable ?? false;
     this.triesMax = details.triesMax ?? 3;
     this.retryAfterUntil = details.retryAfterUntil ?? null;
     this.what = details.what ?? message;

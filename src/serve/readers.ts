@@ -220,7 +220,9 @@ class Reader {
       this.#working = null;
       this.#settle(answer => answer.resolve(said));
     });
-    this.#worker.on('error', error => this.#fail(error));
+    this.#worker.on('error', (error: unknown) =>
+      this.#fail(error instanceof Error ? error : new Error(String(error))),
+    );
     this.#worker.on('exit', () => {
       this.#fail(new Error('A thread that reads the mirror ended.'));
       onGone();

@@ -90,7 +90,7 @@ export class HttpClient {
       const isOver = ending.signal.aborted || codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT';
       const late: Failure = ['timeout', `did not answer completely within ${timeoutMs} ms`];
       const failure = isOver ? late : failureOf(error, this.#options.proxy?.variable);
-      throw this.#error(url, failure, { cause: error });
+      throw this.#error(url, failure, { cause: error, isUnreadable: failure[0] === 'invalid_response' });
     } finally {
       stopTimer();
       signal.removeEventListener('abort', end);

@@ -53,7 +53,7 @@ export function verdictOn(
   // Nothing past the end was seen working.
   if (hasWorked && !(isBeyond && before === 'few')) tries = after;
   // What can't be read stays so; a moment later another server might answer.
-  if (error.code === 'invalid_response' && !error.retryable) tries = hasWorked ? 'few' : 'once';
+  if (error.isUnreadable) tries = hasWorked ? 'few' : 'once';
   if (waitMs !== null) tries = 'outage';
   // Past the end, an answer without items is believed when it comes a second time.
   const isNoPage = isBeyond && error.isBare;
