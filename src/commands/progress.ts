@@ -90,7 +90,9 @@ export function progressOn(logger: Logger, line: StatusLine) {
       state = { ...unread, resource, reading: reading + 1, pageCount, isWhole: true };
     },
 
-    listEnded(_list, { startedAt: _started, completedAt: _completed, errorOfAnyList: _any, ...entry }) {
+    listEnded(_list, outcome) {
+      const { startedAt: _started, completedAt: _completed, errorOfAnyList: _any, ...judged } = outcome;
+      const { open: _open, accepted: _accepted, ...entry } = judged;
       clearInterval(timer);
       const { status } = entry;
       const level = status === 'completed' ? 'info' : status === 'failed' ? 'error' : 'warn';
