@@ -136,7 +136,9 @@ export class RunComposer {
   #hashOf(runId: number, tables: readonly OwnRows[]): LinesHash {
     const hash = new LinesHash();
     for (const { table, where, left } of tables) {
-      for (const row of allRows<Row>(this.#sqlite, `SELECT * FROM ${table} WHERE ${where}`, runId)) {
+      // A run can have rejected a whole list.
+      const rows = this.#sqlite.prepare<[number], Row>(`SELECT * FROM ${table} WHERE ${where}`);
+      for (const row of rows.iterate(runId)) {
         for (const name of left) delete row[name];
         hash.add(`${table}\t${canonicalRow(row)}\n`);
       }
