@@ -1,6 +1,6 @@
 import { fieldsOf, lists } from '../contract/lists.ts';
 import { adviceOn } from '../errors.ts';
-import { findingWords, sentencesOf } from '../findings.ts';
+import { findingWords, sentenceOf, sentencesOf } from '../findings.ts';
 import { printable } from '../printable.ts';
 import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts';
 import type { Freshness } from '../store/read/runs/freshness.ts';
@@ -156,6 +156,9 @@ export function notesOn(
     faultsOf(list).some(({ state }) => state === 'unproven')
   )
     notes.push({ text: `unproven: ${sentencesOf(open) ?? reason}.`, advice: adviceOnProof(open) });
+  const replaced = open.find(({ code }) => code === 'records_replaced');
+  if (replaced !== undefined)
+    notes.push({ text: `${sentenceOf(replaced)}.`, advice: findingWords.records_replaced.advice });
   if (rejected > 0 && isOpen('record_rejected')) {
     const named = rejections.slice(0, reasonsMax).map(each => `${each.reason} (${count(each.count)})`);
     const why = ['could not be read', named.join('; ')].filter(Boolean).join(': ');

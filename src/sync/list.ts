@@ -3,7 +3,7 @@ import { findingsThatCount, sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
 import { apply, assertSum, forgetResumeLog } from '../store/write/apply.ts';
-import { planOf } from '../store/write/plan.ts';
+import { planOf, replacementOf } from '../store/write/plan.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
@@ -142,7 +142,7 @@ const keepingMsMax = 20_000;
 
 /** Writes a list that was read. A reading that ended early is written, too, and then has the status of what ended it. */
 async function write(
-  { context, removals, conclude }: WrittenList,
+  { context, mirror, removals, conclude }: WrittenList,
   { found, result: read, endedBy }: Done<ReadList>,
 ): Promise<Done<SyncedList> | Refused> {
   const { stage } = found;
@@ -152,6 +152,14 @@ async function write(
     const ended = { ...endingOf(found, isProven, applied), readSince: read.readSince };
     return conclude(found, { ...ended, ...(endedBy && endOf(endedBy)) });
   };
+  const replaced = replacementOf(stage, removals);
+  if (replaced !== null) {
+    const withheld = { ...nothingApplied, status: 'partial', reasons: [replaced], ...noError } as const;
+    const outcome = await mirror.recordList(
+      conclude(found, { ...withheld, reason: sentencesOf([replaced]), ...(endedBy && endOf(endedBy)) }),
+    );
+    return { kind: 'done', found, result: { outcome, pause: null, fault: null }, endedBy };
+  }
   try {
     const plan = planOf(stage, read, removals);
     const written = await apply(stage, read, plan, ending, signal);
@@ -183,15 +191,17 @@ function endingOf({ mode }: ReadSoFar, isProven: boolean, applied: Applied): Omi
 
 /** How an error ends a list, also a fault of docmirror itself. */
 function failed(error: unknown): Ending {
-  return {
-    reasons: [],
-    ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
-    ...{ completeness: null, reason: null, checksum: null, readSince: null },
-    newFields: [],
-    restlessFields: [],
-    ...endOf(error),
-  };
+  return { ...nothingApplied, ...endOf(error) };
 }
+
+/** A list of which nothing was written. */
+const nothingApplied = {
+  reasons: [],
+  ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
+  ...{ completeness: null, reason: null, checksum: null, readSince: null },
+  newFields: [],
+  restlessFields: [],
+};
 
 function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error' | 'retryAfterUntil' | 'errorOfAnyList'> {
   if (error instanceof Pause) return { status: 'partial', ...noError };

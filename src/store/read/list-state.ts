@@ -32,6 +32,9 @@ export function faultsOf(list: ListEnd): ListFault[] {
     return [{ state, words: status, detail: cause }];
   }
   if (status === 'completed') return [];
+  // Nothing is written of a list whose records all stand for others.
+  if (status === 'partial' && completeness === null)
+    return [{ state: 'withheld', words: 'records replaced', detail: null }];
   const ofRecords = ['record_rejected', 'removals_withheld'];
   const isUnproven =
     completeness === 'unproven' && (open === null || open.some(code => !ofRecords.includes(code)));

@@ -209,6 +209,7 @@ const verdict = `CASE
   WHEN last.error_message IS NOT NULL THEN last.status || ': ' || last.error_message ||
     ${choice('last.completeness IS NULL', "''", "' (kept ' || last.records_seen || coalesce(' of ' || last.total_record_count, '') || ' records)'")}
   WHEN last.completeness = 'unproven' THEN 'unproven: ' || last.reason
+  WHEN last.status = 'partial' AND last.completeness IS NULL THEN 'records replaced'
   WHEN last.rejected > 0 THEN 'records rejected: ' || last.rejected ||
     ${choice('last.removals_withheld > 0', "', removals withheld: ' || last.removals_withheld", "''")}
   WHEN last.removals_withheld > 0 THEN 'removals withheld: ' || last.removals_withheld

@@ -69,11 +69,32 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
     staged: 'SELECT * FROM temp.incoming WHERE n = ?',
     /** Some staged versions of records that have a row. */
     stagedOfRows: `SELECT record, n FROM temp.incoming CROSS JOIN ${table} t ON t.id = record LIMIT ?`,
+    /** How many records with a row keep no value but their id; a list without ids has none. */
+    replaced: replacedSql(list),
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
     indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
     /** The forms of the versions of a record that are staged. */
     formsOfStaged: `SELECT ${formIn('NULL', "coalesce(arrays, '[]')", timeText)} FROM temp.incoming WHERE record = ? ORDER BY n`,
   };
+}
+
+/** Nulls and empty arrays are no values that a record keeps. */
+function replacedSql(list: ListDefinition): string {
+  const { table, identity, ownerColumn } = list;
+  if (identity.by !== 'id') return 'SELECT 0';
+  const kept = [
+    ...scalarFields(list).map(({ column }) => `i.${column} = t.${column}`),
+    ...arrayFields(list).map(
+      (
+        array,
+        at,
+      ) => `EXISTS (SELECT 1 FROM ${array.table} a JOIN json_each(i.arrays, '$[${at}]') b ON b.value = a.${array.column}
+        WHERE a.${ownerColumn} = t.id)`,
+    ),
+    `EXISTS (SELECT 1 FROM json_each(i._extra) a JOIN json_each(t._extra) b ON a.key = b.key AND a.value = b.value)`,
+  ];
+  return `SELECT count(DISTINCT record) FROM temp.incoming i CROSS JOIN ${table} t ON t.id = record
+    WHERE NOT (${kept.map(each => `coalesce(${each}, 0)`).join(' OR ')})`;
 }
 
 /** What finds rows. */

@@ -68,6 +68,17 @@ export function planOf(
   }
 }
 
+/** So many records of a list must be known, and such a share of them be replaced, before a run writes nothing. */
+const [knownMin, replacedShare] = [20, 0.9];
+
+/** Says that the list seems to be another one under the same ids; null if it is not, or if the guard lets any removals through. */
+export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuard): Finding | null {
+  const { sqlite, sum } = context;
+  if (allowAny || sum.count < knownMin) return null; // guard: records that were replaced
+  const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;
+  return count >= sum.count * replacedShare ? { code: 'records_replaced', count } : null;
+}
+
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
 export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
   const isProtected = (row: number) =>
