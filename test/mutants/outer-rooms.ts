@@ -155,8 +155,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: "another mirror's backups in the folder",
     file: 'src/store/copies/backup.ts',
-    line: ' && statedBy(path).mirrorId === mirrorId',
-    instead: '',
+    line: ' || statedBy(path).mirrorId === mirrorId',
+    instead: ' || path !== newest',
     test: 'test/commands/backup.test.ts',
     name: 'of one mirror is kept and removed apart from those of another one in the folder',
   },
@@ -301,7 +301,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'the address of a ping',
     file: 'src/commands/notifier.ts',
-    line: 'if (pingUrl !== null) secrets.add(pingUrl);',
+    line: "for (const url of [pingUrl, successUrl, failureUrl]) secrets.add(url ?? '');",
     instead: '',
     test: 'test/commands/notifier.test.ts',
     name: 'shows no secret of the command, nor its own address',
@@ -479,7 +479,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'the text of rejected records in a share',
     file: 'src/store/copies/share.ts',
-    line: 'SET record = NULL, content = ${noContent}`);',
+    line: 'SET record = NULL, identity = NULL, content = ${noContent}`);',
     instead: 'SET content = ${noContent}`);',
     test: 'test/store/copies/share.test.ts',
     name: 'except endpoints and the text of rejected records',
@@ -487,7 +487,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'the hash of a rejected record, with which a guess can be checked',
     file: 'src/store/copies/share.ts',
-    line: 'SET record = NULL, content = ${noContent}`);',
+    line: 'SET record = NULL, identity = NULL, content = ${noContent}`);',
     instead: 'SET record = NULL`);',
     test: 'test/store/copies/share.test.ts',
     name: 'except endpoints and the text of rejected records',
@@ -1486,8 +1486,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a monitor, against a run that only had to wait',
     file: 'src/commands/notifier.ts',
-    line: 'if (exitCode !== exitCodes.busy) await',
-    instead: 'await',
+    line: 'if (exitCode === exitCodes.busy) return;',
+    instead: '',
     test: 'test/commands/notifier.test.ts',
     name: 'is called with /fail after failure, also before a run can begin, and not at all with exit code 11',
   },

@@ -104,6 +104,8 @@ function nameInFolder(folder: string, database: string, number = 1): string {
 function takeName(folder: string, database: string): string {
   for (let number = 1; ; number++) {
     const path = nameInFolder(folder, database, number);
+    // A name whose backup was removed is older than the others of its second.
+    if (number < backupsPerSecondMax && existsSync(nameInFolder(folder, database, number + 1))) continue;
     try {
       writing(path, () => closeSync(openSync(path, 'wx', privateFileMode)));
       return path;
