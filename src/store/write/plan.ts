@@ -58,7 +58,7 @@ export function planOf(
   function whyWithheld(): WritePlan['withheldBy'] {
     if (gone.length === 0) return null;
     const sureRunId = context.runs.last('sure', list.resource)?.runId ?? 0;
-    if (!removals.allowAny && rejected.hasUnreadableNew(sureRunId)) return { why: 'rejected', limit: null };
+    if (rejected.hasUnreadableNew(sureRunId)) return { why: 'rejected', limit: null };
     const clean = context.runs.last('clean', list.resource);
     // Only rows up to the last clean run count: otherwise the next run could remove all that this one withholds.
     const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
