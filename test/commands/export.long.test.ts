@@ -157,7 +157,7 @@ describe.concurrent('export', () => {
     expect(types).toMatchObject({
       id: 'BIGINT',
       source_connection_id: 'BIGINT',
-      exported_at: 'TIMESTAMP',
+      exported_at: 'TIMESTAMP WITH TIME ZONE',
       exported_at_text: 'VARCHAR',
       _changed_run_id: 'BIGINT',
     });
@@ -167,7 +167,7 @@ describe.concurrent('export', () => {
       );
     }
     const exports = await duckdb(
-      `SELECT * REPLACE (coalesce(exported_at_text, strftime(exported_at, '%Y-%m-%dT%H:%M:%SZ')) AS exported_at) FROM '${out}/document_exports.parquet' ORDER BY id`,
+      `SELECT * REPLACE (coalesce(exported_at_text, strftime(exported_at AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%SZ')) AS exported_at) FROM '${out}/document_exports.parquet' ORDER BY id`,
     );
     expect(asTexts(exports.map(({ exported_at_text: _text, ...row }) => row))).toEqual(
       asTexts(rowsOf(scene, 'document_exports')),
@@ -212,7 +212,7 @@ describe.concurrent('export', () => {
       const args = ['export', '--format', 'parquet', '--out', out];
       expect(await runCli(args, { env: { ...scene.env, TZ }, cwd: scene.folder })).toMatchObject({ code: 0 });
       const rows = await duckdb(
-        `SELECT CAST(exported_at AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' ORDER BY id`,
+        `SELECT CAST(exported_at AT TIME ZONE 'UTC' AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' ORDER BY id`,
       );
       expect(rows.map(({ at, text }) => [at, text])).toEqual(
         times.map(([text, at, isExact]) => [at, isExact ? null : text]),

@@ -4,6 +4,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'vitest';
+import { currentShape } from '../../src/store/file/open.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -41,6 +42,10 @@ export function copyProgram(to: string): void {
 
 /** Does the work of a script that writes a migration, in a copy of the program: its commands are those of package.json. */
 export async function generateMigration(copy: string, script: 'db:generate' | 'db:views' = 'db:generate') {
+  // The next release has the next shape.
+  const opening = join(copy, 'src/store/file/open.ts');
+  const text = readFileSync(opening, 'utf8');
+  writeFileSync(opening, text.replace(/currentShape = \d+;/, `currentShape = ${currentShape + 1};`));
   const { scripts } = JSON.parse(readFileSync(join(copy, 'package.json'), 'utf8'));
   for (const command of String(scripts[script]).split(' && ')) {
     const [program = '', ...args] = command.split(' ');

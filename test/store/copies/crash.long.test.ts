@@ -37,7 +37,8 @@ function isNew({ path, old, folder }: OldScene, expected: Record<string, string[
   expect(readdirSync(folder).filter(name => /^share\.sqlite-/.test(name))).toEqual([]);
   if (readFileSync(path).equals(old)) return false;
   expect(sqlite(path, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
-  expect(readable(path)).toEqual(expected);
+  // Each share has a mark of its own.
+  expect({ ...readable(path), _share: [] }).toEqual({ ...expected, _share: [] });
   writeFileSync(path, old);
   return true;
 }
