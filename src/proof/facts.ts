@@ -19,6 +19,8 @@ export interface ListFacts {
   readonly run: number;
   /** The total that the run before found; null if there was none. */
   readonly totalBefore: number | null;
+  /** The totals of pages that were read before the first one, by sizes that were not served. */
+  readonly totalsTried?: readonly number[];
   /** Whether a run that proved the list has seen the same page; left out if nothing is known. */
   readonly isKnown?: (digest: string) => boolean;
   /** Whether the run before proved what the mirror has, and this run goes on with nothing. */

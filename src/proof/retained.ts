@@ -55,7 +55,8 @@ export function retainedOf(
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
 
-  const totals = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
+  const later = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
+  const totals = [...(list.totalsTried ?? []), ...later]; // guard: totals of pages by another size
   const hasMoved = totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
   if (hasMoved) {
     const counted = totals.reduce((most, total) => Math.max(most, total));

@@ -126,7 +126,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
 function proveList(
   { context, list }: ListRun,
   stage: Stage,
-  { pageSize }: FirstPage,
+  { pageSize, tried }: FirstPage,
   goesOn: boolean,
   totalBefore: number | null,
 ) {
@@ -148,6 +148,7 @@ function proveList(
     planned: planned ?? [],
     run: context.runId,
     totalBefore,
+    totalsTried: tried.map(({ pagination }) => pagination.totalRecordCount),
     retained: state.retained ?? null,
     // Pages are remembered only of a run that was sure of the list.
     isSettled: !goesOn && isSure,
