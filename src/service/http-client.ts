@@ -262,7 +262,7 @@ const statuses: Readonly<Record<number, Failure>> = {
   3: ['redirected', 'redirects are not followed; name the final address'],
 };
 
-const ownCertificateCodes = /ALERT_(\w+_)?CERT|ALERT_UNKNOWN_CA|HANDSHAKE_FAILURE/;
+const ownCertificateCodes = /ALERT_(\w+_)?CERT|ALERT_UNKNOWN_CA/;
 
 const certificateCodes =
   /CERT_|ALTNAME|HOSTNAME_MISMATCH|SELF_SIGNED|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH/;
