@@ -173,7 +173,7 @@ describe.concurrent('export', () => {
       asTexts(rowsOf(scene, 'document_exports')),
     );
     const odd = await duckdb(
-      `SELECT source_document_reference AS ref, CAST(exported_at AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' WHERE id > 20 ORDER BY id`,
+      `SELECT source_document_reference AS ref, CAST(exported_at AT TIME ZONE 'UTC' AS VARCHAR) AS at, exported_at_text AS text FROM '${out}/document_exports.parquet' WHERE id > 20 ORDER BY id`,
     );
     expect(odd.map(({ ref, at, text }) => [ref, at, text])).toEqual([
       ['DOC-100', null, 'soon'],

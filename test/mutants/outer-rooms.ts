@@ -1996,4 +1996,12 @@ export const outerMutants: readonly OuterMutant[] = [
     test: 'test/service/ends-soon.test.ts',
     name: 'a connection in the making ends when nobody needs it any more',
   },
+  {
+    guards: 'records that were replaced',
+    file: 'src/store/write/plan.ts',
+    line: 'return count >= sum.count * replacedShare ? ',
+    instead: 'return count < 0 ? ',
+    test: 'test/sync/another-world.test.ts',
+    name: 'a list whose records keep nothing but their ids is left as it is until somebody allows it',
+  },
 ];
