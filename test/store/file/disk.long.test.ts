@@ -71,7 +71,8 @@ describe.skipIf(!hasUlimit).concurrent('a disk that is full', () => {
       const output = result.stdout + result.stderr;
       expect(output).not.toMatch(/^\s+at |fault of docmirror|SqliteError/m);
       expect([0, 1, 3]).toContain(result.code);
-      if (result.code !== 0) expect(output).toMatch(/Check the disk|is full/);
+      if (result.code !== 0)
+        expect(output).toMatch(/Check the disk|is full|a quota or the limit of the size of files/);
       const after = mirrored(scene.database, resource);
       // If only the checkpoint of the log fails at the end, all is written.
       expect([before.length, before.length + 3_000]).toContain(after.length);
