@@ -21,7 +21,10 @@ const provenance: Columns = {
 };
 
 const content: Columns = {
-  _content: ['16-byte hash of the record (docs/audit.md); a run compares it to see changes', "x'5f0c…'"],
+  _content: [
+    '16-byte hash of the record (docs/audit.md); null in a share if a guess could be checked by it',
+    "x'5f0c…'",
+  ],
 };
 
 const documentExport: Columns = {
@@ -250,7 +253,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       position: ['where on the page, from 0', '17'],
       reason: ['why it could not be read', 'id must be integer'],
       record: ['its JSON; null if it was erased, and in a share', '{"id":"x"}'],
-      content: ['16 bytes: the first of the SHA-256 of its text, also if it was erased', "x'5f0c…'"],
+      content: [
+        '16 bytes: the first of the SHA-256 of its text, also if it was erased; null in a share',
+        "x'5f0c…'",
+      ],
       identity: ['16 bytes: a hash of its identity, or else of its place; null in a share', "x'a1b2…'"],
     },
   },
@@ -278,8 +284,14 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     columns: {
       leaf_index: ['its place in the log, from 0, without gaps', '0'],
       run_id: ['the run; null if the receipt is not about a run', '7'],
-      receipt: ['canonical JSON (RFC 8785)', '{"actor":"ops",…}'],
-      leaf_hash: ['64 hexadecimal digits: the SHA-256 over a zero byte and the receipt', 'ea5390c4…'],
+      receipt: [
+        'canonical JSON (RFC 8785); in a share, its hashes and the reason of an acceptance are null',
+        '{"actor":"ops",…}',
+      ],
+      leaf_hash: [
+        '64 hexadecimal digits: the SHA-256 over a zero byte and the receipt; in a share, a hash of it with the key of the mirror',
+        'ea5390c4…',
+      ],
     },
   },
   record_history: {
@@ -296,7 +308,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
         "the version, as JSON in the service's own shape; null if it was erased",
         '{"id":31,"name":"Invoices"}',
       ],
-      content: ['16-byte hash of the version, also if it was erased', "x'5f0c…'"],
+      content: [
+        '16-byte hash of the version, also if it was erased; null in a share if a guess could be checked by it',
+        "x'5f0c…'",
+      ],
       exported_at_ms: [
         'for an export that was removed: its time in milliseconds since 1970; else null',
         '1787735518563',
@@ -405,6 +420,10 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       mirror_id: [
         'a UUID that was made with the file; a copy keeps it',
         '0198c0de-5a11-7e57-8000-00c0ffee0042',
+      ],
+      share_key: [
+        '32 random bytes: the key of the hashes by which shares and cursors know receipts',
+        "x'9b1e…'",
       ],
     },
   },

@@ -11,8 +11,11 @@ export const provenance = () => ({
   extra: text('_extra'),
 });
 
-/** What a row has beside its fields; the content is a 16-byte hash of them. */
-const stored = () => ({ ...provenance(), content: blob('_content', { mode: 'buffer' }).notNull() });
+/** A 16-byte hash of a text; null in a share if a reader could check a guess by it, so its type in TypeScript says both. */
+const contentHash = (name: string) => blob(name, { mode: 'buffer' }).$type<Buffer | null>().notNull();
+
+/** What a row has beside its fields. */
+const stored = () => ({ ...provenance(), content: contentHash('_content') });
 
 /** An index for each of some columns of a table, with its name. */
 const indexed = (table: string, ...columns: SQLiteColumn[]) =>
@@ -237,8 +240,8 @@ export const rejectedRecords = sqliteTable(
     reason: text('reason').notNull(),
     /** Null if it was erased, and in a public copy. */
     record: text('record'),
-    /** 16 bytes: the first of the text's SHA-256, from 0.6 on without ignored fields. */
-    content: blob('content', { mode: 'buffer' }).notNull(),
+    /** The first of the text's SHA-256, from 0.6 on without ignored fields. */
+    content: contentHash('content'),
     /** 16 bytes: the hash of its identity or, if that can't be read, of its place; null if an older docmirror wrote it and it was erased. */
     identity: blob('identity', { mode: 'buffer' }),
   },
@@ -288,13 +291,15 @@ export const syncReceipts = sqliteTable('sync_receipts', {
     .references(() => syncRuns.id)
     .unique('sync_receipts_run_id'),
   receipt: text('receipt').notNull(),
-  /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes. */
+  /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes; in a share, its hash with the mirror's key. */
   leafHash: text('leaf_hash').notNull(),
 });
 
 /** Which mirror this is: one row, made with the file. A copy keeps it. */
 export const mirror = sqliteTable('_mirror', {
   mirrorId: text('mirror_id').primaryKey(),
+  /** 32 random bytes, which no share has: the key of the hashes by which shares and cursors know receipts. */
+  shareKey: blob('share_key', { mode: 'buffer' }),
 });
 
 /** Removed records that did not come back: the views of all that ever was find these. */
@@ -314,7 +319,7 @@ export const recordHistory = sqliteTable(
     endedBy: text('ended_by').notNull(),
     /** Null if the version was erased. */
     record: text('record'),
-    content: blob('content', { mode: 'buffer' }).notNull(),
+    content: contentHash('content'),
     /** The time and reference of a version that ended by removal, as its row had them. */
     exportedAtMs: integer('exported_at_ms'),
     sourceDocumentReference: text('source_document_reference'),

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import {
   type ArrayField,
@@ -34,8 +34,12 @@ export function completeMirror(sqlite: Database.Database): void {
   for (const [name, when] of Object.entries(triggers))
     sqlite.exec(`DROP TRIGGER IF EXISTS ${name};
       CREATE TRIGGER ${name} ${when} BEGIN SELECT RAISE(ABORT, '${receiptsStand}'); END`);
-  if (mirrorIds(sqlite).length === 0) sqlite.prepare('INSERT INTO _mirror VALUES (?)').run(randomUUID());
+  if (mirrorIds(sqlite).length === 0)
+    sqlite.prepare('INSERT INTO _mirror (mirror_id) VALUES (?)').run(randomUUID());
+  sqlite.prepare('UPDATE _mirror SET share_key = ? WHERE share_key IS NULL').run(randomBytes(shareKeyBytes));
 }
+
+const shareKeyBytes = 32;
 
 /** The ids of the mirror in a file: one, unless somebody changed the table. */
 export function mirrorIds(sqlite: Database.Database): string[] {

@@ -1,0 +1,1 @@
+ALTER TABLE `_mirror` ADD `share_key` blob;
