@@ -22,6 +22,7 @@ import { failureOf, widthOf } from './io.ts';
 import { createLogger } from './logging.ts';
 import { assertIsForMetrics } from './notifier.ts';
 import { assertIsMirrorOf, openService } from './run-once.ts';
+import { ticksOf, zoneOf } from './schedule.ts';
 import { assertShareFits, groupToLose } from './share.ts';
 import { painted } from './terminal.ts';
 import { readToken } from './token.ts';
@@ -29,12 +30,12 @@ import { readToken } from './token.ts';
 /** `docmirror doctor` */
 export const doctor = command({
   flags: {},
-  settings: [...runSettings, ...mirrorSettings],
+  settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   examples: {
     'docmirror doctor': 'a line a check: what was tried, what was found, what to do',
   },
   notes: ['Nothing is changed, and no secret is shown. It tries what a run does, with one request a list.'],
-  exitCodes: '0, or what "docmirror sync" would end with.',
+  exitCodes: '0, or what "docmirror sync" would end with; 2 also for a schedule that "watch" can\'t use.',
   async run({ json }, context) {
     const checks: CheckResult[] = [];
     const check: Check = async (name, part) => {
@@ -124,6 +125,11 @@ async function examine(context: Context, check: Check): Promise<void> {
     if (found !== null)
       return { status: 'warning', found, todo: 'Add the user to the group, and log in again.' };
     return `${share} can be made`;
+  });
+  await check('schedule', () => {
+    const { timezone, from } = zoneOf(config.timezone, context.settings.environment.TZ);
+    const next = new Date(ticksOf(config.schedule, timezone)(Date.now())).toISOString();
+    return `"watch" would run at ${JSON.stringify(config.schedule)} in ${timezone}, by ${from}; next at ${next}`;
   });
   const { pingUrl, metricsFile } = config;
   if (pingUrl !== null) await check('ping', () => `pings go to ${new URL(pingUrl).origin}; none was sent`);

@@ -60,6 +60,19 @@ test('finds that all is well, before the first run and after it', async () => {
   expect(second.of('mirror')?.found).toMatch(/its rows are as docmirror wrote them$/);
 });
 
+test.for([
+  [{}, 'in UTC, by neither DOCMIRROR_TIMEZONE nor TZ'],
+  [{ TZ: 'CET-1CEST' }, 'in UTC, by neither DOCMIRROR_TIMEZONE nor TZ'],
+  [{ TZ: 'Europe/Zurich' }, 'in Europe/Zurich, by TZ'],
+  [{ TZ: 'Asia/Tokyo', DOCMIRROR_TIMEZONE: 'Europe/Berlin' }, 'in Europe/Berlin, by DOCMIRROR_TIMEZONE'],
+] as const)('says in which zone "watch" would run: %j', async ([environment, words]) => {
+  await using scene = await setScene({});
+  Object.assign(scene.env, environment);
+  const { of, code } = await doctor(scene, '--schedule', '15 2 * * *');
+  expect(code).toBe(0);
+  expect(of('schedule')?.found).toContain(`at "15 2 * * *" ${words}; next at 20`);
+});
+
 test('says it to people on a line a check, with what to do below', async () => {
   await using scene = await setScene({ token: 'another-token-than-that' });
   scene.env.DOCMIRROR_TOKEN = 'secret-token';
