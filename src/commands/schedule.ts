@@ -1,10 +1,7 @@
 import { createTask, parse } from 'node-cron';
 import { attempt, UsageError } from '../errors.ts';
+import { Zone } from '../render/web/period.ts';
 
-/** No clock is changed by more than this, in milliseconds. */
-const changeMsMax = 3 * 3_600_000;
-/** Two changes of a clock are farther apart than this, in milliseconds. */
-const stepMs = 12 * 3_600_000;
 /** A schedule whose next day is farther away never comes: 29 February can be eight years away. */
 const daysMax = 9 * 366;
 const dayMs = 24 * 3_600_000;
@@ -18,31 +15,19 @@ const roundsMax = 20_000;
  */
 export function ticksOf(schedule: string, timezone: string): (afterMs: number) => number {
   const { nextAfter, isHourly } = clockTimesOf(schedule);
-  const offsetAt = offsetsOf(timezone);
-  /** Whether the clock showed the same time before. */
-  const isAgain = (ms: number) => {
-    const [offset, before] = [offsetAt(ms), offsetAt(ms - changeMsMax)];
-    return before > offset && offsetAt(ms - (before - offset)) === before;
-  };
+  const zone = new Zone(timezone);
   return afterMs => {
-    let from = afterMs;
+    let time = nextAfter(afterMs + zone.aheadMs(afterMs));
+    // If the clock is changed before that, an hourly tick comes at the same moment, by the new clock.
+    if (isHourly) time = nextAfter(afterMs + zone.aheadMs(time - zone.aheadMs(afterMs)));
     for (let round = 0; round < roundsMax; round++) {
-      const offset = offsetAt(from);
-      const time = nextAfter(from + offset);
-      const change = changeIn(offsetAt, from, time - offset);
-      if (change === null) {
-        from = time - offset;
-        if (isHourly || !isAgain(from)) return from;
-        continue;
-      }
-      const by = offsetAt(change) - offset;
-      const isLeftOut = time < change + offset + by;
-      // Otherwise an hourly tick comes at the same moment, by the new clock.
-      if (isLeftOut && !(isHourly && nextAfter(time + by - 1) === time + by)) return change;
-      from = change - 1;
-      const atChange = nextAfter(change + offset + by - 1) === change + offset + by;
-      if (atChange && (isHourly || !isAgain(change))) return change;
-      from = change;
+      const moments = zone.moments(time).slice(0, isHourly ? 2 : 1);
+      const next = moments.find(ms => ms > afterMs);
+      const by = next === undefined ? 0 : zone.aheadMs(next) - zone.aheadMs(next - 1);
+      const isLeftOut = next !== undefined && next + zone.aheadMs(next) !== time;
+      const isAlsoLater = isHourly && isLeftOut && nextAfter(time + by - 1) === time + by;
+      if (next !== undefined && !isAlsoLater) return next;
+      time = nextAfter(time);
     }
     throw never(schedule);
   };
@@ -80,50 +65,6 @@ function read(schedule: string) {
   } catch (error) {
     throw refusal((error as Error).message);
   }
-}
-
-/** The first moment between two at which a clock is changed; null if it is not. */
-function changeIn(offsetAt: (ms: number) => number, fromMs: number, toMs: number): number | null {
-  const before = offsetAt(fromMs);
-  for (let at = fromMs; at < toMs; at += stepMs) {
-    let [low, high] = [at, Math.min(at + stepMs, toMs)];
-    if (offsetAt(high) === before) continue;
-    while (high - low > 1) {
-      const middle = Math.floor((low + high) / 2);
-      if (offsetAt(middle) === before) low = middle;
-      else high = middle;
-    }
-    return high;
-  }
-  return null;
-}
-
-/** How far a zone's clock is ahead of UTC at a moment, in milliseconds. */
-function offsetsOf(timezone: string): (ms: number) => number {
-  if (timezone === 'UTC') return () => 0;
-  const numeric = {
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  } as const;
-  const format = new Intl.DateTimeFormat('en-US', { timeZone: timezone, hourCycle: 'h23', ...numeric });
-  return ms => {
-    const whole = Math.floor(ms / 1_000) * 1_000;
-    const parts = format.formatToParts(whole);
-    const part = (type: string) => Number(parts.find(each => each.type === type)?.value);
-    const clock = Date.UTC(
-      part('year'),
-      part('month') - 1,
-      part('day'),
-      part('hour'),
-      part('minute'),
-      part('second'),
-    );
-    return clock - whole;
-  };
 }
 
 /** The zone of the schedule: the one that is set, else that of the machine's `TZ` if it names one, else UTC. `isKnown` is false for the last. */

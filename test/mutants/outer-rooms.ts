@@ -1574,8 +1574,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a time that clocks skip',
     file: 'src/render/web/period.ts',
-    line: 'this.#shown(early) !== shownMs && this.#shown(late) === shownMs ? late : early',
-    instead: 'early',
+    line: '[before, after].filter(ms => this.#shown(ms) === shownMs)',
+    instead: '[before]',
     test: 'test/render/period.test.ts',
     name: 'has days of 23 and 25 hours when clocks are put forward and back',
   },

@@ -30,12 +30,29 @@ export class Zone {
     return Date.parse(`${this.#format.format(ms)}Z`) + (ms % 1000);
   }
 
-  /** The moment at which clocks show this; if none does because they are put forward, the same time after that. */
+  /** How far clocks are ahead of UTC at a moment, in milliseconds. */
+  aheadMs(ms: number): number {
+    return this.#shown(ms) - ms;
+  }
+
+  /** The moments at which clocks show this; if none do because they are put forward, the one at which they are. */
+  moments(shownMs: number): number[] {
+    const [before = 0, after = 0] = [-dayMs, dayMs].map(by => shownMs - this.aheadMs(shownMs + by));
+    const found = [before, after].filter(ms => this.#shown(ms) === shownMs);
+    if (found.length > 0) return found;
+    let [low, high] = [after, before];
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2);
+      if (this.aheadMs(middle) === this.aheadMs(low)) low = middle;
+      else high = middle;
+    }
+    return [high];
+  }
+
+  /** The first of these moments. */
   moment(shownMs: number): number {
-    const [early = 0, late = 0] = [-dayMs, dayMs].map(
-      by => shownMs - (this.#shown(shownMs + by) - shownMs - by),
-    );
-    return this.#shown(early) !== shownMs && this.#shown(late) === shownMs ? late : early;
+    const [first = shownMs] = this.moments(shownMs);
+    return first;
   }
 
   /** The begin of the unit that contains a moment, or of one `later` units after it. */
