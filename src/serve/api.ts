@@ -7,9 +7,10 @@ import { findRecords, withId } from '../store/read/records/find.ts';
 import { revisionOf } from '../store/read/runs/freshness.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
 import { version } from '../version.ts';
-import type { Address, AskedFor } from './address.ts';
 import { HttpError } from './http.ts';
 import {
+  type Address,
+  type AskedFor,
   changesQuery,
   filterParameters,
   isLongList,

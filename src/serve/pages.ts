@@ -21,12 +21,14 @@ import { readReport } from '../store/read/report-data.ts';
 import { readAccepted } from '../store/read/runs/accepted.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
-import type { Address, AskedFor, FileAddress, Site } from './address.ts';
 import { revisionNow } from './api.ts';
 import { HttpError } from './http.ts';
 import {
+  type Address,
+  type AskedFor,
   changeParameters,
   changesQuery,
+  type FileAddress,
   filterParameters,
   isLongList,
   listQuery,
@@ -49,7 +51,13 @@ const belongingMax = 10;
 const dayMs = 86_400_000;
 
 /** The pages for a browser, of which a thread keeps the newest report and choices. */
-export function pageAddresses({ database, maxAgeMs }: Site): readonly Address[] {
+export function pageAddresses({
+  database,
+  maxAgeMs,
+}: {
+  readonly database: string;
+  readonly maxAgeMs: number | null;
+}): readonly Address[] {
   const reports = untilChanged((_sqlite, { days, timezone }: Pick<QueryString, 'days' | 'timezone'>) => {
     const zone = zoneOf(timezone);
     const period = reportPeriod(zone, Date.now() - days * dayMs, Date.now(), true);

@@ -2,93 +2,104 @@ import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DocmirrorError } from '../errors.ts';
 import { iterateMirror, readMirror } from '../store/read/sqlite.ts';
-import type { Address, Site } from './address.ts';
 import { apiAddresses, revisionNow } from './api.ts';
 import { toHttpError } from './http.ts';
 import { labelledFigures } from './metrics.ts';
 import { csvOf, fileAddresses, pageAddresses } from './pages.ts';
 import { freshnessNow } from './probes.ts';
-import type { ReaderData, ReaderFailure, Said, Work } from './work.ts';
+import type { AskedFor, QueryString } from './query.ts';
 
-// A thread that reads the mirror for the server: one piece of work at a time, each over a connection of its own, which is opened for it.
+// A thread that reads the mirror for the server: one task at a time, each over a connection of its own, which is opened for it.
 // So the file of a mirror, or of a share, can be replaced between two answers.
 
-const { isBehind, labels, trigger, ...site }: ReaderData = workerData;
-// On Linux this is the priority of the thread alone: answers that take long leave the processor to probes and short ones.
-if (isBehind && platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+/** What a thread gets when it starts. */
+export interface ReaderData {
+  readonly database: string;
+  /** A list is too old after this, in milliseconds; null if none ever is. */
+  readonly maxAgeMs: number | null;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly trigger: string | null;
+  /** True if it leaves the processor to others. */
+  readonly isBehind: boolean;
+}
 
-const addresses = new Map(addressesOf(site).map(address => [address.path, address]));
+const data: ReaderData = workerData;
+const { database, labels, trigger } = data;
+// On Linux this is the priority of the thread alone: answers that take long leave the processor to probes and short ones.
+if (data.isBehind && platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+
+const addresses = [...apiAddresses, ...pageAddresses(data)];
 let pieces: Iterator<string> | null = null;
 
-parentPort?.on('message', (work: Work) => {
+const tasks = {
+  freshness: () => freshnessNow(database),
+
+  figures: () => ({ ...labelledFigures(database, labels, trigger), error: null }),
+
+  /** `path` is that of the address, with its parameters' names. A HEAD is checked, and has no body. */
+  page(path: string, asked: AskedFor, isHead: boolean) {
+    return readMirror(database, sqlite => {
+      const { check, make } = found(addresses, each => each.path === path);
+      check?.(sqlite, asked);
+      return { body: isHead ? null : make(sqlite, asked), revision: revisionNow(sqlite) };
+    });
+  },
+
+  /** Begins a file, from one state of the mirror, and says how many rows it has without the heading. */
+  file(name: string, query: QueryString): number {
+    const { read } = found(fileAddresses, each => each.name === name);
+    pieces = iterateMirror(database, function* (sqlite) {
+      const { table, count } = read(sqlite, query);
+      yield String(count);
+      yield* csvOf(table);
+    });
+    return Number(pieces.next().value);
+  },
+
+  /** The next piece of the file; null after the last. */
+  more(): Uint8Array<ArrayBuffer> | null {
+    const next = pieces?.next();
+    return next?.done === false ? new TextEncoder().encode(next.value) : null;
+  },
+
+  /** Ends a file before its end. */
+  stop: () => void pieces?.return?.(),
+};
+
+/** What a thread can be asked for, one at a time. All of it can be cloned. */
+export type Tasks = typeof tasks;
+
+/** The request for a task. */
+export interface TaskCall {
+  readonly name: keyof Tasks;
+  readonly given: readonly unknown[];
+}
+
+/** What a thread answers: the value of the task, or what the client is told of its failure and what the log is. */
+export type TaskEnd<Value> = { readonly value: Value } | { readonly failure: ReturnType<typeof failureOf> };
+
+parentPort?.on('message', ({ name, given }: TaskCall) => {
   try {
-    say(answerTo(work));
+    const value: unknown = Reflect.apply(tasks[name], tasks, given);
+    say({ value }, value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : []);
   } catch (error) {
-    pieces = null;
-    say({ kind: 'failed', failure: failureOf(error) });
+    say({ failure: failureOf(error) });
   }
 });
 
-/** All addresses whose answers are made here. */
-function addressesOf(of: Site): readonly Address[] {
-  return [...apiAddresses, ...pageAddresses(of)];
+function say(end: TaskEnd<unknown>, transferred: readonly ArrayBuffer[] = []): void {
+  parentPort?.postMessage(end, transferred);
 }
 
-function answerTo(work: Work): Said {
-  const { database } = site;
-  switch (work.kind) {
-    case 'freshness':
-      return { kind: 'freshness', freshness: freshnessNow(database) };
-    case 'figures':
-      return { kind: 'figures', figures: { ...labelledFigures(database, labels, trigger), error: null } };
-    case 'page':
-      return readMirror(database, sqlite => {
-        const address = addresses.get(work.path);
-        if (address === undefined) throw new Error(`No answers are made for ${work.path}.`);
-        address.check?.(sqlite, work.asked);
-        const body = work.isHead ? null : address.make(sqlite, work.asked);
-        return { kind: 'page', body, revision: revisionNow(sqlite) };
-      });
-    case 'file': {
-      pieces = piecesOf(work);
-      return { kind: 'begun', count: Number(pieces.next().value) };
-    }
-    case 'stop':
-      pieces?.return?.();
-      pieces = null;
-      return { kind: 'done' };
-    case 'more': {
-      const next = pieces?.next();
-      if (next?.done === false) return { kind: 'piece', bytes: new TextEncoder().encode(next.value) };
-      pieces = null;
-      return { kind: 'done' };
-    }
-  }
+function found<T>(all: readonly T[], isIt: (each: T) => boolean): T {
+  const it = all.find(isIt);
+  if (it === undefined) throw new Error('No answers are made for this address.');
+  return it;
 }
 
-/** The number of a file's rows as the first piece, then the file, all from one state of the mirror. */
-function piecesOf({ name, query }: Extract<Work, { kind: 'file' }>): Iterator<string> {
-  return iterateMirror(site.database, function* (sqlite) {
-    const address = fileAddresses.find(each => each.name === name);
-    if (address === undefined) throw new Error(`There is no file ${name}.`);
-    const { table, count } = address.read(sqlite, query);
-    yield String(count);
-    yield* csvOf(table);
-  });
-}
-
-function failureOf(error: unknown): ReaderFailure {
+function failureOf(error: unknown) {
   const { statusCode, message, headers } = toHttpError(error);
   const code = error instanceof DocmirrorError ? error.code : null;
-  return {
-    statusCode,
-    message,
-    headers,
-    code,
-    error: error instanceof Error ? error : new Error(String(error)),
-  };
-}
-
-function say(said: Said): void {
-  parentPort?.postMessage(said, said.kind === 'piece' ? [said.bytes.buffer] : []);
+  const cause = error instanceof Error ? error : new Error(String(error));
+  return { statusCode, message, headers, code, error: cause };
 }

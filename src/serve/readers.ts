@@ -4,12 +4,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DocmirrorError } from '../errors.ts';
-import type { AskedFor } from './address.ts';
 import { HttpError } from './http.ts';
-import type { LabelledFigures } from './metrics.ts';
-import type { FreshnessNow } from './probes.ts';
-import type { QueryString } from './query.ts';
-import type { ReaderData, ReaderFailure, Said, Work } from './work.ts';
+import type { AskedFor, QueryString } from './query.ts';
+import type { ReaderData, TaskCall, TaskEnd, Tasks } from './reader.ts';
 
 /** How many threads work at once for answers of one kind, and how many requests wait for one of them. */
 interface Bounds {
@@ -27,18 +24,7 @@ const files: Bounds = { threadsMax: 4, waitingMax: 16, isBehind: true };
 const lastStatementMs = 1_500;
 /** When to ask again after too many requests, in seconds. */
 const busyS = 5;
-const youngMbMax = 8;
-const oldMbMax = 256;
-
-/** The work of a thread failed: `answer` is for the client, and the cause for the log. */
-export class ReaderError extends Error {
-  readonly answer: HttpError;
-
-  constructor({ statusCode, message, headers, code, error }: ReaderFailure) {
-    super(message, { cause: code === null ? error : new DocmirrorError(code, error.message) });
-    this.answer = new HttpError(statusCode, message, headers);
-  }
-}
+const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
 /** The threads that read a mirror for a server. They start when they are needed first. */
 export class Readers {
@@ -47,46 +33,42 @@ export class Readers {
   readonly #files: Lane;
 
   constructor(data: Omit<ReaderData, 'isBehind'>) {
-    const lane = (bounds: Bounds) => new Lane(data, bounds);
+    const lane = (bounds: Bounds) => new Lane(bounds, { ...data, isBehind: bounds.isBehind });
     [this.#short, this.#long, this.#files] = [lane(short), lane(long), lane(files)];
   }
 
-  freshness(): Promise<FreshnessNow> {
-    return this.#short.use(
-      null,
-      async reader => (await reader.ask({ kind: 'freshness' }, 'freshness')).freshness,
-    );
+  /** When the lists were completed. This and the figures are for probes, which come before all others. */
+  freshness() {
+    return this.#short.use(null, reader => reader.ask('freshness'));
   }
 
-  figures(): Promise<LabelledFigures> {
-    return this.#short.use(null, async reader => (await reader.ask({ kind: 'figures' }, 'figures')).figures);
+  /** The numbers for metrics. */
+  figures() {
+    return this.#short.use(null, reader => reader.ask('figures'));
   }
 
   /** The answer of an address, and the revision of the mirror that it is from. Throws a ReaderError, or an HttpError. */
   page(path: string, asked: AskedFor, options: { isHead: boolean; isLong: boolean; signal: AbortSignal }) {
     const { isHead, isLong, signal } = options;
     const lane = isLong && !isHead ? this.#long : this.#short;
-    return lane.use(signal, reader => reader.ask({ kind: 'page', path, asked, isHead }, 'page'));
+    return lane.use(signal, reader => reader.ask('page', path, asked, isHead));
   }
 
   /** The number of a file's rows, and its bytes. The thread is free again when they are read, or when the signal says that nobody wants them. */
   file(name: string, query: QueryString, signal: AbortSignal): Promise<{ count: number; bytes: Readable }> {
     const begun = Promise.withResolvers<{ count: number; bytes: Readable }>();
-    const ended = this.#files.use(signal, async reader => {
-      const { count } = await reader.ask({ kind: 'file', name, query }, 'begun');
+    const sent = this.#files.use(signal, async reader => {
+      const count = await reader.ask('file', name, query);
       reader.isSending = true;
       const read = Promise.withResolvers<void>();
-      const abandon = () => read.reject(gone());
-      signal.addEventListener('abort', abandon, { once: true });
-      if (signal.aborted) abandon();
+      signal.addEventListener('abort', () => read.reject(gone()), { once: true });
+      if (signal.aborted) read.reject(gone());
       const pieces = piecesOf(reader, signal, read.resolve);
       begun.resolve({ count, bytes: Readable.from(pieces, { objectMode: false }) });
-      await read.promise
-        .catch(() => reader.stop())
-        .finally(() => signal.removeEventListener('abort', abandon));
+      await read.promise.catch(() => reader.stop());
       reader.isSending = false;
     });
-    ended.catch(begun.reject);
+    sent.catch(begun.reject);
     return begun.promise;
   }
 
@@ -113,38 +95,43 @@ export class Readers {
 
 async function* piecesOf(reader: Reader, signal: AbortSignal, onEnd: () => void): AsyncGenerator<Uint8Array> {
   while (!signal.aborted) {
-    const said = await reader.ask({ kind: 'more' }, 'piece', 'done');
-    if (said.kind === 'done') return onEnd();
-    yield said.bytes;
+    const piece = await reader.ask('more');
+    if (piece === null) return onEnd();
+    yield piece;
   }
-}
-
-interface Turn {
-  readonly isProbe: boolean;
-  readonly take: (reader: Reader) => void;
-  readonly refuse: (error: Error) => void;
 }
 
 /** Threads for answers of one kind, and the requests that wait for them in their order; probes are first. */
 class Lane {
-  readonly #data: Omit<ReaderData, 'isBehind'>;
+  readonly #data: ReaderData;
   readonly #bounds: Bounds;
   readonly #all = new Set<Reader>();
   readonly #idle: Reader[] = [];
-  readonly #waiting: Turn[] = [];
+  readonly #waiting: PromiseWithResolvers<Reader>[] = [];
   #isEnding = false;
 
-  constructor(data: Omit<ReaderData, 'isBehind'>, bounds: Bounds) {
-    this.#data = data;
+  constructor(bounds: Bounds, data: ReaderData) {
     this.#bounds = bounds;
+    this.#data = data;
   }
 
   /**
-   * Works with a thread as soon as one is free. What waits is left out if its client goes. What was begun is finished: to end a thread
-   * amid a statement can abort the process.
+   * Works with a thread as soon as one is free; a probe has no signal. What waits is left out if its client goes. What was begun is
+   * finished: to end a thread amid a statement can abort the process.
    */
   async use<T>(signal: AbortSignal | null, work: (reader: Reader) => Promise<T>): Promise<T> {
-    const reader = await this.#take(signal);
+    if (this.#isEnding) throw ending();
+    if (signal !== null && this.#waiting.length >= this.#bounds.waitingMax) throw tooMany();
+    const turn = Promise.withResolvers<Reader>();
+    this.#waiting.splice(signal === null ? 0 : this.#waiting.length, 0, turn);
+    const leave = () => {
+      const place = this.#waiting.indexOf(turn);
+      if (place >= 0) this.#waiting.splice(place, 1);
+      turn.reject(gone());
+    };
+    signal?.addEventListener('abort', leave, { once: true });
+    this.#next();
+    const reader = await turn.promise;
     try {
       return await work(reader);
     } finally {
@@ -155,44 +142,24 @@ class Lane {
 
   refuse(): void {
     this.#isEnding = true;
-    for (const { refuse } of this.#waiting.splice(0)) refuse(ending());
+    for (const { reject } of this.#waiting.splice(0)) reject(ending());
   }
 
   async end(isEnded: (reader: Reader) => boolean): Promise<void> {
     await Promise.all([...this.#all].filter(isEnded).map(reader => reader.end(ending())));
   }
 
-  #take(signal: AbortSignal | null): Promise<Reader> {
-    const { promise, resolve, reject } = Promise.withResolvers<Reader>();
-    const turn: Turn = { isProbe: signal === null, take: resolve, refuse: reject };
-    if (this.#isEnding) reject(ending());
-    else if (this.#waiting.length >= this.#bounds.waitingMax && !turn.isProbe) reject(tooMany());
-    else {
-      const place = turn.isProbe ? 0 : this.#waiting.length;
-      this.#waiting.splice(place, 0, turn);
-      this.#next();
-    }
-    const leave = () => {
-      const place = this.#waiting.indexOf(turn);
-      if (place >= 0) this.#waiting.splice(place, 1);
-      reject(gone());
-    };
-    signal?.addEventListener('abort', leave, { once: true });
-    return promise.finally(() => signal?.removeEventListener('abort', leave));
-  }
-
   #next(): void {
     if (this.#waiting.length === 0) return;
     const reader = this.#idle.shift() ?? this.#started();
-    if (reader === null) return;
     // One that was ended is missing until its thread is gone.
-    if (reader.isEnded) this.#next();
-    else this.#waiting.shift()?.take(reader);
+    if (reader?.isEnded) this.#next();
+    else if (reader !== null) this.#waiting.shift()?.resolve(reader);
   }
 
   #started(): Reader | null {
     if (this.#all.size >= this.#bounds.threadsMax) return null;
-    const reader = new Reader({ ...this.#data, isBehind: this.#bounds.isBehind }, () => {
+    const reader = new Reader(this.#data, () => {
       this.#all.delete(reader);
       this.#next();
     });
@@ -208,21 +175,14 @@ class Reader {
   /** True while a file is sent from it. */
   isSending = false;
   readonly #worker: Worker;
-  #answer: PromiseWithResolvers<Said> | null = null;
-  /** Settled by the next message; null if none is awaited. */
-  #working: Promise<unknown> | null = null;
+  /** Settled when the thread has answered. */
+  #working: Promise<unknown> = Promise.resolve();
+  #giveUp: (why: Error) => void = () => undefined;
   #why: Error | null = null;
 
   constructor(data: ReaderData, onGone: () => void) {
-    const resourceLimits = { maxYoungGenerationSizeMb: youngMbMax, maxOldGenerationSizeMb: oldMbMax };
     this.#worker = new Worker(script, { workerData: data, resourceLimits });
-    this.#worker.on('message', (said: Said) => {
-      this.#working = null;
-      this.#settle(answer => answer.resolve(said));
-    });
-    this.#worker.on('error', (error: unknown) =>
-      this.#fail(error instanceof Error ? error : new Error(String(error))),
-    );
+    this.#worker.on('error', (error: Error) => this.#fail(error));
     this.#worker.on('exit', () => {
       this.#fail(new Error('A thread that reads the mirror ended.'));
       onGone();
@@ -233,53 +193,53 @@ class Reader {
     return this.#why !== null;
   }
 
-  /** Asks the thread, which answers by one of these kinds. Throws a ReaderError if its work fails, and why it ended if it has. */
-  async ask<Kind extends Said['kind']>(
-    work: Work,
-    ...kinds: readonly Kind[]
-  ): Promise<Extract<Said, { kind: Kind }>> {
+  /** Asks the thread for a task. Throws a ReaderError if that fails, and why the thread ended if it has. */
+  async ask<Name extends keyof Tasks>(name: Name, ...given: Parameters<Tasks[Name]>) {
     if (this.#why !== null) throw this.#why;
-    this.#answer = Promise.withResolvers<Said>();
-    this.#working = once(this.#worker, 'message');
-    this.#working.catch(() => undefined);
-    this.#worker.postMessage(work);
-    const said = await this.#answer.promise;
-    if (said.kind === 'failed') throw new ReaderError(said.failure);
-    if (isOneOf(said, kinds)) return said;
-    throw new Error(`A thread was asked for ${work.kind} and answered ${said.kind}.`);
+    const { promise: ended, reject } = Promise.withResolvers<never>();
+    this.#giveUp = reject;
+    const answered = once(this.#worker, 'message');
+    this.#working = answered.catch(() => undefined);
+    this.#worker.postMessage({ name, given } satisfies TaskCall);
+    const [said] = await Promise.race([answered, ended]);
+    const end: TaskEnd<ReturnType<Tasks[Name]>> = said;
+    if ('failure' in end) throw new ReaderError(end.failure);
+    return end.value;
   }
 
   /** Ends the reading of a file between two pieces. */
   async stop(): Promise<void> {
-    await this.#working?.catch(() => undefined);
-    if (!this.isEnded) await this.ask({ kind: 'stop' }, 'done');
+    await this.#working;
+    if (!this.isEnded) await this.ask('stop');
   }
 
   /** Ends the thread when its statement has ended, or after some time. What it is asked for fails at once. */
   async end(why: Error): Promise<void> {
     this.#fail(why);
-    const working = this.#working?.catch(() => undefined);
-    if (working) await Promise.race([working, wait(lastStatementMs, undefined, { ref: false })]);
+    await Promise.race([this.#working, wait(lastStatementMs, undefined, { ref: false })]);
     await this.#worker.terminate();
   }
 
   #fail(why: Error): void {
     this.#why ??= why;
-    this.#settle(answer => answer.reject(why));
-  }
-
-  #settle(settle: (answer: PromiseWithResolvers<Said>) => void): void {
-    const answer = this.#answer;
-    this.#answer = null;
-    if (answer !== null) settle(answer);
+    this.#giveUp(why);
   }
 }
 
-function isOneOf<Kind extends Said['kind']>(
-  said: Said,
-  kinds: readonly Kind[],
-): said is Extract<Said, { kind: Kind }> {
-  return kinds.some(kind => kind === said.kind);
+/** The work of a thread failed: `answer` is for the client, and the cause for the log. */
+export class ReaderError extends Error {
+  readonly answer: HttpError;
+
+  constructor({
+    statusCode,
+    message,
+    headers,
+    code,
+    error,
+  }: Extract<TaskEnd<never>, { failure: unknown }>['failure']) {
+    super(message, { cause: code === null ? error : new DocmirrorError(code, error.message) });
+    this.answer = new HttpError(statusCode, message, headers);
+  }
 }
 
 const gone = () => new HttpError(499, 'The client is gone.');

@@ -4,7 +4,6 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { codeOf, DocmirrorError } from '../errors.ts';
 import { html } from '../render/web/html.ts';
 import { brief, page, servedPolicy } from '../render/web/page.ts';
-import type { Address, FileAddress } from './address.ts';
 import { apiAddresses } from './api.ts';
 import { Connections } from './connections.ts';
 import {
@@ -19,7 +18,7 @@ import {
 import { type Family, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
-import type { QueryString } from './query.ts';
+import type { Address, FileAddress, QueryString } from './query.ts';
 import { ReaderError, Readers } from './readers.ts';
 
 /** The mirror that is served, and the address. */
