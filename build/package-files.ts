@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, flagsOf } from '../src/commands/command.ts';
+import { flagsOf } from '../src/commands/command.ts';
 import type { FlagHelp } from '../src/commands/flags.ts';
 import { argumentWord } from '../src/commands/help.ts';
 import { loadCommands, purpose } from '../src/commands/index.ts';
@@ -40,26 +40,19 @@ export async function manText(): Promise<string> {
   return `${lines.join('\n')}\n`;
 }
 
-function commandLines({
-  name,
-  description,
-  command,
-}: {
-  name: string;
-  description: string;
-  command: Command;
-}): string[] {
+function commandLines(found: Awaited<ReturnType<typeof loadCommands>>[number]): string[] {
+  const { name, description, examples, notes = [], exitCodes, command } = found;
   const words = Object.values(command.arguments ?? {});
   return [
     `.SS "${[`docmirror ${name}`, ...words.map(argumentWord)].join(' ')}"`,
     escaped(description),
     ...words.flatMap(({ valueName = '', help }) => item(valueName, `${help}.`)),
     ...[...flagsOf(command)].flatMap(flagLines),
-    ...(command.notes ?? []).flatMap(note => ['.PP', escaped(note)]),
-    ...(command.exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${command.exitCodes}`)]),
+    ...notes.flatMap(note => ['.PP', escaped(note)]),
+    ...(exitCodes === undefined ? [] : ['.PP', escaped(`Exit codes: ${exitCodes}`)]),
     '.PP',
     'Examples:',
-    ...Object.entries(command.examples).flatMap(([line, meaning]) => item(line, meaning)),
+    ...Object.entries(examples).flatMap(([line, meaning]) => item(line, meaning)),
   ];
 }
 

@@ -49,15 +49,17 @@ export async function referenceText(): Promise<string> {
 }
 
 async function commandSection(): Promise<string> {
-  const paragraphs = (await loadCommands()).flatMap(({ name, description, command }) => [
-    `### \`docmirror ${name}\``,
-    description,
-    usageOf(command),
-    settingsOf(name, command.settings),
-    ...(command.notes ?? []),
-    command.exitCodes === undefined ? '' : `Exit codes: ${command.exitCodes}`,
-    ...outputOf(name),
-  ]);
+  const paragraphs = (await loadCommands()).flatMap(
+    ({ name, description, notes = [], exitCodes, command }) => [
+      `### \`docmirror ${name}\``,
+      description,
+      usageOf(command),
+      settingsOf(name, command.settings),
+      ...notes,
+      exitCodes === undefined ? '' : `Exit codes: ${exitCodes}`,
+      ...outputOf(name),
+    ],
+  );
   const shown = ['## Commands', ...paragraphs].filter(text => text !== '');
   return shown.map(text => `${text}\n`).join('\n');
 }

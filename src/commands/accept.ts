@@ -41,19 +41,6 @@ export const acceptCommand = command({
     withdraw: numeral('ID', 'end this acceptance', ids),
   },
   settings: ['actor', 'waitMs', ...mirrorSettings],
-  examples: {
-    'docmirror accept': 'what is accepted, by whom, why, and until when',
-    "docmirror accept document-exports record_rejected --record 7 --why 'nobody will mend it'":
-      'one rejected record',
-    "docmirror accept webhooks pages_short --why 'our token may not see all' --until 2027-01-31":
-      'a list that can not be proven',
-    "docmirror accept --withdraw 3 --why 'mended'": 'tell it again',
-  },
-  notes: [
-    'A run whose open findings are all accepted is completed and exits with 0; what the record of runs says of its lists does not change. A finding that is new, has a greater count, is of another record, or has passed --until, is told as ever. Who accepts is DOCMIRROR_ACTOR.',
-  ],
-  exitCodes:
-    "0 done, 1 no such finding is open, 2 a code that can't be accepted, an option that does not fit it, or a share, 11 a run is using the mirror.",
   async run(given, { config: { database, actor, waitMs }, signal }) {
     const { resource, code, why, record, atMost, anyway, withdraw: id } = given;
     const options = [record, atMost, given.until].some(each => each !== null) || anyway;

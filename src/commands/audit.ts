@@ -17,11 +17,6 @@ export const keygen = command({
   arguments: { path: required(typed('FILE', 'where the private key goes')) },
   flags: {},
   settings: [],
-  examples: {
-    'docmirror audit keygen signing-key.pem > key.pub': 'once; give key.pub to the auditor',
-  },
-  notes: ['DOCMIRROR_SIGNING_KEY_FILE names the private key for those commands that sign.'],
-  exitCodes: '0 done, 2 the file is there already, or it can not be written.',
   run({ path }, { settings: { environment } }) {
     rejectUnknownVariables(environment);
     const { privatePem, publicPem } = generateKey();
@@ -37,11 +32,6 @@ export const checkpoint = command({
     unsigned: yes('print it without a signature'),
   },
   settings: ['signingKeyFile', ...mirrorSettings],
-  examples: {
-    'docmirror audit checkpoint --unsigned --out checkpoint':
-      'into a file; keep it where no one can change it',
-  },
-  notes: ['"docmirror verify --checkpoint FILE" shows later whether anything before it was changed.'],
   run({ out, unsigned }, { config: { database, signingKeyFile } }) {
     if (signingKeyFile === null && !unsigned)
       throw new UsageError(
@@ -57,9 +47,6 @@ export const checkpoint = command({
 /** `docmirror audit receipts` */
 export const receipts = command({
   flags: { json: yes('print it as JSON') },
-  examples: {
-    'docmirror audit receipts --json > receipts.ndjson': 'byte for byte, a line each',
-  },
   run({ json }, { config: { database }, stdout }) {
     const found = [...receiptsOf(database)];
     if (json) return void stdout.write(found.map(({ receipt }) => `${receipt}\n`).join(''));

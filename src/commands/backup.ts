@@ -47,17 +47,6 @@ export const backup = command({
     ),
   },
   settings: ['baseUrl', 'signingKeyFile', 'waitMs', ...notifierSettings, ...mirrorSettings],
-  examples: {
-    'docmirror backup copy.sqlite': 'one file, replaced when the new copy is proven',
-    'docmirror backup backups --keep 14': 'files named by mirror and time, the newest 14',
-    'docmirror backup --list backups --max-age 26h': 'is there a new one, unaltered?',
-    'docmirror backup --restore copy.sqlite': 'replace the mirror by it',
-  },
-  notes: [
-    'A sync can run meanwhile. The backup is one state of the mirror, in a single file that only its owner can read. Beside it is its manifest, COPY.json. If DOCMIRROR_SIGNING_KEY_FILE is set, backup also writes a signed checkpoint, and --check compares the copy with it. --restore replaces the mirror, if the backup is proven and no run is using the mirror.',
-  ],
-  exitCodes:
-    "0 done, 1 failed, 2 a file that is not docmirror's is in the way, or the backup is of another service, 4 the newest backup is too old or altered, or a copy is not sound, 11 a run is using the mirror that was to be restored.",
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
   async run({ destination, maxAge, check, restore: copy, list, ...rules }, context): Promise<Told> {
     const keep = retentionOf(rules);

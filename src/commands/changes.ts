@@ -39,18 +39,6 @@ type Given = ValuesOf<typeof flags>;
 /** `docmirror changes` */
 export const changesCommand = command({
   flags,
-  examples: {
-    'docmirror changes': 'the changes of the last run',
-    'docmirror changes --since 24h --resource webhooks --format xlsx --out day.xlsx':
-      'one list, the last 24 hours, for a spreadsheet',
-    'docmirror changes --cursor c --next n --format ndjson > batch && mv n c':
-      'each change once: what is new since the last time; process the batch before the mv',
-  },
-  notes: [
-    '--since-run 0 prints everything from the beginning. CSV and XLSX have two columns for each field, before and after; NDJSON and Parquet have whole records.',
-    'A cursor says which changes were delivered. When all changes are printed, docmirror writes the file that --next names. Move it to the one that --cursor names when you have processed them. Without a cursor, docmirror begins at the first run.',
-  ],
-  exitCodes: '4 the mirror can not say what came after the cursor (cursor_lost); nothing was printed.',
   async run(given, context) {
     const { config, stdout, stderr } = context;
     const { format, out, cursor, next: nextFile } = given;

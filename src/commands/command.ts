@@ -8,15 +8,11 @@ import type { Io, Settings } from './io.ts';
 import type { Notifier } from './notifier.ts';
 import { statusLineOn } from './terminal.ts';
 
-/** A command: all that its help, the completions, the man page and the argument parser need, and what it does. */
+/** A command: what the completions and the argument parser need, and what it does. `help.json` says of it what only people need. */
 export interface Command<A extends Flags = Flags, F extends Flags = Flags, Data = unknown> {
   readonly arguments?: A;
   readonly flags: F;
   readonly settings: readonly SettingName[];
-  readonly examples: Readonly<Record<string, string>>;
-  readonly notes?: readonly string[];
-  /** Its exit codes besides 0, 1 and 2, or the meaning of these here. */
-  readonly exitCodes?: string;
   /** Whether it sends pings and writes metrics when it ends, as the settings say. */
   notifies?(given: ValuesOf<A & F>): boolean;
   /** Does the work, and returns the result; undefined if the command has printed it itself. */

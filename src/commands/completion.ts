@@ -10,11 +10,6 @@ export function completionOf(load: () => Promise<readonly { name: string; comman
     arguments: { shell: required(option(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },
     flags: {},
     settings: [],
-    examples: {
-      'eval "$(docmirror completion bash)"': 'in ~/.bashrc',
-      'eval "$(docmirror completion zsh)"': 'in ~/.zshrc, after compinit',
-      'docmirror completion fish | source': 'in ~/.config/fish/config.fish',
-    },
     async run({ shell }) {
       const levels = levelsOf(await load());
       return shell === 'fish' ? fishScript(levels) : shellScript(levels, shell);

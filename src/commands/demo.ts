@@ -53,10 +53,6 @@ export const demo = command({
     until: moment('the time of the last run (default: now). The same date makes the same records', 'date'),
   },
   settings: ['logLevel'],
-  examples: {
-    'docmirror demo': 'makes docmirror-demo.sqlite again',
-    'docmirror demo --records 1000000': 'a large one; takes minutes and 2 GB of memory',
-  },
   async run({ records, until }, context) {
     const { stdout, signal, settings } = context;
     const days = records > longList ? 4 : 14;

@@ -31,11 +31,6 @@ import { readToken } from './token.ts';
 export const doctor = command({
   flags: {},
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
-  examples: {
-    'docmirror doctor': 'a line a check: what was tried, what was found, what to do',
-  },
-  notes: ['Nothing is changed, and no secret is shown. It tries what a run does, with one request a list.'],
-  exitCodes: '0, or what "docmirror sync" would end with; 2 also for a schedule that "watch" can\'t use.',
   async run({ json }, context) {
     const checks: CheckResult[] = [];
     const check: Check = async (name, part) => {

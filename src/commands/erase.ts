@@ -22,15 +22,6 @@ export const eraseCommand = command({
   },
   flags: {},
   settings: ['actor', 'waitMs', ...mirrorSettings],
-  examples: {
-    'docmirror erase document-exports 1': 'earlier texts of an export, also of one that was removed',
-    'docmirror erase rejected-records 7': 'one rejected record, which might have no id of its own',
-  },
-  notes: [
-    'The current text stays while the service lists the record: remove it there first, and sync. The text of rejected records of that id goes, too. The hash of each version stays, so the receipts are still valid.',
-  ],
-  exitCodes:
-    '0 done, 1 the record does not exist and never did, or another program reads the mirror, 4 the history is not what its receipts say, 11 a run is using the mirror.',
   async run({ resource, recordId }, { config: { database, actor, waitMs }, signal }) {
     const order = { resource, recordId, actor, at: new Date().toISOString() };
     const erased = await whenFree(waitMs, signal, () => eraseRecord(database, order));

@@ -30,13 +30,6 @@ export const exportMirror = command({
       'the lists as the last run until then had left them; UTC unless it has a zone; a date is its midnight',
     ),
   },
-  examples: {
-    'docmirror export --out lists': "a file a list, in the service's own shape",
-    'docmirror export --format parquet --out lists --as-of-run 1': 'the lists as they were after run 1',
-  },
-  notes: [
-    'Files appear under their names when all of them are complete; an older file of that name is replaced.',
-  ],
   async run({ format, names, out, resource: wanted, asOfRun, asOf }, context) {
     const { config, stdout, stderr } = context;
     using mirror = openForReading(config.database);

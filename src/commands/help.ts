@@ -42,12 +42,9 @@ function groupHelp(group: string, about: string, width: number): string {
 }
 
 /** The help of a command; `width` is that of the terminal, in characters, and infinite without one. */
-export function commandHelp(
-  { name, description }: Omit<FoundCommand, 'load'>,
-  command: Command,
-  width: number,
-) {
-  const { arguments: args = {}, examples, notes = [], exitCodes } = command;
+export function commandHelp(found: Omit<FoundCommand, 'load'>, command: Command, width: number) {
+  const { name, description, examples, notes = [], exitCodes } = found;
+  const { arguments: args = {} } = command;
   const flags = [...flagsOf(command)].map(([flag, { valueName, ...about }]): Row => {
     // The help of a repeatable flag already names its choices.
     const choices = about.isRepeatable ? undefined : about.choices;

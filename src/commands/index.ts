@@ -1,43 +1,23 @@
 import { UsageError } from '../errors.ts';
 import type { Command } from './command.ts';
+import help from './help.json' with { type: 'json' };
 
 /** One sentence that says what docmirror is. */
 export const purpose = 'Keeps a complete, provable copy of a Document Export Service in one SQLite file.';
 
-/** What each command is for, in the order of the help. A command in a group has two words. */
-const descriptions = {
-  sync: 'Read the lists of the service and bring the mirror up to date: one run.',
-  watch: 'Sync on a cron schedule, never two runs at once, until SIGTERM, SIGINT or SIGHUP.',
-  doctor: 'Try everything that a run needs, in order, and say what was found and what to do.',
-  status:
-    'Show how fresh each list is, its last run, its record count and how complete it is. With several mirrors: one line each.',
-  runs: 'Show the run history, the newest run first.',
-  changes: 'Show what was inserted, updated and removed: by the last run, or since a run or a time.',
-  query: 'Run one SQL statement that reads, and print its rows.',
-  show: 'Show one record: its current text, and each version that it ever had, with the runs that changed it.',
-  rejected: 'Show the records that could not be read: why, how many, and their text.',
-  report:
-    'Write one HTML page on a period: what needs attention, exports against the period before, what changed, and how complete the lists are.',
-  serve:
-    "Serve the mirror over HTTP, read-only, in the service's own shape; for browsers a report, lists with filters, records, a search.",
-  verify:
-    "Audit the mirror: SQLite's own checks, every row, the history and the runs' records; with --live also the service.",
-  share: 'Make a copy of the mirror that everybody can read, and put it in its place in one step.',
-  backup: 'Copy the mirror while it is in use, and prove the copy before it gets its name.',
-  accept:
-    'Accept a known finding, so that runs and monitoring tell only of others; or show what is accepted.',
-  erase: "Remove the text of a record's ended versions for good, and write a receipt about it.",
-  export: 'Write the lists, as they are or were, into files for other tools.',
-  'publish clickhouse': 'Insert the new runs into ClickHouse, and compare what arrived with the mirror.',
-  'audit keygen':
-    'Write a private key, for its owner alone, never over an existing file, and print the public one.',
-  'audit checkpoint': 'Print a signed checkpoint of all receipts.',
-  'audit receipts': 'List the receipts, the oldest first.',
-  completion: 'Print a script that completes commands and flags in a shell.',
-  demo: 'Show everything without settings: mirror a sample service into docmirror-demo.sqlite, a run a day for two weeks, with a share.',
-};
+/** What the help, the reference and the manual page say of a command; `help.json` has all, in their order. One in a group has two words. */
+interface CommandHelp {
+  readonly description: string;
+  /** Command lines, and what each is for. */
+  readonly examples: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+  /** Its exit codes besides 0, 1 and 2, or the meaning of these here. */
+  readonly exitCodes?: string;
+}
 
-const loaders: Readonly<Record<keyof typeof descriptions, () => Promise<Command>>> = {
+const texts: Readonly<Record<keyof typeof help, CommandHelp>> = help;
+
+const loaders: Readonly<Record<keyof typeof help, () => Promise<Command>>> = {
   sync: async () => (await import('./sync.ts')).sync,
   watch: async () => (await import('./watch.ts')).watch,
   doctor: async () => (await import('./doctor.ts')).doctor,
@@ -73,14 +53,13 @@ export const groups: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A command, found by its name. */
-export interface FoundCommand {
+export interface FoundCommand extends CommandHelp {
   readonly name: string;
-  readonly description: string;
   readonly load: () => Promise<Command>;
 }
 
-const all = Object.entries(loaders).map(([name, load]): FoundCommand => {
-  return { name, description: descriptions[name as keyof typeof loaders], load };
+const all = Object.entries(texts).map(([name, text]): FoundCommand => {
+  return { name, ...text, load: loaders[name as keyof typeof help] };
 });
 
 /** @throws UsageError if words begin with no command; it names the one that they might mean. */

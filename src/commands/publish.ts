@@ -26,17 +26,6 @@ export const publishClickhouse = command({
     'pingUrl',
     ...mirrorSettings,
   ],
-  examples: {
-    'docmirror publish clickhouse --print-ddl > tables.sql':
-      'once a server: its tables, for clickhouse-client --multiquery',
-    'docmirror publish clickhouse --url https://clickhouse.example:8443 --tenant acme':
-      'the runs that are not there yet; as often as you like',
-  },
-  notes: [
-    'Only runs that have ended are published. If a publication was cut off, the next one completes it, and nothing is there twice.',
-  ],
-  exitCodes:
-    "0 done and verified, 1 failed, 2 settings, tables, password or another mirror's tenant, 4 ClickHouse does not have what the mirror has.",
   notifies: ({ printDdl }) => !printDdl,
   async run({ again, replaceTenant, printDdl, cluster, json }, context) {
     const { settings, config, stdout, line, signal, secrets, notifier } = context;

@@ -16,16 +16,6 @@ export const query = command({
     param: repeated(typed('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
     out: outFlag,
   },
-  examples: {
-    'docmirror query "SELECT * FROM sync_status"': 'how fresh each list is',
-    'docmirror query "SELECT * FROM collections_named WHERE id > :after" --param after=3 --format csv':
-      'with a parameter, for a program',
-  },
-  notes: [
-    'The SQLite of docmirror runs the statement, on the mirror or on a share, and writes nothing to it. Whole numbers are exact, BLOBs are lower-case hexadecimal, and in JSON an infinite number is the text "Infinity" or "-Infinity". --format parquet runs the statement twice, because a column has one type there.',
-    'Tables and columns: docs/tables.md. Statements to begin with: docs/querying.md.',
-  ],
-  exitCodes: '2 the statement is wrong, does not only read, or returns no rows.',
   async run({ format, out, ...given }, context) {
     const { config, stdout } = context;
     const { file } = given;

@@ -24,15 +24,6 @@ export const report = command({
     maxAge: timeSpan('point out lists that have had no completed run for longer, for example 26h'),
   },
   settings: ['timezone', ...mirrorSettings],
-  examples: {
-    'docmirror report --since 2026-10-01 --until 2026-11-01 --timezone Europe/Zurich --title "Contracts, October"':
-      'a month, against the month before',
-    'docmirror report --out today.html --max-age 26h': 'with stale lists pointed out',
-  },
-  notes: [
-    'The period begins and ends with a whole day of the time zone or, if it is at most two days long, with a whole hour. If it is not over, it is compared with an equal part of the period before.',
-    "The file contains names and titles of the service's records, so share it only with people who are allowed to see these.",
-  ],
   async run({ since, until, title, out, maxAge }, { config, line }) {
     line.work('making the report');
     const { reportPeriod, Zone } = await import('../render/web/period.ts');

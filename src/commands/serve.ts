@@ -26,14 +26,6 @@ export const serve = command({
     ),
     maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
   },
-  examples: {
-    'docmirror serve': 'with a token made for this time',
-    'docmirror serve --host 0.0.0.0 --max-age 26h --token-file serve-token': 'for other machines',
-  },
-  notes: [
-    'The first line on standard output ends with the address. It serves until SIGINT or SIGTERM. The lists need the token as bearer token; the pages from / on take it as a password, too, under any user name. /healthz, /livez, /metrics and /openapi.json contain no record and need no token.',
-  ],
-  exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   async run({ host, port, maxAge, ...given }, context) {
     const { signal } = context;
     const { database, labels } = context.config;

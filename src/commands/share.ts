@@ -30,16 +30,6 @@ export const shareCommand = command({
     sql: typed('FILE', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
   },
   settings: ['waitMs', ...mirrorSettings],
-  examples: {
-    'docmirror share /srv/share/mirror.sqlite': 'one file, which any SQLite reads',
-    'docmirror share public.sqlite --without sourceDocumentTitle --without-history': 'with less in it',
-  },
-  notes: [
-    "Read permission is enough to open it, also in a folder that the reader can not write. It contains the work of runs that have ended: lists, connections, history, runs and all views. Webhook endpoints are cut to scheme and host, webhooks have no further fields, and rejected records have no text. --without also takes a further field, which has no column. A share is never replaced by another mirror's.",
-    'Commands that only read take it as --database.',
-  ],
-  exitCodes:
-    '0 done, 1 failed, 2 usage, or a file that a share never replaces, 11 a run is using the mirror.',
   async run({ without, withoutHistory, ...given }, { config, signal, line }) {
     const { database, waitMs } = config;
     const target = given.target ?? config.share;

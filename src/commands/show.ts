@@ -14,9 +14,6 @@ import { defaulting, numeral, option, required, typed } from './flags.ts';
 /** `docmirror runs` */
 export const runs = command({
   flags: { limit: defaulting(numeral('N', 'how many runs', [1, 1_000_000]), '20') },
-  examples: {
-    'docmirror runs --limit 1 --json': 'the last one, for scripts',
-  },
   run({ limit }, { config }) {
     using reader = new RunReader(config.database);
     return reader.runs(limit);
@@ -30,12 +27,6 @@ export const rejected = command({
   flags: {
     limit: defaulting(numeral('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
   },
-  examples: {
-    'docmirror rejected --json --limit 1000': 'complete texts, for those who run the service',
-  },
-  notes: [
-    'A reason counts as "still" if the newest run that wrote the list rejected the record again. A share has no texts. "docmirror erase rejected-records ID" removes a text for good.',
-  ],
   run: ({ limit }, { config }) => readRejected(config.database, limit),
   output: (found): OutputOf['rejected'] => found,
   text: rejectedText,
@@ -51,13 +42,6 @@ export const show = command({
     id: required(typed('ID', 'its id; for document-exports also its sourceDocumentReference')),
   },
   flags: {},
-  examples: {
-    'docmirror show document-exports 1': 'an export, by the id that the mirror gave it',
-  },
-  notes: [
-    'A record that is gone is shown with its last text. If several exports have the reference, they are listed.',
-  ],
-  exitCodes: '1 the record does not exist, and never did.',
   run({ resource, id }, { config }) {
     return readMirror(config.database, sqlite => find(sqlite, resource, id));
   },

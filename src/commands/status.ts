@@ -39,16 +39,6 @@ export const status = command({
       'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
     ),
   },
-  examples: {
-    'docmirror status': 'the state of the lists',
-    'docmirror status --max-age 26h --strict': 'a health check',
-    'docmirror status --strict tenants/*.env': 'all tenants, also those that never began',
-  },
-  notes: [
-    'A run whose process is gone is "died" here; the next run records it as interrupted. A list that is being read is judged by its last run that ended.',
-  ],
-  exitCodes:
-    '4 a list is older than --max-age, or what --strict says; 1 a mirror or its settings can not be used.',
   async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Told> {
     if (json && format === 'prometheus')
       throw new UsageError('--json and --format prometheus exclude each other.');
@@ -126,7 +116,6 @@ function stateOf(database: string, nowMs: number, maxAgeMs: number | null): Mirr
 export const defaultCommand = command({
   flags: {},
   settings: ['database'],
-  examples: {},
   run(_given, { config: { database } }): Told {
     if (!existsSync(database)) return { output: {}, text: () => howToBegin(database) };
     const nowMs = Date.now();

@@ -29,13 +29,6 @@ export const sync = command({
     ),
   },
   settings: [...runSettings, ...mirrorSettings],
-  examples: {
-    'docmirror sync': 'all three lists',
-    'docmirror sync --resource webhooks --full': 'one list, in full',
-    'docmirror sync --dry-run': 'what would change',
-  },
-  exitCodes:
-    '0 done, 1 failed, 2 usage, 3 partial or no share, 11 another run is using the mirror, 12 the service refused the token, 129, 130 and 143 ended by a signal.',
   notifies: ({ dryRun }) => !dryRun,
   async run(given, context) {
     const { config, service } = context;

@@ -43,15 +43,6 @@ export const verify = command({
     ...notifierSettings,
     ...mirrorSettings,
   ],
-  examples: {
-    'docmirror verify': 'is the file what docmirror wrote?',
-    'docmirror verify --live': 'is it also what the service lists now?',
-  },
-  notes: [
-    'Nothing is written, and a run in progress does not have to wait. --live reads every list at least twice.',
-  ],
-  exitCodes:
-    '0 sound, 4 a difference was found; with --live also 1 nothing could be compared, 3 not all could, 12 the service refused the token.',
   notifies: () => true,
   async run({ live: isLive, limit, checkpoint: checkpoints, publicKey }, context) {
     const { config, signal, settings, notifier } = context;

@@ -30,16 +30,6 @@ export const watch = command({
     maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
   },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
-  examples: {
-    'docmirror watch': 'every full hour',
-    "docmirror watch --schedule '*/15 6-20 * * 1-5' --timezone Europe/Berlin --run-now":
-      'in working hours, and now',
-    'docmirror watch --jitter 5m --http 127.0.0.1:9464 --max-age 26h': 'one of many, looked after',
-  },
-  notes: [
-    'A tick during a run is skipped and logged. A failed run is tried again after 5 minutes, or at the next tick if that is earlier. If the watch ends, a run in progress is recorded as cancelled. Its runs, also the one of --run-now, have the trigger "schedule", unless --trigger names another one.',
-  ],
-  exitCodes: '129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM.',
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {
     const { config, service, signal } = context;

@@ -94,7 +94,7 @@ function wordsOf(line: string): string[] {
 // The demo takes no settings, and shells run completion: they have tests of their own.
 test.each(all.filter(({ name }) => !['demo', 'completion'].includes(name)))(
   'the examples of $name are command lines that are understood',
-  async ({ command: { examples } }) => {
+  async ({ examples }) => {
     await using folder = temporaryFolder();
     // A setting that there is not ends each line that is understood, before it does anything.
     const env = { DOCMIRROR_NONE: 'x' };
