@@ -242,6 +242,20 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       withdrawn_why: ['and why; null in a share', 'null'],
     },
   },
+  service_facts: {
+    about:
+      'What the specification of the service does not show, as runs have seen it . A fact that no run sees again stays.',
+    columns: {
+      resource: ['a list, `connections`, or `service` for what is of no list', "'webhooks'"],
+      fact: ['its name', "'page_size'"],
+      value: ['JSON, also of a number or a text', '200'],
+      previous_value: ['the value before; null if it never changed', '500'],
+      changed_run_id: ['the run in which it changed', '9'],
+      first_seen_run_id: ['the run that first saw it', '1'],
+      last_seen_run_id: ['the last run that saw it', '9'],
+      evidence: ['JSON: what it rests on, in numbers', '{"answers":51}'],
+    },
+  },
   rejected_records: {
     about: 'Records that could not be read, kept as they were received.',
     columns: {

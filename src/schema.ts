@@ -7,6 +7,7 @@ export {
   documentExports,
   recordHistory,
   rejectedRecords,
+  serviceFacts,
   syncReceipts,
   syncRunResources,
   syncRuns,

@@ -62,6 +62,8 @@ const keptHash = object({
 const kept = list(keptSum, 'versions of the runs before it, whose hashes do not have to agree any more');
 const sums = list(listSum, 'its lists and the connections after it');
 
+const factsHash = hex(64, 'over `service_facts` without times and rates; not before 0.6');
+
 const run = object(
   {
     kind: oneOf(['run']),
@@ -81,6 +83,7 @@ const run = object(
         'its rejected records; before 0.6 `books` had them',
       ),
     ),
+    facts: optional(factsHash),
     lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
   },
   'a run',

@@ -6,12 +6,13 @@ import { allRows, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { ignoredNames } from '../tables/ignored-fields.ts';
 import { reasonsIn } from '../tables/reasons.ts';
+import { factKindOf } from '../tables/service-facts.ts';
 import { keptBy, keptSums } from './kept.ts';
 import { ReceiptLog } from './receipt-log.ts';
 
 type Resource = ListSum['resource'];
 type Row = Record<string, ColumnValue>;
-type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'rejected' | 'lists'>;
+type RunRow = Omit<RunReceipt, 'kind' | 'mirrorId' | 'runId' | 'books' | 'rejected' | 'facts' | 'lists'>;
 type ListRow = Omit<ListReceipt, 'changes' | 'ended' | 'ignoredFields' | 'readSince' | 'reasons'> & {
   readonly ignored: string | null;
   readonly since: string | null;
@@ -102,9 +103,10 @@ export class RunComposer {
   /**
    * The receipt of an ended run; null if there is none. `work` has the hashes of each list, and all of the connections if changed.
    *
-   * @param isOf05 whether it has the form of docmirror 0.5 and older, in which `books` covers the rejected records.
+   * @param facts the hash of the facts of the service after the run; null for the form of docmirror 0.5 and older, which has none, and in
+   * which `books` covers the rejected records.
    */
-  compose(runId: number, mirrorId: string, work: Work, isOf05 = false): RunReceipt | null {
+  compose(runId: number, mirrorId: string, work: Work, facts: string | null): RunReceipt | null {
     const ofRun = `SELECT status, "trigger", started_at AS startedAt, completed_at AS completedAt, docmirror_version AS docmirrorVersion,
       base_url AS baseUrl, coalesce(_actor, '') AS actor FROM sync_runs WHERE id = ?`;
     const run = firstRow<RunRow>(this.#sqlite, ofRun, runId);
@@ -126,10 +128,10 @@ export class RunComposer {
       }),
       ...(connections === undefined ? [] : [connections]),
     ] as RunReceipt['lists'];
-    const books = this.#hashOf(runId, isOf05 ? [...runRows, rejectedRows] : runRows).digest();
+    const books = this.#hashOf(runId, facts === null ? [...runRows, rejectedRows] : runRows).digest();
     const rejected = this.#hashOf(runId, [rejectedRows]);
-    const ofRejected = { rejected: { count: rejected.count, hash: rejected.digest() } };
-    return { ...run, kind: 'run', mirrorId, runId, books, ...(!isOf05 && ofRejected), lists: all };
+    const news = facts !== null && { facts, rejected: { count: rejected.count, hash: rejected.digest() } };
+    return { ...run, kind: 'run', mirrorId, runId, books, ...news, lists: all };
   }
 
   /** The hash over a line for each of these rows of a run. */
@@ -147,12 +149,20 @@ export class RunComposer {
   }
 }
 
+/** The receipt's `facts`, 64 hexadecimal digits: over what runs have seen of the service, but for times and rates. */
+export function factsHash(sqlite: Sqlite): string {
+  const hash = new LinesHash();
+  for (const row of allRows<Row>(sqlite, 'SELECT * FROM service_facts ORDER BY resource, fact'))
+    if (factKindOf(String(row.fact))?.isMeasured !== true) hash.add(`service_facts\t${canonicalRow(row)}\n`);
+  return hash.digest();
+}
+
 /** Writes the receipt of a run, in the transaction that ends it. */
 export function writeRunReceipt(sqlite: Sqlite, runId: number): void {
   const [log, composer] = [new ReceiptLog(sqlite), new RunComposer(sqlite)];
   const changes = composer.changes(runId);
   const connections = sumAfter(lastState(sqlite, 'connections'), changes, 'connections');
-  const receipt = composer.compose(runId, log.mirrorId(), workOf(changes, connections));
+  const receipt = composer.compose(runId, log.mirrorId(), workOf(changes, connections), factsHash(sqlite));
   if (receipt !== null) log.append(receipt);
 }
 

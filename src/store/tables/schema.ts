@@ -283,6 +283,26 @@ export const unknownFields = sqliteTable(
   table => [primaryKey({ columns: [table.resource, table.field, table.jsonType] })],
 );
 
+/** What runs have seen of the service, one row a fact; `src/store/tables/service-facts.ts` has their names. */
+export const serviceFacts = sqliteTable(
+  'service_facts',
+  {
+    /** A list, `connections`, or `service` for what is of no list. */
+    resource: text('resource').notNull(),
+    fact: text('fact').notNull(),
+    /** JSON, also of a number or a text. */
+    value: text('value').notNull(),
+    previousValue: text('previous_value'),
+    /** The run that saw the value change; null if none did. */
+    changedRunId: integer('changed_run_id'),
+    firstSeenRunId: integer('first_seen_run_id').notNull(),
+    lastSeenRunId: integer('last_seen_run_id').notNull(),
+    /** JSON: what it rests on, in numbers. */
+    evidence: text('evidence').notNull(),
+  },
+  table => [primaryKey({ columns: [table.resource, table.fact] })],
+);
+
 /** The statement of each run at its end. It is permanent: triggers refuse to change or delete a receipt. */
 export const syncReceipts = sqliteTable('sync_receipts', {
   leafIndex: integer('leaf_index').primaryKey(),

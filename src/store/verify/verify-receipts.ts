@@ -5,7 +5,8 @@ import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
+import { factsHash, lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
+import { allRows } from '../tables/ask.ts';
 import type { Audit, Difference } from './verify-tables.ts';
 
 type Resource = ListSum['resource'];
@@ -88,6 +89,14 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   );
   /** The hashes `ended` that erasures changed, by the list and the run. */
   const erased = new Map<string, string>();
+  /** The newest receipt states the facts as they are. */
+  let factsNow: string | null = factsHash(sqlite);
+  const factsAfter = (stated: string | undefined) => {
+    if (stated === undefined) return null;
+    const expected = factsNow ?? stated;
+    factsNow = null;
+    return expected;
+  };
   // False for what is further back than rows and history go.
   let isKnown = true;
   for (const { leafIndex, runId, text } of receipts.iterate()) {
@@ -117,8 +126,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
         changes === null
           ? new Map(lists.map(list => [list.resource, list]))
           : workOf(changes, stateOf('connections'));
-      const isOf05 = receipt.rejected === undefined;
-      const expected = composer.compose(runId, mirrorIds[0] ?? '', work, isOf05);
+      const expected = composer.compose(runId, mirrorIds[0] ?? '', work, factsAfter(receipt.facts));
       for (const { what, isOfContent } of expected === null
         ? []
         : differencesBetween({ ...receipt, lists }, expected))
@@ -138,6 +146,8 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
     if (receipt?.kind === 'rebuild') isKnown = false;
     if (slice.isOver) await slice.next();
   }
+  if (factsNow !== null && allRows(sqlite, 'SELECT 1 FROM service_facts').length > 0)
+    report('service_facts', null, 'no receipt says that docmirror wrote these rows');
   for (const { leafIndex, resource, kind, throughRunId } of await lossesOfKept(sqlite, slice))
     report(
       'sync_receipts',

@@ -28,7 +28,7 @@ type Severity = Difference['severity'];
 export type Report = (table: string | null, id: number | null, what: string, severity?: Severity) => void;
 
 const ofRuns =
-  /^(sync_(runs|run_resources|receipts)|(rejected_records|accepted_findings)|_mirror|__drizzle_migrations|sqlite_sequence)$/;
+  /^(sync_(runs|run_resources|receipts)|(rejected_records|accepted_findings|service_facts)|_mirror|__drizzle_migrations|sqlite_sequence)$/;
 
 /** How bad a difference in a table is. */
 export function severityOf(table: string | null): Severity {

@@ -1,0 +1,67 @@
+/** A part of what is told of the service. */
+export type FactSection = 'pages' | 'order' | 'answers' | 'fields';
+
+/** One thing that the specification of the service does not show, as runs have seen it. */
+export interface FactKind {
+  readonly section: FactSection;
+  /** What its value is, in words for people. */
+  readonly says: string;
+  /** The form of the value, which is JSON in each row. `each`: a row for each name, as `kind.invoice`; its value is a text or a table. */
+  readonly value: 'number' | 'text' | 'boolean' | 'table';
+  readonly each?: true;
+  /** True if it is a time or a rate, or grows with the list: no receipt covers it, and a change is not told. */
+  readonly isMeasured?: true;
+}
+
+/** All facts, by the name that `service_facts` has in `fact`, up to a dot. A list's facts are under its name, others under `service`. */
+export const factKinds = {
+  first_page: { section: 'pages', says: 'number of the first page', value: 'number' },
+  default_page_size: { section: 'pages', says: 'records on a page without pageSize', value: 'number' },
+  page_size: { section: 'pages', says: 'greatest page size that was served', value: 'number' },
+  /** `asked`, and `how`: `cut` (with `served`) or `refused` (with `status` or, without an answer, `code`). */
+  larger_page_size: { section: 'pages', says: 'what a larger page size got', value: 'table' },
+  /** `empty`, `last page again`, `other page`, or a status such as `404`. */
+  beyond_end: { section: 'pages', says: 'what comes beyond the last page', value: 'text' },
+  beyond_full_end: { section: 'pages', says: 'the same if the last page is full', value: 'text' },
+  orphans: { section: 'pages', says: 'records that the last page has beyond its size', value: 'number' },
+  numbers_as_text: { section: 'pages', says: 'members of pagination that are texts', value: 'table' },
+  /** `by` (a field, null if no order is seen), `direction` (`up`, `down`), `isExact`. */
+  order: { section: 'order', says: 'order of the list', value: 'table' },
+  order_stable: { section: 'order', says: 'whether pages agree on the order', value: 'boolean' },
+  ties: { section: 'order', says: 'most records with one time', value: 'number', isMeasured: true },
+  /** `fits`, `negative`, or the code of the finding, with its `kind` behind a colon if it has one. */
+  total: { section: 'order', says: 'what totalRecordCount is', value: 'text' },
+  /** `count` of records that came behind newer ones, and `mostMs`, the greatest distance. */
+  late: { section: 'order', says: 'records that came late', value: 'table', isMeasured: true },
+  /** `median`, `p95`, `most`. */
+  answer_ms: { section: 'answers', says: 'milliseconds to the last byte', value: 'table', isMeasured: true },
+  /** `median`, `most`, as received. */
+  answer_bytes: { section: 'answers', says: 'bytes of an answer', value: 'table', isMeasured: true },
+  /** `gzip` or `none`. */
+  compression: { section: 'answers', says: 'compression', value: 'text' },
+  etag: { section: 'answers', says: 'whether answers have an ETag', value: 'boolean' },
+  age_ms: { section: 'answers', says: 'greatest Age, in milliseconds', value: 'number', isMeasured: true },
+  /** Counts by status, or by the code of an error without one, of all runs. */
+  failures: { section: 'answers', says: 'answers that were no page', value: 'table', isMeasured: true },
+  /** `form` (`seconds`, `date`, `other`) and `mostMs`. */
+  retry_after: { section: 'answers', says: 'what Retry-After says', value: 'table', isMeasured: true },
+  token_ms: {
+    section: 'answers',
+    says: 'milliseconds for which a token was accepted',
+    value: 'number',
+    isMeasured: true,
+  },
+  /** `types` (JSON types and `missing`), `isInContract`, `times` (forms of times, in order), `areEmpty`. */
+  field: { section: 'fields', says: 'what a field can be', value: 'table', each: true },
+  kind: { section: 'fields', says: 'a kind that documents have', value: 'text', each: true },
+  event: { section: 'fields', says: 'an event that webhooks have', value: 'text', each: true },
+} as const satisfies Readonly<Record<string, FactKind>>;
+
+/** The name of a fact, without what is behind the dot. */
+export type FactName = keyof typeof factKinds;
+
+/** What a fact is a case of; undefined for a name that this version does not know. */
+export function factKindOf(fact: string): FactKind | undefined {
+  const [name = ''] = fact.split('.', 1);
+  return Object.hasOwn(factKinds, name) ? factKinds[name as FactName] : undefined;
+}
