@@ -90,7 +90,7 @@ function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries:
     return 'asked';
   }
   if (!log.isWitnessMissed) {
-    log.missWitness();
+    log.isWitnessMissed = true;
     return 'asked';
   }
   const end = claim === null ? endShown(log.answers) : endOf(claim);

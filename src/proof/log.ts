@@ -43,20 +43,12 @@ const isOfNoSize = (one: Answer, other: Answer): boolean =>
   one.total === other.total &&
   [one, other].every(answer => answer.index > 0 && answer.page.count > 0 && beginOf(answer) < answer.total);
 
-const isOfSize = (wrong: Answer['wrong']): boolean => wrong?.kind === 'size';
-
 /** Records that share a key, as the pages of one size show them together. */
 export interface Across {
   readonly size: number;
   /** These pages as one answer. */
   readonly answer: Answer;
   readonly within: PageItems;
-}
-
-/** What is known of page sizes before a run asks for any. */
-export interface KnownSizes {
-  readonly hasOne: boolean;
-  readonly areOthersIgnored: boolean;
 }
 
 /**
@@ -67,23 +59,37 @@ export class AnswerLog {
   readonly list: ListFacts;
   /** Sizes for readings by other pages than those of the largest size. */
   readonly otherSizes: readonly number[];
-  readonly #sizes: KnownSizes;
-  readonly #said: Answer[] = [];
+  /** The answers that say something, among them those that are several merged ones. */
+  readonly #answers: Answer[] = [];
+  readonly answers: readonly Answer[] = this.#answers;
+  /** Those that say nothing of their address, but have totals. */
   readonly #misplaced: Answer[] = [];
+  readonly misplaced: readonly Answer[] = this.#misplaced;
+  /** Pages that fail for good. */
   readonly #failed: Answer[] = [];
+  readonly failed: readonly Answer[] = this.#failed;
+  /** Records that were read across pages, as if they were on one. */
   readonly #merged: Shown[] = [];
+  readonly merged: readonly Shown[] = this.#merged;
+  /** The pages that overlap; the first page shows by how much. */
+  plan: Plan;
+  /** How many pages were asked for to close gaps. */
+  repairs = 0;
+  /** Whether no second answer has shown the end, however often it was looked for. */
+  isWitnessMissed = false;
+  /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
+  unshown: readonly UnshownRow[] | null = null;
+  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
+  hasOneSize = false;
+  /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
+  ignoresSizes = true;
   readonly #across = new Map<string, readonly Across[]>();
   readonly #used = new Map<string, Answer>();
   /** The newest page with a number and a digest: the same one by another size is of a service that ignores sizes. */
   readonly #pages = new Map<string, Answer>();
   /** The sizes that were asked for and ignored, each by a reading of its own. */
   readonly #sent = new Set<number>();
-  #plan: Plan;
-  #unshown: readonly UnshownRow[] | null = null;
-  #isWitnessMissed = false;
-  #isSizeIgnored = false;
   #asked = 0;
-  #repairs = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
   #reached = 0;
@@ -91,63 +97,10 @@ export class AnswerLog {
   #moved = 0;
   readonly #movedBefore = new Map<Answer, number>();
 
-  constructor(list: ListFacts, sizes: KnownSizes = { hasOne: false, areOthersIgnored: true }) {
+  constructor(list: ListFacts) {
     this.list = list;
-    this.#sizes = sizes;
-    this.#plan = new Plan(list.largest, list.overlap);
+    this.plan = new Plan(list.largest, list.overlap);
     this.otherSizes = otherSizes(list.largest, list.run);
-  }
-
-  /** The answers that say something, among them those that are several merged ones. */
-  get answers(): readonly Answer[] {
-    return this.#said;
-  }
-
-  /** Those that say nothing of their address, but have totals. */
-  get misplaced(): readonly Answer[] {
-    return this.#misplaced;
-  }
-
-  /** Pages that fail for good. */
-  get failed(): readonly Answer[] {
-    return this.#failed;
-  }
-
-  /** Records that were read across pages, as if they were on one. */
-  get merged(): readonly Shown[] {
-    return this.#merged;
-  }
-
-  /** The pages that overlap; the first page shows by how much. */
-  get plan(): Plan {
-    return this.#plan;
-  }
-
-  /** How many pages were asked for to close gaps. */
-  get repairs(): number {
-    return this.#repairs;
-  }
-
-  /** Whether no second answer has shown the end, however often it was looked for. */
-  get isWitnessMissed(): boolean {
-    return this.#isWitnessMissed;
-  }
-
-  /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
-  get unshown(): readonly UnshownRow[] | null {
-    return this.#unshown;
-  }
-
-  /** True if the service answered with pages of another size than it was asked for, or refused a size. */
-  get hasOneSize(): boolean {
-    const isRefused = this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent === null);
-    return this.#sizes.hasOne || this.#isSizeIgnored || isRefused;
-  }
-
-  /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
-  get ignoresSizes(): boolean {
-    const isRefused = this.#misplaced.some(({ wrong, sent }) => isOfSize(wrong) && sent !== null);
-    return this.#sizes.areOthersIgnored && !isRefused;
   }
 
   /** The next size that the service might ignore, so that its own pages have other addresses. */
@@ -203,25 +156,15 @@ export class AnswerLog {
   merge(keys: string, now: Across, doAgree: boolean): void {
     this.#across.set(keys, [...this.across(keys), now]);
     if (!doAgree) return;
-    this.#said.push(now.answer);
+    this.#answers.push(now.answer);
     this.#merged.push(now.answer);
-  }
-
-  /** Notes by which pages the list is read. */
-  follow(plan: Plan): void {
-    this.#plan = plan;
-  }
-
-  /** Notes that no witness of the end was found. */
-  missWitness(): void {
-    this.#isWitnessMissed = true;
   }
 
   /** Asks which rows are unshown, if a verdict needs that now. */
   *lookUpRows(): Asking<void> {
     const { answers, onePage, isWitnessMissed, list } = this;
     const isOpen = isWitnessMissed ? list.isSettled === true : answers.some(isKnownPage(onePage));
-    if (this.#unshown === null && isOpen) this.#unshown = yield* askUnshown(this.merged);
+    if (this.unshown === null && isOpen) this.unshown = yield* askUnshown(this.merged);
   }
 
   /** Whether a page was answered in this run. */
@@ -258,7 +201,7 @@ export class AnswerLog {
     try {
       const answers = yield* askPages({ pages: asks, again, stop, mayRecall, isPart });
       this.#append(answers);
-      if (isRepair) this.#repairs += answers.length;
+      if (isRepair) this.repairs += answers.length;
       return answers;
     } catch (error) {
       if (error instanceof EndedEarly) this.#append(error.answers);
@@ -267,17 +210,20 @@ export class AnswerLog {
   }
 
   #append(answers: readonly Answer[]): void {
-    this.#unshown = null;
+    this.unshown = null;
     this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);
       if (answer.wrong !== null) {
-        (answer.wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
+        const { wrong, sent } = answer;
+        (wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
+        if (wrong.kind === 'size' && sent === null) this.hasOneSize = true;
+        if (wrong.kind === 'size' && sent !== null) this.ignoresSizes = false;
         continue;
       }
       // Pages of identical records can be the same wherever they begin.
       if (this.list.identity === 'id') this.#comparePage(answer);
-      this.#said.push(answer);
+      this.#answers.push(answer);
       if (answer.page.count > 0) this.#reached = Math.max(this.#reached, endOf(answer));
       if (this.#newest === null || answer.asked > this.#newest.asked) this.#newest = answer;
     }
@@ -287,7 +233,7 @@ export class AnswerLog {
     const name = `${answer.index} ${answer.page.digest}`;
     const other = this.#pages.get(name);
     this.#pages.set(name, answer);
-    this.#isSizeIgnored ||= other !== undefined && isOfNoSize(other, answer); // guard: sizes that are ignored and echoed
+    this.hasOneSize ||= other !== undefined && isOfNoSize(other, answer); // guard: sizes that are ignored and echoed
   }
 
   #noteMoves(answers: readonly Answer[]): void {

@@ -32,39 +32,26 @@ interface PlanOptions {
   readonly from?: number;
 }
 
+const withoutTies = { isUsed: () => false, isStill: () => false, tieAt: () => null, planned: [], from: 0 };
+
 /** Pages that each begin `overlap` records before the end of those so far, and reach as far as they can. Each run plans the same ones. */
 export class Plan {
   readonly #largest: number;
   readonly #overlap: number;
-  readonly #isUsed: IsUsed;
-  readonly #isStill: () => boolean;
-  readonly #tieAt: (place: number) => PlaceRange | null;
+  readonly #options: Required<PlanOptions>;
   readonly #pages: PageAddress[];
-  readonly #from: number;
   /** How many pages were taken, or planned before. */
   #taken = 0;
-  readonly #fixed: number;
   /** Whether ties have had a part in it. */
   #isByTies: boolean;
-  #unheld = 0;
+  /** How many ties no page has inside. */
+  unheld = 0;
 
   constructor(largest: number, overlap: number, options: PlanOptions = {}) {
-    const {
-      isUsed = () => false,
-      isStill = () => false,
-      tieAt = () => null,
-      planned = [],
-      from = 0,
-    } = options;
-    this.#largest = largest;
-    this.#overlap = overlap;
-    this.#isUsed = isUsed;
-    this.#isStill = isStill;
-    this.#tieAt = tieAt;
-    this.#pages = [...planned];
-    this.#fixed = planned.length;
-    this.#from = from;
-    this.#isByTies = planned.length > 0;
+    [this.#largest, this.#overlap] = [largest, overlap];
+    this.#options = { ...withoutTies, ...options };
+    this.#pages = [...this.#options.planned];
+    this.#isByTies = this.#pages.length > 0;
   }
 
   /** The pages so far if ties have had a part in them: the same can't be planned once the mirror has changed. Null if they have had none. */
@@ -72,14 +59,9 @@ export class Plan {
     return this.#isByTies ? this.#pages : null;
   }
 
-  /** How many ties no page has inside. */
-  get unheld(): number {
-    return this.#unheld;
-  }
-
   get #reach(): number {
     const last = this.#pages.at(-1);
-    return last === undefined ? this.#from : reachOf(last);
+    return last === undefined ? this.#options.from : reachOf(last);
   }
 
   /**
@@ -87,7 +69,7 @@ export class Plan {
    * planned by their new places.
    */
   take(total: number, most: number): readonly PageAddress[] {
-    this.#pages.length = Math.min(this.#pages.length, Math.max(this.#taken, this.#fixed));
+    this.#pages.length = Math.min(this.#pages.length, Math.max(this.#taken, this.#options.planned.length));
     const begin = this.#taken;
     const isAtEnd = () => this.#taken > 0 && reachOf(this.#pages[this.#taken - 1] as PageAddress) > total;
     while (this.#taken - begin < most && !isAtEnd() && this.at(this.#taken) !== null) this.#taken++;
@@ -96,7 +78,7 @@ export class Plan {
 
   /** How many of the pages that were planned before are left to be taken. */
   get fixedLeft(): number {
-    return Math.max(0, this.#fixed - this.#taken);
+    return Math.max(0, this.#options.planned.length - this.#taken);
   }
 
   /** A page of the plan, from 0; null if the plan ends before it. */
@@ -113,13 +95,14 @@ export class Plan {
 
   #extend(): boolean {
     const isFirst = this.#pages.length === 0;
-    const tie = isFirst ? null : this.#tieAt(this.#reach - 1);
+    const { isStill, tieAt } = this.#options;
+    const tie = isFirst ? null : tieAt(this.#reach - 1);
     this.#isByTies ||= tie !== null;
     // A page with the whole tie inside begins as if the first of its records had been the last one so far.
-    const overlap = this.#isStill() ? Math.min(overlapAtLeast, this.#overlap) : this.#overlap;
+    const overlap = isStill() ? Math.min(overlapAtLeast, this.#overlap) : this.#overlap;
     const around = tie && this.#furthest(tie.from + 1 - overlap);
     const isHeld = tie !== null && around !== null && reachOf(around) > tie.to;
-    if (tie !== null && !isHeld) this.#unheld++;
+    if (tie !== null && !isHeld) this.unheld++;
     const best = isHeld ? around : this.#furthest(this.#reach - (isFirst ? 0 : this.#overlap));
     if (best === null || reachOf(best) <= this.#reach) return false;
     this.#pages.push(best);
@@ -135,7 +118,7 @@ export class Plan {
       const page = { index: Math.max(0, index), size };
       if (this.#pages.length > 0 && index < 1) continue;
       if (best !== null && reachOf(page) <= reachOf(best)) continue;
-      if (!this.#isUsed(page)) best = page;
+      if (!this.#options.isUsed(page)) best = page;
     }
     return best;
   }

@@ -9,29 +9,20 @@ export interface PlaceRange {
 /** Where the mirror has more records of one key than neighbouring pages share. What is planned by it can be wrong, and is repaired then. */
 export class Ties {
   /** Their keys, the least first. */
-  readonly #keys: Float64Array;
+  readonly #keys: number[] = [];
   /** Of each tie how many records have lower keys, and how many have no higher ones. */
-  readonly #edges: Uint32Array;
-
-  constructor(keys: Float64Array, edges: Uint32Array) {
-    this.#keys = keys;
-    this.#edges = edges;
-  }
+  readonly #edges: number[] = [];
 
   /** @param counts each key with the number of records that have it, in the order of the keys. Ties of fewer than `least` are left out. */
-  static of(counts: Iterable<readonly [key: number, count: number]>, least: number): Ties {
-    let [keys, edges] = [new Float64Array(32), new Uint32Array(64)];
-    let [before, at] = [0, 0];
+  constructor(counts: Iterable<readonly [key: number, count: number]>, least: number) {
+    let before = 0;
     for (const [key, count] of counts) {
       if (count >= least) {
-        if (at === keys.length) [keys, edges] = [longer(keys), longer(edges)];
-        keys[at] = key;
-        edges[2 * at] = before;
-        edges[2 * at++ + 1] = before + count;
+        this.#keys.push(key);
+        this.#edges.push(before, before + count);
       }
       before += count;
     }
-    return new Ties(keys.slice(0, at), edges.slice(0, 2 * at));
   }
 
   /**
@@ -80,14 +71,4 @@ function firstOf(count: number, isTrue: (number: number) => boolean): number {
     else low = middle + 1;
   }
   return low;
-}
-
-function longer<Numbers extends Float64Array | Uint32Array>(numbers: Numbers): Numbers;
-function longer(numbers: Float64Array | Uint32Array): Float64Array | Uint32Array {
-  const twice =
-    numbers instanceof Float64Array
-      ? new Float64Array(2 * numbers.length)
-      : new Uint32Array(2 * numbers.length);
-  twice.set(numbers);
-  return twice;
 }

@@ -38,7 +38,7 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
   let needed = 0;
   let shift: number | null = null;
   for (let batch = 0; ; batch++) {
-    if (batch < 2) log.follow(planOf(log, () => shift));
+    if (batch < 2) log.plan = planOf(log, () => shift);
     if (batch === 1 && log.plan.to(log.extent) !== null && areTiesCostly(log)) return agreement(tooLong);
     if (batch === 2) needed = log.plan.to(log.extent)?.length ?? 0;
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.

@@ -1799,7 +1799,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'sizes that are ignored and echoed, in a list of a page and a half',
     file: 'src/proof/log.ts',
-    line: 'this.#isSizeIgnored ||= other !== undefined && isOfNoSize(other, answer);',
+    line: 'this.hasOneSize ||= other !== undefined && isOfNoSize(other, answer);',
     instead: '',
     test: 'test/proof/prove.test.ts',
     name: 'a service that ignores page sizes and states those that it was asked for',

@@ -22,7 +22,7 @@ function countsOf(total: number, most: number, seed: number): number[] {
 
 /** The ties of such a list, whose keys are some hundreds. */
 const tiesIn = (counts: readonly number[], least = overlap) =>
-  Ties.of(
+  new Ties(
     counts.map((count, key) => [key * 100, count]),
     least,
   );

@@ -190,5 +190,5 @@ export function tiesOf(
   const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
   if (!isExact || list.identity.by === 'id') return null;
   const counts = sqlite.prepare<[], [key: number, count: number]>(listSql(list).countsOfKeys).raw();
-  return Ties.of(counts.iterate(), least);
+  return new Ties(counts.iterate(), least);
 }

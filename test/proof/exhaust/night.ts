@@ -179,7 +179,7 @@ function tiesOf(core: typeof Core, { rows }: Mirror, least: number): Ties {
   for (const { record, count } of rows.values())
     counts.set(record.key, (counts.get(record.key) ?? 0) + count);
   const inOrder = [...counts].filter(([key]) => !Number.isNaN(key)).sort(([a], [b]) => a - b);
-  return core.Ties.of(inOrder, least);
+  return new core.Ties(inOrder, least);
 }
 
 /** The answers of an earlier run by address, with numbers below those of this run. */
@@ -274,8 +274,8 @@ class Answering {
 function* courseOf(core: typeof Core, facts: ListFacts, { plain, script }: NightOptions): Asking<Proof> {
   if (script !== undefined) return yield* scripted(core, facts, script);
   if (plain === undefined) return yield* core.prove(facts);
-  const sizes = { hasOne: plain !== 'two sizes', areOthersIgnored: plain !== 'one size' };
-  const run = new core.AnswerLog(facts, sizes);
+  const run = new core.AnswerLog(facts);
+  [run.hasOneSize, run.ignoresSizes] = [plain !== 'two sizes', plain !== 'one size'];
   return yield* core.confirm(run, yield* core.proveByAgreement(run, []));
 }
 
