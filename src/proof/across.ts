@@ -4,7 +4,7 @@ import type { KeyOrder } from './order.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, type Tie } from './repairs.ts';
-import { type Answer, areSameRecords, beginOf, inOrder, isIn, itemsOf, joinPages } from './window.ts';
+import { type Answer, areSameRecords, areTwinsApart, inOrder, isIn, itemsOf, joinPages } from './window.ts';
 
 /** So many page sizes are asked for at once. */
 const sizesAtOnce = 2;
@@ -104,17 +104,4 @@ function acrossOf(
   const arrived = greatestOf(came.map(answer => answer.arrived));
   // A record of another key can have moved from one page to another.
   return { size: first.size, answer: { ...first, page, arrived, pageCount: null, only: tie.keys }, within };
-}
-
-/** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
-export function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
-  const first = new Map<number, readonly [answer: Answer, place: number]>();
-  for (const answer of answers)
-    for (const [at, record] of answer.page.records.entries()) {
-      const place = beginOf(answer) + at;
-      const [shownBy, before] = first.get(record) ?? [answer, place];
-      if (shownBy !== answer && Math.abs(before - place) > apart) return true;
-      first.set(record, [shownBy, before]);
-    }
-  return false;
 }

@@ -1,11 +1,10 @@
 import { greatestOf } from '../contract/extremes.ts';
-import { Groups } from './cover.ts';
+import { Groups, type Verdict } from './cover.ts';
 import type { Finding } from './findings.ts';
 import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
 import { type PlainReading, readPlainly } from './plain-reading.ts';
 import type { Asking } from './questions.ts';
-import type { Verdict } from './verdict.ts';
 import {
   type Answer,
   areSameRecords,

@@ -1,14 +1,24 @@
 import { leastOf } from '../contract/extremes.ts';
-import { openRanges, type Window } from './cover.ts';
-import type { ListFacts } from './facts.ts';
+import { openRanges, type Verdict, type Window } from './cover.ts';
 import { type Finding, insteadOf } from './findings.ts';
-import type { AnswerLog } from './log.ts';
+import type { AnswerLog, ListFacts } from './log.ts';
 import { type Asking, askUnshown, type UnshownRow } from './questions.ts';
-import { type Evidence, type Fate, fateOf } from './removal.ts';
 import { type Retained, retainedOf } from './retained.ts';
 import { causeInTotals, copiesIn } from './totals.ts';
-import type { Verdict } from './verdict.ts';
-import { type Answer, addressText, allKeys, beginOf, countsOf, keysOf, type PageAddress } from './window.ts';
+import {
+  type Answer,
+  addressText,
+  allKeys,
+  beginOf,
+  countsOf,
+  isIn,
+  type KeyRange,
+  keysOf,
+  type PageAddress,
+} from './window.ts';
+
+/** The fate of a row that no answer has shown: removed, to be looked for once more, or left as it is. */
+export type Fate = 'gone' | 'unconfirmed' | 'undecided';
 
 /** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
 export interface Proof {
@@ -70,6 +80,32 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
       return [{ code: 'copies_differ', totals: [retained.counted, retained.other], count }];
     return [{ code: retained?.why === 'filled' ? 'list_refilled' : 'not_confirmed', count }];
   }
+}
+
+/** What the answers of a run say of rows that none of them has shown. */
+interface Evidence {
+  readonly isProven: boolean;
+  /** True if the list had records and seems to be empty all at once: that is believed only the second time. */
+  readonly isSuddenlyEmpty: boolean;
+  /** Rows with no greater keys stay, because the service seems to list its newest records only; minus infinity if it does not. */
+  readonly oldestListed: number;
+  /** Whether one more complete reading by other pages has not shown these rows either. */
+  readonly isReadAgain: boolean;
+  /** Keys that no window covers, and that no window of a later look at other addresses covers; null if the proof is not by key. */
+  readonly byKey: { readonly open: readonly KeyRange[]; readonly unconfirmed: readonly KeyRange[] } | null;
+}
+
+/** The fate of an unshown row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
+function fateOf(key: number, evidence: Evidence): Fate {
+  const { isProven, isReadAgain, byKey } = evidence;
+  if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty
+  if (key <= evidence.oldestListed) return 'undecided'; // guard: a list of the newest
+  const isIncluded = (ranges: readonly KeyRange[]) => ranges.some(range => isIn(key, range));
+  const hasKey = byKey !== null && !Number.isNaN(key);
+  const isCovered = hasKey ? !isIncluded(byKey.open) : isProven; // guard: only what a window covers goes
+  if (!isCovered) return 'undecided';
+  const isConfirmed = isReadAgain || (hasKey && !isIncluded(byKey.unconfirmed)); // guard: two answers for a removal
+  return isConfirmed ? 'gone' : 'unconfirmed';
 }
 
 /** So many numbers of failed pages are named. */

@@ -1,14 +1,11 @@
 import { greatestOf } from '../contract/extremes.ts';
 import { readAcross } from './across.ts';
-import { askedAgain } from './again.ts';
-import { countedAnswers, endShown, isFull, pagesBeforeEmpty } from './claims.ts';
-import type { KeyWindows } from './cover.ts';
-import { type AnswerLog, pagesBeyondMax } from './log.ts';
+import { agreement, isWholeButForWitness, type KeyWindows, type Verdict, verdictOf } from './cover.ts';
+import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
-import { pagesAtEnd } from './totals.ts';
-import { agreement, isWholeButForWitness, type Verdict, verdictOf } from './verdict.ts';
-import { allKeys, endOf, type PageAddress } from './window.ts';
+import { countedAnswers, endShown, isContradicted, isFull, pagesAtEnd, pagesBeforeEmpty } from './totals.ts';
+import { type Answer, addressText, allKeys, endOf, type PageAddress } from './window.ts';
 import { newestClaim, pageOfWitness } from './witnesses.ts';
 
 // The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
@@ -140,4 +137,30 @@ function* askForRepairs(log: AnswerLog, verdict: OpenVerdict, look: Look): Askin
     yield* readAcross(log, windows, tie, { isSecondLook, isRepair: true });
   }
   return log.answers.length === answersBefore || log.hasOneSize ? verdict : 'asked';
+}
+
+/** At most this many answers that contradict their total are asked for once more. */
+const askedAgainMax = 12;
+/** Answers of one address that contradict their totals, at most. */
+const sameAddressMax = 4;
+
+/** Asks once more for pages that contradict their totals, unless they are more than that share: then the service does something else. */
+export function* askedAgain(
+  log: AnswerLog,
+  answers: readonly Answer[],
+  share: number,
+  options: AskOptions,
+): Asking<readonly Answer[]> {
+  // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
+  const isOpen = (answer: Answer) => {
+    const same = answers.filter(other => addressText(other) === addressText(answer));
+    const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
+    // A page that is not there has no total, but that of the answer before it.
+    const isOfBefore = answer.page.count === 0 && answer.total !== log.total;
+    const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;
+    return last === answer && same.filter(isContradicted).length < sameAddressMax && isMoving;
+  };
+  const odd = answers.filter(answer => isContradicted(answer) && isOpen(answer));
+  const most = Math.min(askedAgainMax, Math.ceil(answers.length * share));
+  return odd.length > most ? [] : yield* log.ask(odd, options);
 }

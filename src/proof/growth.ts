@@ -1,13 +1,12 @@
 import { readAcross } from './across.ts';
-import { countedAnswers } from './claims.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
-import type { ListFacts } from './facts.ts';
-import { AnswerLog } from './log.ts';
+import { AnswerLog, type ListFacts } from './log.ts';
 import type { KeyOrder } from './order.ts';
 import { Plan } from './plan.ts';
 import { type Asking, askAdded } from './questions.ts';
 import { openTies } from './repairs.ts';
 import type { PlaceRange } from './ties.ts';
+import { countedAnswers } from './totals.ts';
 import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './window.ts';
 
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */

@@ -1,9 +1,9 @@
 import { greatestOf, leastOf } from '../contract/extremes.ts';
-import { askedAgain } from './again.ts';
-import { checkTotal, isFull, isJoinedToLast } from './claims.ts';
 import type { Finding } from './findings.ts';
+import { askedAgain } from './gaps.ts';
 import { type AnswerLog, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
+import { checkTotal, isFull, isJoinedToLast } from './totals.ts';
 import {
   type Answer,
   areSameRecords,

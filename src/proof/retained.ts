@@ -1,8 +1,7 @@
-import type { KeysBeyond } from './facts.ts';
-import type { AnswerLog } from './log.ts';
+import type { Verdict } from './cover.ts';
+import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
 import type { UnshownRow } from './questions.ts';
-import type { Verdict } from './verdict.ts';
 import { type Answer, countsOf, type Direction, endOf, type PageItems } from './window.ts';
 
 // Rows at the end where a list grows, which stay although two answers do not show them.

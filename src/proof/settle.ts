@@ -1,13 +1,6 @@
-// What the answers say of a record =================================
-//
-// A record is its identity, and a list can have several of one, in several texts: see *Which text counts* in docs/proof.md.
-//
-//     09:00   a  b  b'       two of b in two versions
-//     09:01         b' c     the page begins between them: it says nothing of b
-//     09:02   a  b" b'       one of them was edited
-//                            a, b" and b' are in the list, and b is an older version of a row
-
 import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './record-no.ts';
+
+// What the answers say of a record: a list can have several of one identity, in several texts. See *Which text counts* in docs/proof.md.
 
 /** A row of the mirror, and its version. */
 export interface KnownRow {

@@ -1,17 +1,4 @@
 import { leastOf } from '../contract/extremes.ts';
-// Proof by windows ================
-//
-// One answer is one moment: it shows a contiguous piece of the list. If the list is in the order of a key that can't change, an answer is a
-// window on the keys: for every key between its first and its last one, it says which records have it.
-//
-//     Keys      1   2   3   4   5   6   7   8   9  10  11  12
-//     Monday    |---a---b-------c---d--|                             first page: it also covers all keys before.
-//     At 09:00                   [--c---d-------e---f--]
-//     At 09:01                                   [--e---f---g-----|  not full, and its total says so: all keys after.
-//
-// Together they cover every key, and each shares a record with the next, so that no piece is between two windows. A record on none of them
-// was not listed all the time. docs/proof.md has the rule, and what slack and strays do to a window (*Almost in order*).
-
 import type { Finding } from './findings.ts';
 import {
   type RecordNo,
@@ -21,6 +8,8 @@ import {
   type VersionNo,
   type VersionNos,
 } from './record-no.ts';
+
+// The words of the proof: pages, answers, records and keys. docs/proof.md has the rules, with a picture of windows.
 
 /** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
 export interface PageAddress {
@@ -199,6 +188,19 @@ export function areSameRecords(a: readonly PageItems[], b: readonly PageItems[])
     Float64Array.from(pages.flatMap(({ records }) => [...records])).sort(),
   );
   return one?.length === other?.length && one?.every((record, at) => record === other?.[at]) === true;
+}
+
+/** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
+export function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
+  const first = new Map<number, readonly [answer: Answer, place: number]>();
+  for (const answer of answers)
+    for (const [at, record] of answer.page.records.entries()) {
+      const place = beginOf(answer) + at;
+      const [shownBy, before] = first.get(record) ?? [answer, place];
+      if (shownBy !== answer && Math.abs(before - place) > apart) return true;
+      first.set(record, [shownBy, before]);
+    }
+  return false;
 }
 
 /** How often pages show each of their records. */

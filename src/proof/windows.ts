@@ -1,5 +1,5 @@
 import { greatestOf } from '../contract/extremes.ts';
-import { checkTotal, isFull } from './claims.ts';
+import { agreement, type Verdict, verdictOf } from './cover.ts';
 import type { Finding } from './findings.ts';
 import { closeGaps } from './gaps.ts';
 import { type AnswerLog, isWrong } from './log.ts';
@@ -7,8 +7,7 @@ import { orderOf } from './order.ts';
 import { Plan } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, repairsOf } from './repairs.ts';
-import { shortPages } from './totals.ts';
-import { agreement, type Verdict, verdictOf } from './verdict.ts';
+import { checkTotal, isFull, shortPages } from './totals.ts';
 import { type Answer, endOf, type PageAddress, reachOf } from './window.ts';
 import { pagesOfOnePage } from './witnesses.ts';
 

@@ -1,6 +1,13 @@
-import { countedAnswers, hasOrphans, isClaim, isContradicted, isFull, isOfEmptyList } from './claims.ts';
 import { type IsUsed, sizesBetween, sizesOf } from './plan.ts';
-import { endsWithoutTotals } from './totals.ts';
+import {
+  countedAnswers,
+  endsWithoutTotals,
+  hasOrphans,
+  isClaim,
+  isContradicted,
+  isFull,
+  isOfEmptyList,
+} from './totals.ts';
 import {
   type Answer,
   addressText,

@@ -1,9 +1,10 @@
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import type { PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
-import type { RemovalGuard } from '../proof/removal.ts';
+
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { ListContext, SqliteMirror } from '../store/write/mirror.ts';
+import type { RemovalGuard } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import type { Paging } from './pages.ts';
 

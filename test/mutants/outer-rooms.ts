@@ -1678,7 +1678,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a row that is older than the end of a list of the newest',
-    file: 'src/proof/verdict.ts',
+    file: 'src/proof/cover.ts',
     line: '  return !isNew && unshown.every(({ key }) => key > page.least);',
     instead: '  return !isNew;',
     test: 'test/proof/prove.test.ts',
@@ -1686,7 +1686,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a new record at the end of a list of the newest',
-    file: 'src/proof/verdict.ts',
+    file: 'src/proof/cover.ts',
     line: '  return !isNew && unshown',
     instead: '  return unshown',
     test: 'test/proof/prove.test.ts',
@@ -1694,7 +1694,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a last page with the few records of the next one',
-    file: 'src/proof/claims.ts',
+    file: 'src/proof/totals.ts',
     line: '  answer.page.count > answer.size && endOf(answer) === answer.total;',
     instead: '  answer.page.count < 0;',
     test: 'test/proof/ends.test.ts',
@@ -1782,7 +1782,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a witness of a second end',
-    file: 'src/proof/confirm.ts',
+    file: 'src/proof/prove.ts',
     line: 'isMoving && isStuck ? newestClaim(answers) : null;',
     instead: 'null;',
     test: 'test/proof/one-change.test.ts',
@@ -1838,7 +1838,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a last page with orphans, against a total of another moment',
-    file: 'src/proof/claims.ts',
+    file: 'src/proof/totals.ts',
     line: 'page.count === size || (page.count > size && pageCount === null);',
     instead: 'page.count >= size;',
     test: 'test/proof/ends.test.ts',

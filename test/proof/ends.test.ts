@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { checkTotal, countedAnswers } from '../../src/proof/claims.ts';
 import { ofId, showing } from '../../src/proof/record-no.ts';
-import { causeInTotals, copiesIn, miscount } from '../../src/proof/totals.ts';
+import { causeInTotals, checkTotal, copiesIn, countedAnswers, miscount } from '../../src/proof/totals.ts';
 import { type Answer, type Direction, PageItems } from '../../src/proof/window.ts';
 import { endingAnswers } from '../../src/proof/witnesses.ts';
 

@@ -1,5 +1,5 @@
 import type { Proof } from '../../src/proof/conclude.ts';
-import type { ListFacts } from '../../src/proof/facts.ts';
+import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf } from '../../src/proof/plan.ts';
 import { prove } from '../../src/proof/prove.ts';
 import type { Asking, UnshownRow } from '../../src/proof/questions.ts';

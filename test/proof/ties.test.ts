@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Random } from '../../examples/sample-service/random.ts';
-import type { ListFacts } from '../../src/proof/facts.ts';
+import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf, Plan } from '../../src/proof/plan.ts';
 import { ofRow, showing } from '../../src/proof/record-no.ts';
 import { Ties } from '../../src/proof/ties.ts';

@@ -1,8 +1,8 @@
 import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
+
 import type { Finding } from '../../proof/findings.ts';
 import { asItsRow, isOfRow, type RecordNo, unreadable, type VersionNo } from '../../proof/record-no.ts';
-import { passesGate } from '../../proof/removal.ts';
 import type { KnownRow } from '../../proof/settle.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -53,7 +53,8 @@ export async function apply(
     if (haveOthersWritten()) assertSum(stage.context);
     const rowsOf = writeChanges(stage, plan);
     const { rows, read } = await writeRows(stage, result, plan, new TimeSlice(signal));
-    if (!passesGate(read, rows)) {
+    const isAsRead = read.equals(rows); // guard: commit gate
+    if (!isAsRead) {
       rollBack();
       return refused(`the rows of ${list.resource} would differ from what was read of the list`);
     }

@@ -1,7 +1,7 @@
 import { identityOf } from '../../contract/record.ts';
+
 import type { Finding } from '../../proof/findings.ts';
 import type { UnshownRow } from '../../proof/questions.ts';
-import { type RemovalGuard, removalsMax } from '../../proof/removal.ts';
 import { miscount } from '../../proof/totals.ts';
 import { absentRows, type Reconciliation } from './reconcile.ts';
 import type { Stage } from './stage.ts';
@@ -66,6 +66,23 @@ export function planOf(
     const limit = removalsMax(clean?.recordCount ?? sum.count, removals);
     return count > limit ? { why: 'limit', limit } : null;
   }
+}
+
+/** How much of a list a run can remove. */
+export interface RemovalGuard {
+  /** The greatest share of the rows of the last settled run, from 0 to 1. */
+  readonly shareMax: number;
+  /** True lifts the share, and nothing else. */
+  readonly allowAny: boolean;
+}
+
+/** Up to this many removals are always allowed: a small list can change by half and more. */
+const removalsAlwaysAllowed = 20;
+
+/** How many rows that are gone a run can remove, of the `settledCount` rows of the last settled run. Newer rows do not count. */
+function removalsMax(settledCount: number, { shareMax, allowAny }: RemovalGuard): number {
+  const most = Math.max(removalsAlwaysAllowed, Math.floor(settledCount * shareMax));
+  return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
 }
 
 /** So many records of a list must be known, and such a share of them be replaced, before a run writes nothing. */

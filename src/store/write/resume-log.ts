@@ -1,5 +1,5 @@
-import { checkTotal } from '../../proof/claims.ts';
 import type { Proof } from '../../proof/conclude.ts';
+import { checkTotal } from '../../proof/totals.ts';
 import { type Answer, addressText, type PageAddress } from '../../proof/window.ts';
 
 /** An answer of a reading that ended early. Its page is among those that are remembered. */

@@ -1,15 +1,14 @@
 // The core as the worlds use it; a mutant is loaded from a folder of its own in its place.
 export { proveByAgreement } from '../../../src/proof/agreement.ts';
 export { answersInUse, proofOf } from '../../../src/proof/conclude.ts';
-export { confirm } from '../../../src/proof/confirm.ts';
+export { verdictByKey } from '../../../src/proof/cover.ts';
 export { proveGrowth } from '../../../src/proof/growth.ts';
 export { AnswerLog } from '../../../src/proof/log.ts';
 export { learntOrder } from '../../../src/proof/order.ts';
-export { prove } from '../../../src/proof/prove.ts';
+export { confirm, prove } from '../../../src/proof/prove.ts';
 export { EndedEarly } from '../../../src/proof/questions.ts';
 export { settle } from '../../../src/proof/settle.ts';
 export { Ties } from '../../../src/proof/ties.ts';
 export { miscount } from '../../../src/proof/totals.ts';
-export { verdictByKey } from '../../../src/proof/verdict.ts';
 export { PageItems } from '../../../src/proof/window.ts';
 export { answersIn, resumable } from '../../../src/store/write/resume-log.ts';
