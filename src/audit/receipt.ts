@@ -161,8 +161,31 @@ const withdraw = object(
   'an acceptance was withdrawn',
 );
 
+const shared = count('receipts at the beginning of that log that this one has, too');
+const restore = object(
+  {
+    kind: oneOf(['restore']),
+    mirrorId,
+    at,
+    actor,
+    fromRunId: count('the newest run of the backup; 0 if it has none'),
+    shared,
+    leftBehind: orNull(
+      list(
+        hex(64, 'a leaf hash'),
+        'receipts that the replaced mirror had from there on; null if it could not be read',
+      ),
+    ),
+    earlier: list(
+      object({ shared, leftBehind: list(hex(64, 'a leaf hash')) }),
+      'the same of logs that only receipts left behind tell of',
+    ),
+  },
+  'a backup took the place of the mirror',
+);
+
 /** The declaration of each kind of receipt. A reader finds how each hash is made in docs/audit.md. */
-export const receiptShapes = { run, prune, upgrade, rebuild, erase, accept, withdraw };
+export const receiptShapes = { run, prune, upgrade, rebuild, erase, accept, withdraw, restore };
 
 /** One leaf of the log. */
 export type Receipt = ValueOf<(typeof receiptShapes)[keyof typeof receiptShapes]>;

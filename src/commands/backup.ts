@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { addressOf, resolveOne } from '../config/resolve.ts';
 import { exitCodes, MirrorFileError, OtherShapeError, UsageError } from '../errors.ts';
 import { printable } from '../printable.ts';
+import { acceptedLine } from '../render/accepted.ts';
 import { bytesText, duration as lengthText } from '../render/numbers.ts';
 import { linesOf, renderTable } from '../render/table.ts';
 import { verificationText, verifiedOf } from '../render/verification.ts';
@@ -46,7 +47,7 @@ export const backup = command({
       'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
     ),
   },
-  settings: ['baseUrl', 'signingKeyFile', 'waitMs', ...notifierSettings, ...mirrorSettings],
+  settings: ['baseUrl', 'signingKeyFile', 'actor', 'waitMs', ...notifierSettings, ...mirrorSettings],
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
   async run({ destination, maxAge, check, restore: copy, list, ...rules }, context): Promise<Told> {
     const keep = retentionOf(rules);
@@ -101,22 +102,31 @@ async function makeBackup(destination: string, keep: Retention | null, context: 
 
 async function restoreMirror(copy: string, context: Context): Promise<Told> {
   const { signal, settings } = context;
-  const { database, waitMs } = context.config;
+  const { database, waitMs, actor } = context.config;
   const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
   const verify = (path: string) => audit(copy, context, path);
-  const options = { verify, baseUrl: wanted && addressOf(wanted), signal };
+  const options = { verify, baseUrl: wanted && addressOf(wanted), actor, signal };
   const { verification, ...restored } = await whenFree(waitMs, signal, () =>
     restore(copy, database, options),
   );
   if (verification !== null && verification.differenceCount > 0)
     return refused(verification, 'so the mirror was left as it is.', context);
-  const { path, runId, bytes, baseUrl } = restored;
+  const { path, runId, bytes, baseUrl, acceptances } = restored;
   const proof = verification === null ? 'not verified, because an older docmirror made it' : 'verified';
   const whose = baseUrl === null ? '' : ` It mirrors ${baseUrl}.`;
   const text = `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, ${proof}.${whose}`;
   return {
     output: { ...restored, isVerified: verification !== null },
-    text: () => `${printable(text)} "docmirror sync" brings it up to date.\n`,
+    text: () =>
+      linesOf([
+        printable(`${text} "docmirror sync" brings it up to date.`),
+        ...(acceptances?.lost ?? []).map(
+          each => `Lost; accept it again if it still counts: ${acceptedLine(each)}`,
+        ),
+        ...(acceptances?.back ?? []).map(
+          each => `In force again, because its withdrawal is lost: ${acceptedLine(each)}`,
+        ),
+      ]),
   };
 }
 

@@ -153,6 +153,12 @@ const checkpoint = object({
   signature: oneOf(['verified', 'forged', 'absent', 'unchecked'], 'by the key; `unchecked` without one'),
   notes,
 });
+const checkpointBefore = object({
+  file: path,
+  at: time('of the restore'),
+  actor: text(),
+  fromRunId: whole('the newest run of the backup'),
+});
 const liveDifference = object({
   kind: oneOf(['missing', 'extra', 'different'], 'of the mirror'),
   resource: keptResource,
@@ -181,6 +187,7 @@ const verify = object({
   differenceCount,
   differences: list(difference),
   checkpoints: optional(list(checkpoint)),
+  restored: list(checkpointBefore, 'checkpoints that fit receipts that a restore left behind'),
   live: orNull(object(live)),
 });
 
@@ -216,6 +223,12 @@ const restoredBackup = {
   mirrorId: orNull(mirrorId),
   baseUrl: orNull(baseUrl),
   isVerified: yesOrNo('it was audited; an older shape can only be looked at'),
+  acceptances: orNull(
+    object(
+      { lost: list(acceptance), back: list(acceptance, 'their withdrawal was lost') },
+      'those in force that changed; null if the replaced mirror could not be read',
+    ),
+  ),
 };
 const backup = anyOf([
   object(madeBackup, 'for a backup that was made'),

@@ -1,6 +1,6 @@
 import type { Receipt } from '../audit/receipt.ts';
 import type { RecordedRun } from '../store/tables/run.ts';
-import { count, duration, instant } from './numbers.ts';
+import { count, counted, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { totalsOf, whyOf } from './run-summary.ts';
 import { cut, linesOf, renderTable } from './table.ts';
@@ -80,5 +80,7 @@ function receiptWords(receipt: Receipt): string {
       return `${receipt.resource} ${receipt.code}: accepted as ${receipt.id}`;
     case 'withdraw':
       return `acceptance ${receipt.id} was withdrawn`;
+    case 'restore':
+      return `restored from a backup as of run ${count(receipt.fromRunId)}; left behind: ${receipt.leftBehind === null ? 'not known' : counted(receipt.leftBehind.length, 'receipt')}`;
   }
 }

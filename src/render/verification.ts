@@ -24,7 +24,7 @@ export function verifiedOf(audited: Omit<Verified, 'ok' | 'live'>, live: LiveRes
 /** An audit for people: what was checked, then each difference on a line. */
 export function verificationText(verified: Verified, width: number): string {
   const { path, lists, differences, differenceCount, checkpoints = [], otherObjects, live } = verified;
-  const { prunedBefore, prunedKept, rebuiltAfterRunId, erasedCount } = verified;
+  const { prunedBefore, prunedKept, rebuiltAfterRunId, erasedCount, restored } = verified;
   const rows = lists.map(({ resource, recordCount, runId, checksum }) => {
     return [resource, count(recordCount), String(runId ?? '–'), checksum];
   });
@@ -46,6 +46,10 @@ export function verificationText(verified: Verified, width: number): string {
     erasedCount > 0 && `Erased, so that only the content is left: ${counted(erasedCount, 'text')}.`,
     objects && `Not made by docmirror, and left alone: ${objects}.`,
     ...checkpoints.flatMap(each => each.notes),
+    ...restored.map(
+      ({ file, at, actor, fromRunId }) =>
+        `${file}: It is from before a restore, and fits receipts that this left behind: at ${at}, ${actor || 'somebody'} put a backup as of run ${fromRunId} in the mirror's place.`,
+    ),
     ...differences.map(({ table, id, what, severity }) => {
       const where = [table ?? 'file', id ?? []].flat().join(' ');
       return `  ${where}: ${printableInOneLine(what)} [${severity}]`;

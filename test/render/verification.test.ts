@@ -10,6 +10,7 @@ const sound: Audited = {
   connectionCount: 2,
   versionCount: 1,
   runCount: 3,
+  restored: [],
   receiptCount: 3,
   prunedBefore: null,
   prunedKept: null,

@@ -1,11 +1,11 @@
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { object, whole } from '../../contract/shapes.ts';
 import { attempt, codeOf, exitCodes, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
-import { readBeside } from '../file/beside.ts';
+import { readRestored, restoredBeside } from '../file/beside.ts';
 import { lockPath, MirrorLock } from '../file/lock-file.ts';
 import {
   assertNotLater,
+  connect,
   fileBehind,
   isTooOld,
   isYetToMake,
@@ -20,7 +20,10 @@ import { privateFileMode, shareOwner } from '../file/rights.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { ending, makeFolders, writing } from '../file/unfinished.ts';
 import { DatabaseCopy, writeWhole } from '../file/whole-file.ts';
+import { appendRestore, composeRestore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { type Acceptance, acceptancesIn } from '../tables/accepted.ts';
+import type { Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
 import { type Verification, type VerifyOptions, verifyMirror } from '../verify/verify.ts';
 import {
@@ -214,14 +217,16 @@ interface RestoreOptions {
   verify(path: string): Promise<Verification>;
   /** The service in the settings: a backup of another one is not restored if there is no mirror yet. Null if there is none. */
   readonly baseUrl: string | null;
+  readonly actor: string;
   readonly signal: AbortSignal;
 }
 
 /**
- * Puts a copy of a mirror in the mirror's place, while no run uses it. It is audited first, unless it has an older shape: then there is no
- * `verification`. If a difference is found, nothing changes. Throws `mirror_busy`, a UsageError, RefusedFileError or MirrorFileError.
+ * Puts a copy of a mirror in the mirror's place, while no run uses it, with a receipt. It is audited first, unless it has an older shape:
+ * then there is no `verification`. If a difference is found, nothing changes. Throws `mirror_busy`, a UsageError, RefusedFileError or MirrorFileError.
  */
-export async function restore(copy: string, target: string, { verify, baseUrl, signal }: RestoreOptions) {
+export async function restore(copy: string, target: string, options: RestoreOptions) {
+  const { verify, baseUrl, actor, signal } = options;
   const path = mirrorToWrite(target);
   if (resolve(fileBehind(copy)) === resolve(path))
     throw new UsageError(`${copy} is the mirror itself. Name a backup of it.`);
@@ -240,22 +245,56 @@ export async function restore(copy: string, target: string, { verify, baseUrl, s
     const { isOlder, runId, receipts } = fill(file, copy);
     signal.throwIfAborted();
     const verification = isOlder ? null : { ...(await verify(file.unfinished)), path: copy };
-    const restored = { path, runId, bytes: statSync(file.unfinished).size, ...stated, verification };
+    const { size: bytes } = statSync(file.unfinished);
+    const restored = { path, runId, bytes, ...stated, verification, acceptances: null };
     if (verification !== null && verification.differenceCount > 0) return restored;
-    writeWhole(restoredBeside(path), `${JSON.stringify({ receipts })}\n`);
+    const about = { at: new Date().toISOString(), actor, fromRunId: runId, isOlder };
+    const { receipt, acceptances } = stateRestore(file.unfinished, path, about);
+    const note = { receipts, ...(isOlder && { restore: receipt }) };
+    writeWhole(restoredBeside(path), `${JSON.stringify(note)}\n`);
     shareOwner(restoredBeside(path), path);
     file.putInPlace();
-    return restored;
+    return { ...restored, acceptances };
   } catch (error) {
     throw explainSqliteError(error, path);
   }
 }
 
-const restoredBeside = (mirror: string) => `${mirror}.restored`;
-
-/** How many receipts a mirror had when it was restored last; undefined if it never was. */
+/** How many receipts the backup had from which a mirror was restored last; undefined if it never was. */
 export function receiptsRestored(mirror: string): number | undefined {
-  return readBeside(object({ receipts: whole() }), restoredBeside(fileBehind(mirror)))?.receipts;
+  return readRestored(fileBehind(mirror))?.receipts;
+}
+
+/** Makes the receipt of a restore and, unless the backup is older, appends it there. `acceptances` is null if the mirror can't be read. */
+function stateRestore(
+  backup: string,
+  mirror: string,
+  { isOlder, ...about }: { at: string; actor: string; fromRunId: number; isOlder: boolean },
+) {
+  using file = connect(backup, {}, sqlite => {
+    for (const setting of ['journal_mode = MEMORY', 'synchronous = OFF']) sqlite.pragma(setting);
+  });
+  const { sqlite } = file;
+  const read = attempt(() => {
+    using replaced = openOfAnyShape(mirror);
+    const pending = readRestored(mirror)?.restore ?? null;
+    const receipt = composeRestore(sqlite, { sqlite: replaced.sqlite, pending }, about);
+    return { receipt, acceptances: acceptancesChanged(replaced.sqlite, sqlite) };
+  });
+  const stated = read ?? { receipt: composeRestore(sqlite, null, about), acceptances: null };
+  if (!isOlder) appendRestore(sqlite, stated.receipt);
+  return stated;
+}
+
+/** Acceptances in force that a restore takes away, and those whose withdrawal it takes away. */
+function acceptancesChanged(replaced: Sqlite, backup: Sqlite) {
+  // A mirror of 0.5 has no such table.
+  const inForce = (sqlite: Sqlite) =>
+    (attempt(() => acceptancesIn(sqlite)) ?? []).filter(({ withdrawnAt }) => withdrawnAt === null);
+  const without = (all: readonly Acceptance[], others: readonly Acceptance[]) =>
+    all.filter(one => !others.some(other => other.id === one.id && other.acceptedAt === one.acceptedAt));
+  const [before, after] = [inForce(replaced), inForce(backup)];
+  return { lost: without(before, after), back: without(after, before) };
 }
 
 function fill(file: DatabaseCopy, copy: string) {

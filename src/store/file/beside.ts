@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { isValid, type Shape, type ValueOf } from '../../contract/shapes.ts';
+import { isValid, object, optional, type Shape, text, type ValueOf, whole } from '../../contract/shapes.ts';
 import { attempt, tryToRead } from '../../errors.ts';
 
 /** More than any note, manifest or file of metrics has, in bytes. */
@@ -18,3 +18,10 @@ export function readBeside<S extends Shape>(shape: S, path: string): ValueOf<S> 
   const value: unknown = tryToRead(() => JSON.parse(textBeside(path) ?? ''));
   return isValid(shape, value) ? (value as ValueOf<S>) : null;
 }
+
+/** The note beside a restored mirror: how many receipts the backup had and, of an older shape, the receipt of the restore as a text. */
+export const restoredBeside = (mirror: string) => `${mirror}.restored`;
+const restoredNote = object({ receipts: whole(), restore: optional(text()) });
+
+/** The note of the last restore of a mirror; null if there was none. */
+export const readRestored = (mirror: string) => readBeside(restoredNote, restoredBeside(mirror));

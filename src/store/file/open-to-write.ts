@@ -2,11 +2,13 @@ import { chmodSync } from 'node:fs';
 import { lists } from '../../contract/lists.ts';
 import { OtherShapeError } from '../../errors.ts';
 import { version } from '../../version.ts';
+import { appendRestore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
 import { firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
 import { noteAllReturns } from '../tables/ever.ts';
 import { completeMirror } from '../tables/views.ts';
+import { readRestored } from './beside.ts';
 import {
   applicationIds,
   assertNotLater,
@@ -95,13 +97,14 @@ function bringUpToDate(sqlite: Sqlite, path: string): string | null {
   }
   // A migration can build a table again that views read.
   sqlite.pragma('legacy_alter_table = ON');
-  sqlite.transaction(() => complete(sqlite)).immediate();
+  const pending = readRestored(path)?.restore ?? null;
+  sqlite.transaction(() => complete(sqlite, pending)).immediate();
   sqlite.pragma('legacy_alter_table = OFF');
   return shape === 'older' ? copy : null;
 }
 
-/** The migrations that a mirror has not seen yet, noted as Drizzle does, and then views, triggers, and for an older mirror its receipt. */
-function complete(sqlite: Sqlite): void {
+/** The migrations that a mirror has not seen yet, noted as Drizzle does, then views, triggers, and for an older mirror its receipts. */
+function complete(sqlite: Sqlite, pendingRestore: string | null): void {
   sqlite.exec(
     'CREATE TABLE IF NOT EXISTS __drizzle_migrations (id SERIAL PRIMARY KEY, hash text NOT NULL, created_at numeric)',
   );
@@ -117,6 +120,7 @@ function complete(sqlite: Sqlite): void {
   for (const { resource } of lists) noteAllReturns(sqlite, resource);
   // An older version remembered other things of the lists. The next sync is a full one.
   sqlite.exec('DELETE FROM _list_states');
+  appendRestore(sqlite, pendingRestore);
   const log = new ReceiptLog(sqlite);
   const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };
   const versions = { fromVersion: versionOf(sqlite), docmirrorVersion: version };

@@ -209,7 +209,7 @@ export function stateOf(resource: Resource, sum: Sum): ListSum {
 }
 
 /** The receipts of a kind that no run writes. */
-export const ofKind = (kind: 'prune' | 'rebuild' | 'upgrade' | 'erase') =>
+export const ofKind = (kind: 'prune' | 'rebuild' | 'upgrade' | 'erase' | 'restore') =>
   `sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"${kind}"') > 0 AND json_valid(receipt)`;
 
 /** Up to which time and run ended versions were deleted, null and 0 if none ever were; and how the receipt says what was left. */

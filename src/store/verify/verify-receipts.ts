@@ -4,6 +4,7 @@ import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receip
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { lossesOfKept, nameOf } from '../receipts/kept.ts';
+import { isTrueOf, logsLeftBehind, type Restore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { factsHash, lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
 import { allRows } from '../tables/ask.ts';
@@ -16,23 +17,25 @@ export interface PinnedCheckpoint extends Checkpoint {
   readonly file: string;
 }
 
-/** Checks the receipts by themselves: their places, form, mirror and hashes, and the roots of checkpoints. Returns how many there are. */
-export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]): number {
+/**
+ * Checks the receipts by themselves: their places, form, mirror and hashes, and the roots of checkpoints. Returns how many there are, and the
+ * checkpoints of states that a restore left behind.
+ */
+export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]) {
   const { sqlite, report, mirrorIds } = audit;
   if (mirrorIds.length !== 1) report('_mirror', null, `${mirrorIds.length} ids, but a mirror has one`);
-  const sizes = new Set(checkpoints.map(({ size }) => size));
-  const tree = new MerkleTree();
-  const roots = new Map([[0, tree.root()]]);
+  const leaves: string[] = [];
   const seen = new Set<string>();
+  const restores: Restore[] = [];
   let lastRunId = 0;
   for (const { leafIndex, runId, receipt: text, hash, leafHash } of new ReceiptLog(sqlite).receipts()) {
     const add = (what: string) => report('sync_receipts', leafIndex, what);
-    if (leafIndex !== tree.size) add(`the receipt before it is missing: ${tree.size} was expected here`);
+    if (leafIndex !== leaves.length)
+      add(`the receipt before it is missing: ${leaves.length} was expected here`);
     if (hash.toString('hex') !== leafHash) add('the receipt and its hash disagree');
     if (seen.has(leafHash)) add('an earlier receipt is the same');
     seen.add(leafHash);
-    tree.append(hash);
-    if (sizes.has(tree.size)) roots.set(tree.size, tree.root());
+    leaves.push(hash.toString('hex'));
     const receipt = receiptOrNull(text);
     if (receipt === null) {
       add('it is no receipt in canonical JSON with the fields of its kind');
@@ -45,16 +48,38 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
     if (said !== runId) add(`run_id is ${runId}, but the receipt says ${said}`);
     if (said !== null && said <= lastRunId) add(`it comes after that of run ${lastRunId}`);
     lastRunId = said ?? lastRunId;
+    if (receipt.kind !== 'restore') continue;
+    restores.push(receipt);
+    if (!isTrueOf(leaves, receipt)) add('it says that receipts were left behind that are still here');
   }
-  for (const { file, origin, size, root } of checkpoints) {
+  const past = logsLeftBehind(leaves, restores);
+  const restored = checkpoints.flatMap(({ file, origin, size, root }) => {
     const here = originOf(mirrorIds[0] ?? 'lost');
-    const add = (what: string) => report('sync_receipts', null, `${file}: ${what}`);
-    if (origin !== here) add(`the checkpoint is of ${origin}, and this is ${here}`);
-    else if (size > tree.size) add(`the checkpoint counts ${size} receipts, and there are ${tree.size}`);
-    else if (!roots.get(size)?.equals(root))
-      add(`one of the first ${size} receipts is not what the checkpoint pins`);
-  }
-  return tree.size;
+    const fits = (log: readonly string[]) => log.length >= size && rootOf(log.slice(0, size)).equals(root);
+    if (origin === here && fits(leaves)) return [];
+    const found = origin === here ? past.find(log => fits(log.leaves)) : undefined;
+    if (found !== undefined) {
+      const { at, actor, fromRunId } = found.restore;
+      return { file, at, actor, fromRunId };
+    }
+    const fault = () => {
+      if (origin !== here) return `the checkpoint is of ${origin}, and this is ${here}`;
+      if (size > leaves.length)
+        return `the checkpoint counts ${size} receipts, and there are ${leaves.length}`;
+      return `one of the first ${size} receipts is not what the checkpoint pins`;
+    };
+    const lost = restores.find(({ leftBehind }) => leftBehind === null);
+    const why = lost && `. The restore of ${lost.at} could not read the mirror that it replaced`;
+    report('sync_receipts', null, `${file}: ${fault()}${why ?? ''}`);
+    return [];
+  });
+  return { receiptCount: leaves.length, restored };
+}
+
+function rootOf(leaves: readonly string[]): Buffer {
+  const tree = new MerkleTree();
+  for (const leaf of leaves) tree.append(Buffer.from(leaf, 'hex'));
+  return tree.root();
 }
 
 /**

@@ -58,6 +58,7 @@ const nothing: Found = {
   versionCount: 0,
   runCount: 0,
   receiptCount: 0,
+  restored: [],
   prunedBefore: null,
   prunedKept: null,
   rebuiltAfterRunId: null,
@@ -90,7 +91,7 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
   const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
   verifyAccepted(all);
-  const receiptCount = verifyLog(all, checkpoints);
+  const { receiptCount, restored } = verifyLog(all, checkpoints);
   await verifyRuns(all, sums);
 
   const number = (query: string) => firstValue<number>(sqlite, `SELECT ${query}`);
@@ -101,6 +102,7 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
     prunedKept,
     rebuiltAfterRunId: rebuiltAfter || null,
     receiptCount,
+    restored,
     connectionCount: sums.get('connections')?.count ?? 0,
     lists: lists.map(({ resource }) => ({
       resource,
