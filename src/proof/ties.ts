@@ -6,23 +6,24 @@ export interface PlaceRange {
   readonly to: number;
 }
 
+/** A key that several records of the mirror have, how many they are, and how many have lower keys. */
+export interface Tie {
+  readonly key: number;
+  readonly count: number;
+  readonly before: number;
+}
+
 /** Where the mirror has more records of one key than neighbouring pages share. What is planned by it can be wrong, and is repaired then. */
 export class Ties {
   /** Their keys, the least first. */
-  readonly #keys: number[] = [];
+  readonly #keys: number[];
   /** Of each tie how many records have lower keys, and how many have no higher ones. */
-  readonly #edges: number[] = [];
+  readonly #edges: number[];
 
-  /** @param counts each key with the number of records that have it, in the order of the keys. Ties of fewer than `least` are left out. */
-  constructor(counts: Iterable<readonly [key: number, count: number]>, least: number) {
-    let before = 0;
-    for (const [key, count] of counts) {
-      if (count >= least) {
-        this.#keys.push(key);
-        this.#edges.push(before, before + count);
-      }
-      before += count;
-    }
+  /** @param ties in the order of their keys. */
+  constructor(ties: readonly Tie[]) {
+    this.#keys = ties.map(({ key }) => key);
+    this.#edges = ties.flatMap(({ before, count }) => [before, before + count]);
   }
 
   /**

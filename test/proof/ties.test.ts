@@ -23,9 +23,12 @@ function countsOf(total: number, most: number, seed: number): number[] {
 /** The ties of such a list, whose keys are some hundreds. */
 const tiesIn = (counts: readonly number[], least = overlap) =>
   new Ties(
-    counts.map((count, key) => [key * 100, count]),
-    least,
+    counts
+      .map((count, key) => ({ key: key * 100, count, before: sumOf(counts.slice(0, key)) }))
+      .filter(({ count }) => count >= least),
   );
+
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 
 /** A list, and what a mirror knows of its ties. */
 function listOf(direction: Direction, counts: readonly number[]) {

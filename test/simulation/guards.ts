@@ -62,7 +62,7 @@ export const guards: readonly Guard[] = [
 export const guardsWithoutScenario: readonly string[] = [
   'commit gate',
   'pageNo of the answer',
-  'contents of known pages',
+  'rows of known pages',
   'a record that did not fit',
   'digits as text',
   'a total that was never counted',

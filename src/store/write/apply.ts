@@ -64,7 +64,7 @@ export async function apply(
     const carried = proof === null ? carryRejectedOn(stage.context) : 0;
     const rejected = stage.rejected.count + carried;
     const isSure = findings.length === 0 && withheld === 0;
-    const seen = { pages: stage.pages, names: stage.names.entries, rowsOf };
+    const seen = { pages: stage.pages, names: stage.names.entries, run: runId, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
     const resumable = state.resumeLog?.answers.length ?? 0;

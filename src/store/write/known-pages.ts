@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
-import { hash16Hex } from '../../contract/sum.ts';
+import { contentBytes } from '../../contract/sum.ts';
 import { roomFor } from '../../proof/record-no.ts';
 import { type Identity, PageItems } from '../../proof/window.ts';
 import type { ListSql } from './list-sql.ts';
@@ -11,8 +11,8 @@ import type { ListSql } from './list-sql.ts';
 export interface KnownPage {
   /** The ids of its rows, in the order of its items, as ranges. */
   readonly rows: readonly Range[];
-  /** 32 hexadecimal digits over their contents. */
-  readonly contents: string;
+  /** The run that saw it: a later one wrote none of these rows. */
+  readonly run: number;
   /** The names that it gives to connections: pairs of a number of the remembered names, and the place of the record. */
   readonly names: readonly number[];
 }
@@ -23,8 +23,6 @@ type Range = readonly [first: number, last: number];
 /** A page that was parsed, in this run or in the last proven full sync. */
 export interface ParsedPage {
   readonly items: PageItems;
-  /** 32 hexadecimal digits over the contents of its items. */
-  readonly contents: string;
   /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
   readonly names: Int32Array;
 }
@@ -32,7 +30,7 @@ export interface ParsedPage {
 /** A remembered page whose rows are as they were: these rows, and their contents. Its records have no numbers yet. */
 export interface RecalledPage extends ParsedPage {
   readonly rows: readonly number[];
-  readonly bytes: Buffer;
+  readonly contents: Buffer;
 }
 
 /** Makes a function that recalls a remembered page; null if it is not remembered, or if its rows have changed. */
@@ -42,26 +40,28 @@ export function pageRecaller(
   sql: ListSql,
   pages: Readonly<Record<string, KnownPage>>,
 ) {
-  type Known = [contents: string | null, keys: string, rows: string];
+  type Known = [run: number | null, contents: Buffer | null, keys: string];
   const find = sqlite.prepare<[ranges: string], Known>(sql.known).raw();
   return (digest: string): RecalledPage | null => {
     const known = pages[digest];
     if (known === undefined) return null;
-    const [hex, json, ids] = find.get(JSON.stringify(known.rows)) as Known;
-    const bytes = Buffer.from(hex ?? '', 'hex');
-    const isSame = hash16Hex(bytes) === known.contents; // guard: contents of known pages
-    if (!isSame) return null;
+    const [run, bytes, json] = find.get(JSON.stringify(known.rows)) as Known;
+    const rows = known.rows.flatMap(idsOf);
+    const isSame = run !== null && run <= known.run; // guard: rows of known pages
+    if (!isSame || bytes?.length !== rows.length * contentBytes) return null;
     const keys = Float64Array.from(JSON.parse(json) as (number | null)[], key => key ?? Number.NaN);
-    const rows: readonly number[] = JSON.parse(ids);
     const items = new PageItems(digest, keys, roomFor(rows.length), identity);
-    return { items, contents: known.contents, names: Int32Array.from(known.names), rows, bytes };
+    return { items, names: Int32Array.from(known.names), rows, contents: bytes };
   };
 }
+
+const idsOf = ([first, last]: Range) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
 /** The pages of a run, the names that they give to connections, and the rows that their records have now. */
 export interface SeenPages {
   readonly pages: ReadonlyMap<string, ParsedPage>;
   readonly names: readonly Connection[];
+  readonly run: number;
   /** Null for a record that has no row. */
   readonly rowsOf: (page: PageItems) => readonly (number | null)[];
 }
@@ -82,7 +82,7 @@ export class KnownPages {
     const parsed = this.#seen.pages.get(digest);
     if (parsed === undefined) return digest in this.pages;
     const rows = parsed.items.count > 0 ? rangesOf(this.#seen.rowsOf(parsed.items)) : null;
-    if (rows !== null) this.keep(digest, { rows, contents: parsed.contents, names: [...parsed.names] });
+    if (rows !== null) this.keep(digest, { rows, run: this.#seen.run, names: [...parsed.names] });
     else delete this.pages[digest];
     return rows !== null;
   }

@@ -1,6 +1,6 @@
 import { type Page, parseItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
-import { contentBytes, hash16Hex } from '../../contract/sum.ts';
+import { contentBytes } from '../../contract/sum.ts';
 import { straysMax } from '../../proof/order.ts';
 import { roomFor } from '../../proof/record-no.ts';
 import {
@@ -152,7 +152,7 @@ export class Stage {
     newKeys.push(...sqlite.transaction(() => this.records.number(records, found, numbers))());
     const names = this.names.read(records, this.#timesOf(keys));
     const items = new PageItems(page.digest, keys, numbers, list.identity.by);
-    return { items, contents: hash16Hex(contents), names };
+    return { items, names };
   }
 
   /** Names are as old as their records; in a list with ids nobody knows how old. */
@@ -173,10 +173,10 @@ export class Stage {
     const page = this.#recalled.get(digest);
     if (page === undefined) return undefined;
     this.#recalled.delete(digest);
-    const { items, contents, names, rows, bytes } = page;
+    const { items, names, rows, contents } = page;
     this.names.enter(names, this.#timesOf(items.keys));
-    this.records.numberRows(rows, items.keys, bytes, items);
-    return { items, contents, names };
+    this.records.numberRows(rows, items.keys, contents, items);
+    return { items, names };
   }
 
   end(): void {

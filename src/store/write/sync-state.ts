@@ -189,6 +189,15 @@ export function tiesOf(
 ): Ties | null {
   const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
   if (!isExact || list.identity.by === 'id') return null;
-  const counts = sqlite.prepare<[], [key: number, count: number]>(listSql(list).countsOfKeys).raw();
-  return new Ties(counts.iterate(), least);
+  const sql = listSql(list);
+  const ties = sqlite.prepare<[number], { key: number; count: number }>(sql.ties).all(least);
+  const countBetween = sqlite.prepare<[number, number], number>(sql.countBetween).pluck();
+  let [from, before] = [Number.NEGATIVE_INFINITY, 0];
+  return new Ties(
+    ties.map(({ key, count }) => {
+      before += countBetween.get(from, key) ?? 0;
+      from = key;
+      return { key, count, before };
+    }),
+  );
 }

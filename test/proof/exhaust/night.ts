@@ -179,7 +179,11 @@ function tiesOf(core: typeof Core, { rows }: Mirror, least: number): Ties {
   for (const { record, count } of rows.values())
     counts.set(record.key, (counts.get(record.key) ?? 0) + count);
   const inOrder = [...counts].filter(([key]) => !Number.isNaN(key)).sort(([a], [b]) => a - b);
-  return new core.Ties(inOrder, least);
+  const placed = inOrder.map(([key, count], at) => {
+    const before = inOrder.slice(0, at).reduce((sum, [, lower]) => sum + lower, 0);
+    return { key, count, before };
+  });
+  return new core.Ties(placed.filter(({ count }) => count >= least));
 }
 
 /** The answers of an earlier run by address, with numbers below those of this run. */
