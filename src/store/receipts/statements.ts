@@ -181,11 +181,13 @@ export function workOf(changes: RunChanges, connections: Sum): Work {
   return work;
 }
 
+/** Receipts that name a resource, the newest first. Those of connections have an index with this very condition. */
+export const receiptsNaming = (resource: Resource) =>
+  `SELECT receipt FROM sync_receipts WHERE instr(receipt, '"resource":"${resource}"') > 0 ORDER BY leaf_index DESC`;
+
 /** The sum of a list, or of the connections, in the newest receipt that has it; an empty sum if none does. */
 export function lastState(sqlite: Sqlite, resource: Resource): Sum {
-  const having = 'SELECT receipt FROM sync_receipts WHERE instr(receipt, ?) > 0 ORDER BY leaf_index DESC';
-  const texts = sqlite.prepare<[string], string>(having).pluck();
-  for (const text of texts.iterate(`"resource":"${resource}"`)) {
+  for (const text of sqlite.prepare<[], string>(receiptsNaming(resource)).pluck().iterate()) {
     const receipt = receiptOrNull(text);
     const states: readonly ListSum[] = receipt !== null && 'lists' in receipt ? receipt.lists : [];
     const state = states.find(list => list.resource === resource);

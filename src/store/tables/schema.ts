@@ -304,16 +304,25 @@ export const serviceFacts = sqliteTable(
 );
 
 /** The statement of each run at its end. It is permanent: triggers refuse to change or delete a receipt. */
-export const syncReceipts = sqliteTable('sync_receipts', {
-  leafIndex: integer('leaf_index').primaryKey(),
-  /** Null if the receipt is not of a run. */
-  runId: integer('run_id')
-    .references(() => syncRuns.id)
-    .unique('sync_receipts_run_id'),
-  receipt: text('receipt').notNull(),
-  /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes; in a share, its hash with the mirror's key. */
-  leafHash: text('leaf_hash').notNull(),
-});
+export const syncReceipts = sqliteTable(
+  'sync_receipts',
+  {
+    leafIndex: integer('leaf_index').primaryKey(),
+    /** Null if the receipt is not of a run. */
+    runId: integer('run_id')
+      .references(() => syncRuns.id)
+      .unique('sync_receipts_run_id'),
+    receipt: text('receipt').notNull(),
+    /** 64 hexadecimal digits: the SHA-256 over a zero byte and the receipt's bytes; in a share, its hash with the mirror's key. */
+    leafHash: text('leaf_hash').notNull(),
+  },
+  // Few runs change connections, and each run asks for the last one that did.
+  table => [
+    index('sync_receipts_connections')
+      .on(table.leafIndex)
+      .where(sql`instr(receipt, '"resource":"connections"') > 0`),
+  ],
+);
 
 /** Which mirror this is: one row, made with the file. A copy keeps it. */
 export const mirror = sqliteTable('_mirror', {

@@ -1,0 +1,1 @@
+CREATE INDEX `sync_receipts_connections` ON `sync_receipts` (`leaf_index`) WHERE instr(receipt, '"resource":"connections"') > 0;
