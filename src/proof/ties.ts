@@ -7,7 +7,7 @@ export interface PlaceRange {
 }
 
 /** A key that several records of the mirror have, how many they are, and how many have lower keys. */
-export interface Tie {
+export interface SharedKey {
   readonly key: number;
   readonly count: number;
   readonly before: number;
@@ -21,7 +21,7 @@ export class Ties {
   readonly #edges: number[];
 
   /** @param ties in the order of their keys. */
-  constructor(ties: readonly Tie[]) {
+  constructor(ties: readonly SharedKey[]) {
     this.#keys = ties.map(({ key }) => key);
     this.#edges = ties.flatMap(({ before, count }) => [before, before + count]);
   }
