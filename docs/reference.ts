@@ -4,8 +4,7 @@ import { type JsonShape, outputFlags, shapeOf } from '../build/package-files.ts'
 import advice from '../src/advice.json' with { type: 'json' };
 import { type Command, flagsOf } from '../src/commands/command.ts';
 import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
-import { argumentWord } from '../src/commands/help.ts';
-import { loadCommands } from '../src/commands/index.ts';
+import { argumentWord, loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
 import { exitMeanings } from '../src/errors.ts';
 import { findingHelp, findingWords } from '../src/findings.ts';

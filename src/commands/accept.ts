@@ -9,22 +9,17 @@ import { linesOf, wrap } from '../render/table.ts';
 import { readAccepted } from '../store/read/runs/accepted.ts';
 import { accept, withdraw } from '../store/write/accept.ts';
 import { command } from './command.ts';
-import { type Flag, mirrorSettings, numeral, option, typed, yes } from './flags.ts';
-import { whenFree } from './when-free.ts';
+import { mirrorSettings, numeral, option, parsed, typed, yes } from './flags.ts';
+import { whenFree } from './io.ts';
 
 const ids = [1, Number.MAX_SAFE_INTEGER] as const;
 
 /** A moment to come, as docmirror records it; null if it is left out. A bare date is its midnight in UTC. */
-const until: Flag<string | null> = {
-  valueName: 'DATE',
-  help: 'accept it until that day begins in UTC, for example 2027-01-31',
-  read([given]) {
-    if (given === undefined) return null;
-    const ms = instantMs(parse.filledText(given).trim());
-    if (ms !== null && ms > Date.now()) return new Date(ms).toISOString();
-    throw new Error(`expected a date to come, such as 2027-01-31, got ${JSON.stringify(given)}`);
-  },
-};
+const until = parsed('DATE', 'accept it until that day begins in UTC, for example 2027-01-31', given => {
+  const ms = instantMs(parse.filledText(given).trim());
+  if (ms !== null && ms > Date.now()) return new Date(ms).toISOString();
+  throw new Error(`expected a date to come, such as 2027-01-31, got ${JSON.stringify(given)}`);
+});
 
 /** `docmirror accept` */
 export const acceptCommand = command({
@@ -59,8 +54,18 @@ export const acceptCommand = command({
       throw new UsageError(
         `${JSON.stringify(code ?? '')} is no code of a finding. docs/troubleshooting.md has them.`,
       );
-    const what = { resource, code, rejectedRecordId: record, atMost, until: given.until, anyway };
-    const done = await whenFree(waitMs, signal, () => accept(database, { ...what, why, actor, at }));
+    const what = {
+      resource,
+      code,
+      rejectedRecordId: record,
+      atMost,
+      until: given.until,
+      anyway,
+      why,
+      actor,
+      at,
+    };
+    const done = await whenFree(waitMs, signal, () => accept(database, what));
     return { isAll: false, accepted: [done] };
   },
   output: ({ accepted }): OutputOf['accept'] => ({ accepted }),

@@ -16,8 +16,7 @@ import type { Verification } from '../store/verify/verify.ts';
 import { checkpointIn, readSigningKey, verifyWithCheckpoints } from './checkpoint-file.ts';
 import { type Context, command, type Told } from './command.ts';
 import { mirrorSettings, notifierSettings, numeral, timeSpan, typed } from './flags.ts';
-import { failureOf } from './io.ts';
-import { whenFree } from './when-free.ts';
+import { failureOf, whenFree } from './io.ts';
 
 const differencesMax = 100;
 
@@ -50,7 +49,10 @@ export const backup = command({
   settings: ['baseUrl', 'signingKeyFile', 'actor', 'waitMs', ...notifierSettings, ...mirrorSettings],
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
   async run({ destination, maxAge, check, restore: copy, list, ...rules }, context): Promise<Told> {
-    const keep = retentionOf(rules);
+    const { keep: newest, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = rules;
+    const isKept = [newest, daily, weekly, monthly].some(each => each !== null);
+    const counts = { newest: newest ?? 0, daily: daily ?? 0, weekly: weekly ?? 0, monthly: monthly ?? 0 };
+    const keep: Retention | null = isKept ? counts : null;
     const { database } = context.config;
     const given = [destination, check, copy, list].filter(each => each !== null);
     if (given.length !== 1 || (keep !== null && destination === null && list === null))
@@ -70,18 +72,6 @@ export const backup = command({
   output: ({ output }) => output,
   text: ({ text }, width) => text(width),
 });
-
-interface KeepFlags {
-  readonly keep: number | null;
-  readonly keepDaily: number | null;
-  readonly keepWeekly: number | null;
-  readonly keepMonthly: number | null;
-}
-
-function retentionOf({ keep, keepDaily, keepWeekly, keepMonthly }: KeepFlags): Retention | null {
-  if (keep === null && keepDaily === null && keepWeekly === null && keepMonthly === null) return null;
-  return { newest: keep ?? 0, daily: keepDaily ?? 0, weekly: keepWeekly ?? 0, monthly: keepMonthly ?? 0 };
-}
 
 async function makeBackup(destination: string, keep: Retention | null, context: Context): Promise<Told> {
   const { signal, notifier } = context;
@@ -179,18 +169,17 @@ async function listFolder(
   const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
   const ageText = (ms: number | null) => (ms === null ? 'in the future' : lengthText(ms));
+  const ofRules = (cell: string) => (kept === null ? [] : [cell]);
   const rows = backups.map(({ path, baseUrl, runId, bytes, state, ...backup }) => {
     const whose = [baseUrl ?? '–', String(runId ?? '–'), ageText(backup.ageMs)];
-    const rules = kept === null ? [] : [backup.keptBy?.join(', ') || 'none'];
-    return [path, ...whose, bytesText(bytes), state ?? '', ...rules];
+    return [path, ...whose, bytesText(bytes), state ?? '', ...ofRules(backup.keptBy?.join(', ') || 'none')];
   });
   for (const { path, at, bytes, canGoFrom } of copies) {
     const state = `can go from ${canGoFrom.slice(0, 10)}`;
-    const rules = kept === null ? [] : ['–'];
-    rows.push([path, '–', '–', ageText(ageMs(at, nowMs) ?? 0), bytesText(bytes), state, ...rules]);
+    rows.push([path, '–', '–', ageText(ageMs(at, nowMs) ?? 0), bytesText(bytes), state, ...ofRules('–')]);
   }
   const none = backups.length === 0 ? 'There is no backup here.\n' : '';
-  const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest', ...(kept === null ? [] : ['Kept by'])];
+  const head = ['Backup', 'Service', 'Run', 'Age', 'Size', 'Newest', ...ofRules('Kept by')];
   const table = (width: number) => (rows.length === 0 ? '' : renderTable(head, rows, width));
   return { output: { backups, copies }, text: (width: number) => none + table(width) };
 }

@@ -7,7 +7,7 @@ import { copiesOfBefore } from '../store/copies/backup.ts';
 import { erase as eraseRecord } from '../store/write/erase.ts';
 import { command } from './command.ts';
 import { mirrorSettings, numeral, option, required } from './flags.ts';
-import { whenFree } from './when-free.ts';
+import { whenFree } from './io.ts';
 
 const places = [...keptResources, 'rejected-records'] as const;
 const ids = [0, Number.MAX_SAFE_INTEGER] as const;

@@ -68,7 +68,8 @@ export function option<const Word extends string>(choices: readonly Word[], valu
   return { ...flag, choices };
 }
 
-function parsed<T>(valueName: string, help: string, parse: (given: string) => T): Flag<T | null> {
+/** A flag whose value is made from what was typed; null if it is left out. */
+export function parsed<T>(valueName: string, help: string, parse: (given: string) => T): Flag<T | null> {
   return { valueName, help, read: ([given]) => (given === undefined ? null : parse(given)) };
 }
 

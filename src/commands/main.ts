@@ -9,8 +9,7 @@ import type { Toned } from '../render/tones.ts';
 import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { notifierSettings } from './flags.ts';
-import { hasFlag, helpFor } from './help.ts';
-import { findCommand, nearest } from './index.ts';
+import { findCommand, hasFlag, helpFor, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, whose, widthOf } from './io.ts';
 import { painted } from './terminal.ts';
 

@@ -12,12 +12,11 @@ import { type RecordChange, SqliteMirror } from '../store/write/mirror.ts';
 import { exitCodeOf, runSync } from '../sync/run.ts';
 import { version } from '../version.ts';
 import type { Context } from './command.ts';
-import { whose } from './io.ts';
+import { whenFree, whose } from './io.ts';
 import { type Logger, loggedError } from './logging.ts';
 import { type Progress, progressOn } from './progress.ts';
 import { shareAfterRun } from './share.ts';
 import { readToken } from './token.ts';
-import { whenFree } from './when-free.ts';
 
 /** What one run is told, by `sync`, each tick of `watch`, `verify --live` and `demo`. */
 interface RunRequest {

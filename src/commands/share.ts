@@ -12,9 +12,9 @@ import { SqliteMirror } from '../store/write/mirror.ts';
 import { runErrorOf } from '../sync/list.ts';
 import { command } from './command.ts';
 import { mirrorSettings, repeated, typed, yes } from './flags.ts';
+import { whenFree } from './io.ts';
 import type { Logger } from './logging.ts';
 import { makeShareApart } from './share-apart.ts';
-import { whenFree } from './when-free.ts';
 
 /** `docmirror share` */
 export const shareCommand = command({
