@@ -62,12 +62,13 @@ export function notifierOf(command: string, context: LoggerContext & Pick<Io, 's
   const writeAllMetrics = (exitCode: number) => {
     if (metricsFile === null) return;
     try {
-      using _turn = new Turn(metricsFile);
-      const figures = labelledFigures(database, labels);
       // A person at a terminal sees a failure, and no alert should follow that only another success there could end.
       const isSeen = command !== 'watch' && (context.stdout.isTTY || context.stderr.isTTY);
-      writeMetrics(metricsFile, figures, command, isSeen && exitCode !== exitCodes.done ? null : exitCode);
-      if (command === 'backup') writeBackupMetrics(metricsFile, figures, exitCode, made);
+      inTurn(metricsFile, () => {
+        const figures = labelledFigures(database, labels);
+        writeMetrics(metricsFile, figures, command, isSeen && exitCode !== exitCodes.done ? null : exitCode);
+        if (command === 'backup') writeBackupMetrics(metricsFile, figures, exitCode, made);
+      });
     } catch (error) {
       if (!(error instanceof DocmirrorError)) throw error;
       warn(loggedError(error), 'the metrics could not be written');
@@ -104,30 +105,28 @@ type Backup = { readonly runId: number; readonly bytes: number };
 /** How long a command waits until another one has written the metrics, and from what age on that one is dead, in milliseconds. */
 const [turnMsMax, turnAgeMsMax] = [5_000, 3_000];
 
-/** The turn to read and write a file of metrics: a file beside it, which SQLite and collectors do not look at. Who gets none goes on without. */
-class Turn implements Disposable {
-  readonly #path: string;
-  #isTaken = false;
-
-  constructor(metricsFile: string) {
-    this.#path = `${metricsFile}.turn${ending}`;
-    const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    const endMs = performance.now() + turnMsMax;
-    while (!this.#isTaken && performance.now() < endMs) {
-      try {
-        closeSync(openSync(this.#path, 'wx', privateFileMode));
-        this.#isTaken = true;
-      } catch (error) {
-        if (codeOf(error) !== 'EEXIST') return;
-        const stat = attempt(() => statSync(this.#path, { throwIfNoEntry: false }));
-        if (stat && Date.now() - stat.mtimeMs > turnAgeMsMax) rmSync(this.#path, { force: true });
-        else Atomics.wait(sleeper, 0, 0, 10);
-      }
+/** Writes a file of metrics when no other command does: a file beside it says so, which SQLite and collectors do not look at. */
+function inTurn(metricsFile: string, write: () => void): void {
+  const path = `${metricsFile}.turn${ending}`;
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  const endMs = performance.now() + turnMsMax;
+  let code: string | null = 'EEXIST';
+  while (code === 'EEXIST' && performance.now() < endMs) {
+    try {
+      closeSync(openSync(path, 'wx', privateFileMode));
+      code = null;
+    } catch (error) {
+      code = codeOf(error) ?? '';
+      const stat = attempt(() => statSync(path, { throwIfNoEntry: false }));
+      if (stat && Date.now() - stat.mtimeMs > turnAgeMsMax) rmSync(path, { force: true });
+      else if (code === 'EEXIST') Atomics.wait(sleeper, 0, 0, 10);
     }
   }
-
-  [Symbol.dispose](): void {
-    if (this.#isTaken) rmSync(this.#path, { force: true });
+  try {
+    // If it got no turn, it goes on without.
+    write();
+  } finally {
+    if (code === null) rmSync(path, { force: true });
   }
 }
 

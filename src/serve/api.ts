@@ -12,7 +12,7 @@ import {
   type Address,
   type AskedFor,
   changesQuery,
-  filterParameters,
+  isFiltered,
   isLongList,
   listQuery,
   type QueryString,
@@ -44,7 +44,7 @@ export const apiAddresses: readonly Address[] = [
     querystring: changesQuery('cursor', 'sinceRun', 'limit'),
     check: (sqlite, { query }) => void startOf(sqlite, query),
     make: changesBody,
-    isLong: query => filterParameters.some(name => name in query),
+    isLong: isFiltered,
   },
 ];
 
@@ -71,7 +71,7 @@ function startOf(sqlite: Sqlite, query: QueryString): Position | number {
 function changesBody(sqlite: Sqlite, { query }: AskedFor): string {
   const { limit, order } = query;
   const start = startOf(sqlite, query);
-  const filter = filterParameters.some(name => name in query) ? readChangeFilter(query) : undefined;
+  const filter = isFiltered(query) ? readChangeFilter(query) : undefined;
   const isDescending = order === 'desc';
   const changes = feed(sqlite, filter);
   const at = typeof start === 'number' ? changes.since(start) : changes.from(start);
@@ -86,10 +86,13 @@ function changesBody(sqlite: Sqlite, { query }: AskedFor): string {
 function positionIn(cursor: string, query: QueryString): Position {
   const text = Buffer.from(cursor, 'base64url').toString();
   const kind = kindOf(query);
-  const isFiltered = filterParameters.some(name => name in query);
   const isDescending = query.order === 'desc';
   // docmirror 0.4 took `sort` and `order` for filters.
-  const rest = text.startsWith(kind) ? text.slice(kind.length) : isFiltered || isDescending ? '' : text;
+  const rest = text.startsWith(kind)
+    ? text.slice(kind.length)
+    : isFiltered(query) || isDescending
+      ? ''
+      : text;
   const position = readPosition(rest, isDescending);
   if (position !== null) return position;
   throw new HttpError(400, 'cursor: this is no cursor of this server for these parameters.');

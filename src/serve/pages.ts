@@ -29,7 +29,7 @@ import {
   changeParameters,
   changesQuery,
   type FileAddress,
-  filterParameters,
+  isFiltered,
   isLongList,
   listQuery,
   type QueryString,
@@ -65,7 +65,7 @@ export function pageAddresses({
     return { ...parts, main: html`<section>${periodForm(days, timezone)}</section>${parts.main}` };
   });
   const choices = untilChanged(filterChoices);
-  const own = (path: string, querystring: object, parts: Parts, more: Partial<Address>): Address => {
+  const own = (path: string, querystring: object, parts: Parts, more?: Partial<Address>): Address => {
     const make: Address['make'] = (sqlite, asked) =>
       page(requestUrl(asked).pathname.slice(1), parts(sqlite, asked));
     return { path, querystring, make, isLong: () => false, ...more };
@@ -75,7 +75,10 @@ export function pageAddresses({
       check: (_sqlite, { query }) => void zoneOf(query.timezone),
       isLong: () => true,
     }),
-    own('/runs', querySchema([]), () => runsOf(database), {}),
+    own('/runs', querySchema([]), () => {
+      using reader = new RunReader(database);
+      return runsParts(reader.runs(runsMax), readAccepted(database));
+    }),
     ...['/records/:resource/:id', '/connections/:id'].map(path =>
       own(path, querySchema([]), recordBody, {
         check: (sqlite, asked) => {
@@ -115,7 +118,7 @@ export const fileAddresses: readonly FileAddress[] = [
       const { columns, rowOf } = flatChanges();
       const wanted = askedChanges(query);
       const rows = changesThatFit(sqlite, wanted).map(rowOf);
-      return { table: forSpreadsheet({ columns, rows }), count: countChanges(sqlite, wanted) };
+      return { pieces: csvOf({ columns, rows }), count: countChanges(sqlite, wanted) };
     },
   },
   ...browsables.map(
@@ -125,8 +128,7 @@ export const fileAddresses: readonly FileAddress[] = [
       check: query => void readFilter(query),
       read(sqlite, query) {
         const wanted = askedList(browsable, query);
-        const table = forSpreadsheet(foundTable(sqlite, wanted));
-        return { table, count: countRecords(sqlite, wanted) };
+        return { pieces: csvOf(foundTable(sqlite, wanted)), count: countRecords(sqlite, wanted) };
       },
     }),
   ),
@@ -136,11 +138,6 @@ function zoneOf(timezone: string): Zone {
   const zone = attempt(() => new Zone(timezone));
   if (zone !== null) return zone;
   throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
-}
-
-function runsOf(database: string): PageParts {
-  using reader = new RunReader(database);
-  return runsParts(reader.runs(runsMax), readAccepted(database));
 }
 
 function searchBody(sqlite: Sqlite, asked: AskedFor): PageParts {
@@ -223,9 +220,7 @@ function listBody(sqlite: Sqlite, browsable: Browsable, choices: Choices, reques
 }
 
 function askedChanges(query: QueryString) {
-  // All changes are read in their order in a fraction of the time that looking for each takes.
-  const isFiltered = filterParameters.some(name => name in query);
-  const filter = isFiltered ? { ...readChangeFilter(query), isByPart: true } : undefined;
+  const filter = isFiltered(query) ? { ...readChangeFilter(query), isByPart: true } : undefined;
   return { filter, sinceRunId: 0, isDescending: query.order !== 'asc' };
 }
 
@@ -255,16 +250,12 @@ function changesBody(sqlite: Sqlite, choices: Choices, request: AskedFor): PageP
 const fieldsOfLists = lists.flatMap(({ fields }) => fields);
 const secretColumns = fieldsOfLists.filter(({ isSecret }) => isSecret).map(({ column }) => column);
 
-/** The CSV of an address' rows, piece by piece. */
-export function csvOf({ columns, rows }: Table): Iterable<string> {
-  return csvPieces(columns, rows, true);
-}
-
-/** A table for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
-function forSpreadsheet({ columns, rows }: Table): Table {
+/** The CSV of a table for a spreadsheet: of secret addresses it has what pages show, and of further fields nothing. */
+function csvOf({ columns, rows }: Table): Iterable<string> {
   const fields = columns.map(({ name }) => name.replace(/^(before|after)_/, ''));
   const kept = <T>(values: readonly T[]) => values.filter((_, at) => fields[at] !== 'extra');
   const shown = (value: CellValue, at: number) =>
     secretColumns.includes(fields[at] ?? '') && value !== null ? shownEndpoint(String(value)) : value;
-  return { columns: kept(columns), rows: Iterator.from(rows).map(row => kept(row.map(shown))) };
+  const keptRows = Iterator.from(rows).map(row => kept(row.map(shown)));
+  return csvPieces(kept(columns), keptRows, true);
 }

@@ -5,7 +5,7 @@ import { iterateMirror, readMirror } from '../store/read/sqlite.ts';
 import { apiAddresses, revisionNow } from './api.ts';
 import { toHttpError } from './http.ts';
 import { labelledFigures } from './metrics.ts';
-import { csvOf, fileAddresses, pageAddresses } from './pages.ts';
+import { fileAddresses, pageAddresses } from './pages.ts';
 import { freshnessNow } from './probes.ts';
 import type { AskedFor, QueryString } from './query.ts';
 
@@ -49,9 +49,9 @@ const tasks = {
   file(name: string, query: QueryString): number {
     const { read } = found(fileAddresses, each => each.name === name);
     pieces = iterateMirror(database, function* (sqlite) {
-      const { table, count } = read(sqlite, query);
+      const { pieces, count } = read(sqlite, query);
       yield String(count);
-      yield* csvOf(table);
+      yield* pieces;
     });
     return Number(pieces.next().value);
   },

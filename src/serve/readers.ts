@@ -26,71 +26,59 @@ const lastStatementMs = 1_500;
 const busyS = 5;
 const resourceLimits = { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 256 };
 
+/** The threads that read a mirror for a server. */
+export type Readers = ReturnType<typeof readersOf>;
+
 /** The threads that read a mirror for a server. They start when they are needed first. */
-export class Readers {
-  readonly #short: Lane;
-  readonly #long: Lane;
-  readonly #files: Lane;
-
-  constructor(data: Omit<ReaderData, 'isBehind'>) {
-    const lane = (bounds: Bounds) => new Lane(bounds, { ...data, isBehind: bounds.isBehind });
-    [this.#short, this.#long, this.#files] = [lane(short), lane(long), lane(files)];
-  }
-
-  /** When the lists were completed. This and the figures are for probes, which come before all others. */
-  freshness() {
-    return this.#short.use(null, reader => reader.ask('freshness'));
-  }
-
-  /** The numbers for metrics. */
-  figures() {
-    return this.#short.use(null, reader => reader.ask('figures'));
-  }
-
-  /** The answer of an address, and the revision of the mirror that it is from. Throws a ReaderError, or an HttpError. */
-  page(path: string, asked: AskedFor, options: { isHead: boolean; isLong: boolean; signal: AbortSignal }) {
-    const { isHead, isLong, signal } = options;
-    const lane = isLong && !isHead ? this.#long : this.#short;
-    return lane.use(signal, reader => reader.ask('page', path, asked, isHead));
-  }
-
-  /** The number of a file's rows, and its bytes. The thread is free again when they are read, or when the signal says that nobody wants them. */
-  file(name: string, query: QueryString, signal: AbortSignal): Promise<{ count: number; bytes: Readable }> {
-    const begun = Promise.withResolvers<{ count: number; bytes: Readable }>();
-    const sent = this.#files.use(signal, async reader => {
-      const count = await reader.ask('file', name, query);
-      reader.isSending = true;
-      const read = Promise.withResolvers<void>();
-      signal.addEventListener('abort', () => read.reject(gone()), { once: true });
-      if (signal.aborted) read.reject(gone());
-      const pieces = piecesOf(reader, signal, read.resolve);
-      begun.resolve({ count, bytes: Readable.from(pieces, { objectMode: false }) });
-      await read.promise.catch(() => reader.stop());
-      reader.isSending = false;
-    });
-    sent.catch(begun.reject);
-    return begun.promise;
-  }
-
+export function readersOf(data: Omit<ReaderData, 'isBehind'>) {
+  const lanes = { short: laneOf(short, data), long: laneOf(long, data), files: laneOf(files, data) };
+  const end = (isEnded: (reader: Reader) => boolean) =>
+    Promise.all(Object.values(lanes).map(lane => lane.end(isEnded)));
   /** Refuses what waits, and what comes. */
-  refuse(): void {
-    for (const lane of this.#lanes()) lane.refuse();
-  }
+  const refuse = () => {
+    for (const lane of Object.values(lanes)) lane.refuse();
+  };
+  return {
+    /** When the lists were completed. This and the figures are for probes, which come before all others. */
+    freshness: () => lanes.short.use(null, reader => reader.ask('freshness')),
+    figures: () => lanes.short.use(null, reader => reader.ask('figures')),
 
-  /** Ends work of which nothing has been sent yet. */
-  endUnsent(): void {
-    for (const lane of this.#lanes()) lane.end(reader => !reader.isSending);
-  }
+    /** The answer of an address, and the revision of the mirror that it is from. Throws a ReaderError, or an HttpError. */
+    page(path: string, asked: AskedFor, options: { isHead: boolean; isLong: boolean; signal: AbortSignal }) {
+      const { isHead, isLong, signal } = options;
+      const lane = isLong && !isHead ? lanes.long : lanes.short;
+      return lane.use(signal, reader => reader.ask('page', path, asked, isHead));
+    },
 
-  /** Ends all threads. */
-  async close(): Promise<void> {
-    this.refuse();
-    await Promise.all(this.#lanes().map(lane => lane.end(() => true)));
-  }
+    /** The number of a file's rows, and its bytes. The thread is free again when they are read, or when the signal says that nobody wants them. */
+    file(name: string, query: QueryString, signal: AbortSignal): Promise<{ count: number; bytes: Readable }> {
+      const begun = Promise.withResolvers<{ count: number; bytes: Readable }>();
+      const sent = lanes.files.use(signal, async reader => {
+        const count = await reader.ask('file', name, query);
+        reader.isSending = true;
+        const read = Promise.withResolvers<void>();
+        signal.addEventListener('abort', () => read.reject(gone()), { once: true });
+        if (signal.aborted) read.reject(gone());
+        const pieces = piecesOf(reader, signal, read.resolve);
+        begun.resolve({ count, bytes: Readable.from(pieces, { objectMode: false }) });
+        await read.promise.catch(() => reader.stop());
+        reader.isSending = false;
+      });
+      sent.catch(begun.reject);
+      return begun.promise;
+    },
 
-  #lanes(): readonly Lane[] {
-    return [this.#short, this.#long, this.#files];
-  }
+    refuse,
+
+    /** Ends work of which nothing has been sent yet. */
+    endUnsent: () => end(reader => !reader.isSending),
+
+    /** Ends all threads. */
+    async close(): Promise<void> {
+      refuse();
+      await end(() => true);
+    },
+  };
 }
 
 async function* piecesOf(reader: Reader, signal: AbortSignal, onEnd: () => void): AsyncGenerator<Uint8Array> {
@@ -102,128 +90,117 @@ async function* piecesOf(reader: Reader, signal: AbortSignal, onEnd: () => void)
 }
 
 /** Threads for answers of one kind, and the requests that wait for them in their order; probes are first. */
-class Lane {
-  readonly #data: ReaderData;
-  readonly #bounds: Bounds;
-  readonly #all = new Set<Reader>();
-  readonly #idle: Reader[] = [];
-  readonly #waiting: PromiseWithResolvers<Reader>[] = [];
-  #isEnding = false;
+function laneOf({ threadsMax, waitingMax, isBehind }: Bounds, data: Omit<ReaderData, 'isBehind'>) {
+  const all = new Set<Reader>();
+  const idle: Reader[] = [];
+  const waiting: PromiseWithResolvers<Reader>[] = [];
+  let isEnding = false;
 
-  constructor(bounds: Bounds, data: ReaderData) {
-    this.#bounds = bounds;
-    this.#data = data;
-  }
-
-  /**
-   * Works with a thread as soon as one is free; a probe has no signal. What waits is left out if its client goes. What was begun is
-   * finished: to end a thread amid a statement can abort the process.
-   */
-  async use<T>(signal: AbortSignal | null, work: (reader: Reader) => Promise<T>): Promise<T> {
-    if (this.#isEnding) throw ending();
-    if (signal !== null && this.#waiting.length >= this.#bounds.waitingMax) throw tooMany();
-    const turn = Promise.withResolvers<Reader>();
-    this.#waiting.splice(signal === null ? 0 : this.#waiting.length, 0, turn);
-    const leave = () => {
-      const place = this.#waiting.indexOf(turn);
-      if (place >= 0) this.#waiting.splice(place, 1);
-      turn.reject(gone());
-    };
-    signal?.addEventListener('abort', leave, { once: true });
-    this.#next();
-    const reader = await turn.promise;
-    try {
-      return await work(reader);
-    } finally {
-      this.#idle.push(reader);
-      this.#next();
-    }
-  }
-
-  refuse(): void {
-    this.#isEnding = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(ending());
-  }
-
-  async end(isEnded: (reader: Reader) => boolean): Promise<void> {
-    await Promise.all([...this.#all].filter(isEnded).map(reader => reader.end(ending())));
-  }
-
-  #next(): void {
-    if (this.#waiting.length === 0) return;
-    const reader = this.#idle.shift() ?? this.#started();
-    // One that was ended is missing until its thread is gone.
-    if (reader?.isEnded) this.#next();
-    else if (reader !== null) this.#waiting.shift()?.resolve(reader);
-  }
-
-  #started(): Reader | null {
-    if (this.#all.size >= this.#bounds.threadsMax) return null;
-    const reader = new Reader(this.#data, () => {
-      this.#all.delete(reader);
-      this.#next();
+  const started = () => {
+    if (all.size >= threadsMax) return null;
+    const reader = readerOf({ ...data, isBehind }, () => {
+      all.delete(reader);
+      next();
     });
-    this.#all.add(reader);
+    all.add(reader);
     return reader;
-  }
+  };
+  const next = (): void => {
+    if (waiting.length === 0) return;
+    const reader = idle.shift() ?? started();
+    // One that was ended is missing until its thread is gone.
+    if (reader?.isEnded()) next();
+    else if (reader !== null) waiting.shift()?.resolve(reader);
+  };
+  return {
+    /**
+     * Works with a thread as soon as one is free; a probe has no signal. What waits is left out if its client goes. What was begun is
+     * finished: to end a thread amid a statement can abort the process.
+     */
+    async use<T>(signal: AbortSignal | null, work: (reader: Reader) => Promise<T>): Promise<T> {
+      if (isEnding) throw ending();
+      if (signal !== null && waiting.length >= waitingMax) throw tooMany();
+      const turn = Promise.withResolvers<Reader>();
+      waiting.splice(signal === null ? 0 : waiting.length, 0, turn);
+      const leave = () => {
+        const place = waiting.indexOf(turn);
+        if (place >= 0) waiting.splice(place, 1);
+        turn.reject(gone());
+      };
+      signal?.addEventListener('abort', leave, { once: true });
+      next();
+      const reader = await turn.promise;
+      try {
+        return await work(reader);
+      } finally {
+        idle.push(reader);
+        next();
+      }
+    },
+
+    refuse(): void {
+      isEnding = true;
+      for (const { reject } of waiting.splice(0)) reject(ending());
+    },
+
+    async end(isEnded: (reader: Reader) => boolean): Promise<void> {
+      await Promise.all([...all].filter(isEnded).map(reader => reader.end(ending())));
+    },
+  };
 }
+
+type Reader = ReturnType<typeof readerOf>;
 
 const script = new URL(`./reader${extname(import.meta.filename)}`, import.meta.url);
 
 /** One thread. It is asked for one thing at a time. */
-class Reader {
-  /** True while a file is sent from it. */
-  isSending = false;
-  readonly #worker: Worker;
+function readerOf(data: ReaderData, onGone: () => void) {
+  const worker = new Worker(script, { workerData: data, resourceLimits });
   /** Settled when the thread has answered. */
-  #working: Promise<unknown> = Promise.resolve();
-  #giveUp: (why: Error) => void = () => undefined;
-  #why: Error | null = null;
-
-  constructor(data: ReaderData, onGone: () => void) {
-    this.#worker = new Worker(script, { workerData: data, resourceLimits });
-    this.#worker.on('error', (error: Error) => this.#fail(error));
-    this.#worker.on('exit', () => {
-      this.#fail(new Error('A thread that reads the mirror ended.'));
-      onGone();
-    });
-  }
-
-  get isEnded(): boolean {
-    return this.#why !== null;
-  }
-
+  let working: Promise<unknown> = Promise.resolve();
+  let giveUp: (why: Error) => void = () => undefined;
+  let whyEnded: Error | null = null;
+  const fail = (why: Error) => {
+    whyEnded ??= why;
+    giveUp(why);
+  };
+  worker.on('error', fail);
+  worker.on('exit', () => {
+    fail(new Error('A thread that reads the mirror ended.'));
+    onGone();
+  });
   /** Asks the thread for a task. Throws a ReaderError if that fails, and why the thread ended if it has. */
-  async ask<Name extends keyof Tasks>(name: Name, ...given: Parameters<Tasks[Name]>) {
-    if (this.#why !== null) throw this.#why;
+  const ask = async <Name extends keyof Tasks>(name: Name, ...given: Parameters<Tasks[Name]>) => {
+    if (whyEnded !== null) throw whyEnded;
     const { promise: ended, reject } = Promise.withResolvers<never>();
-    this.#giveUp = reject;
-    const answered = once(this.#worker, 'message');
-    this.#working = answered.catch(() => undefined);
-    this.#worker.postMessage({ name, given } satisfies TaskCall);
+    giveUp = reject;
+    const answered = once(worker, 'message');
+    working = answered.catch(() => undefined);
+    worker.postMessage({ name, given } satisfies TaskCall);
     const [said] = await Promise.race([answered, ended]);
     const end: TaskEnd<ReturnType<Tasks[Name]>> = said;
     if ('failure' in end) throw new ReaderError(end.failure);
     return end.value;
-  }
+  };
+  return {
+    /** True while a file is sent from it. */
+    isSending: false,
+    isEnded: () => whyEnded !== null,
+    ask,
 
-  /** Ends the reading of a file between two pieces. */
-  async stop(): Promise<void> {
-    await this.#working;
-    if (!this.isEnded) await this.ask('stop');
-  }
+    /** Ends the reading of a file between two pieces. */
+    async stop(): Promise<void> {
+      await working;
+      if (whyEnded === null) await ask('stop');
+    },
 
-  /** Ends the thread when its statement has ended, or after some time. What it is asked for fails at once. */
-  async end(why: Error): Promise<void> {
-    this.#fail(why);
-    await Promise.race([this.#working, wait(lastStatementMs, undefined, { ref: false })]);
-    await this.#worker.terminate();
-  }
-
-  #fail(why: Error): void {
-    this.#why ??= why;
-    this.#giveUp(why);
-  }
+    /** Ends the thread when its statement has ended, or after some time. What it is asked for fails at once. */
+    async end(why: Error): Promise<void> {
+      fail(why);
+      await Promise.race([working, wait(lastStatementMs, undefined, { ref: false })]);
+      await worker.terminate();
+    },
+  };
 }
 
 /** The work of a thread failed: `answer` is for the client, and the cause for the log. */

@@ -5,7 +5,7 @@ import { codeOf, DocmirrorError } from '../errors.ts';
 import { html } from '../render/web/html.ts';
 import { brief, page, servedPolicy } from '../render/web/page.ts';
 import { apiAddresses } from './api.ts';
-import { Connections } from './connections.ts';
+import { connectionsOf } from './connections.ts';
 import {
   HttpError,
   queryError,
@@ -19,7 +19,7 @@ import { type Family, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
 import type { Address, FileAddress, QueryString } from './query.ts';
-import { ReaderError, Readers } from './readers.ts';
+import { ReaderError, type Readers, readersOf } from './readers.ts';
 
 /** The mirror that is served, and the address. */
 export interface ServerOptions {
@@ -61,7 +61,7 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
   const help = 'Requests that gave a wrong token, since the server started.';
   const refusedTokens: Family = ['docmirror_serve_refused_tokens_total', help, () => [[refused]]];
   const { database, labels, trigger = null, maxAgeMs, onFault } = options;
-  const readers = new Readers({ database, labels, trigger, maxAgeMs });
+  const readers = readersOf({ database, labels, trigger, maxAgeMs });
   const probes: ProbeSource = {
     freshness: lastKnown(() => readers.freshness()),
     figures: lastKnown(() => readers.figures()),
@@ -266,7 +266,7 @@ async function listen(
   { host, port }: ServerOptions,
   readers: Readers | null,
 ): Promise<RunningServer> {
-  const connections = new Connections(app.server);
+  const connections = connectionsOf(app.server);
   const url = await app.listen({ host, port }).catch(async error => {
     await app.close();
     const reason = codeOf(error) === 'EADDRINUSE' ? 'another program uses that port' : error.message;

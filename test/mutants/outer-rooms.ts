@@ -946,7 +946,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a cursor without a filter, against a filter',
     file: 'src/serve/api.ts',
-    line: "isFiltered || isDescending ? '' : text",
+    line: "isFiltered(query) || isDescending ? '' : text",
     instead: 'text',
     test: 'test/serve/changes.test.ts',
     name: 'goes on with the cursors of 0.4.0, for which sort and order were filters',
@@ -1350,7 +1350,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a file of a page, against formulas',
     file: 'src/serve/pages.ts',
-    line: 'csvPieces(columns, rows, true)',
+    line: 'csvPieces(kept(columns), keptRows, true)',
     instead: 'csvPieces(columns, rows, false)',
     test: 'test/serve/browse.test.ts',
     name: 'gives all that is filtered as a file for a spreadsheet',
