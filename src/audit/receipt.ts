@@ -21,15 +21,18 @@ const mirrorId = text('', '^[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}$');
 const count = (description = '') => whole(description, 0);
 const statuses = ['completed', 'partial', 'failed', 'cancelled', 'interrupted'] as const;
 const at = time();
+/** In a share, what could show something that it lacks is null. */
+const hash = (digits: number, description: string) => orNull(hex(digits, description));
+const why = orNull(text('null in a share', '.'));
 const actor = text('who did it; empty if nobody is named');
 
 const state = {
   recordCount: count('its rows'),
-  checksum: hex(32, 'the sum of the contents of its rows'),
+  checksum: hash(32, 'the sum of the contents of its rows'),
 };
 const work = {
-  changes: hex(64, 'over the changes of the run'),
-  ended: hex(64, 'over the versions that the run ended'),
+  changes: hash(64, 'over the changes of the run'),
+  ended: hash(64, 'over the versions that the run ended'),
 };
 const resource = oneOf(keptResources, 'the list, or `connections`');
 const listSum = object({ resource, ...state });
@@ -52,17 +55,17 @@ const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connec
 const keptSum = object({
   resource,
   count: count('versions that are left'),
-  sum: hex(32, 'over the runs that wrote them and their contents'),
+  sum: hash(32, 'over the runs that wrote them and their contents'),
 });
 const keptHash = object({
   resource,
   count: count('versions that are left'),
-  hash: hex(64, 'over the runs that wrote them and their contents'),
+  hash: hash(64, 'over the runs that wrote them and their contents'),
 });
 const kept = list(keptSum, 'versions of the runs before it, whose hashes do not have to agree any more');
 const sums = list(listSum, 'its lists and the connections after it');
 
-const factsHash = hex(64, 'over `service_facts` without times and rates; not before 0.6');
+const factsHash = hash(64, 'over `service_facts` without times and rates; not before 0.6');
 
 const run = object(
   {
@@ -76,10 +79,10 @@ const run = object(
     actor,
     baseUrl: text(),
     docmirrorVersion: text('', '.'),
-    books: hex(64, "the SHA-256 over the run's own rows"),
+    books: hash(64, "the SHA-256 over the run's own rows"),
     rejected: optional(
       object(
-        { count: count('rows that it wrote'), hash: hex(64, 'over these rows') },
+        { count: count('rows that it wrote'), hash: hash(64, 'over these rows') },
         'its rejected records; before 0.6 `books` had them',
       ),
     ),
@@ -134,7 +137,7 @@ const erase = object(
     ended: list(
       object({
         runId: whole('a run that had ended one', 1),
-        ended: hex(64, 'the `ended` hash of its list from now on'),
+        ended: hash(64, 'the `ended` hash of its list from now on'),
       }),
       'for each of these runs, by its number',
     ),
@@ -152,14 +155,11 @@ const accept = object(
     rejectedRecordId: orNull(whole('the one rejected record that it is about', 1)),
     atMost: orNull(count('the greatest count that it covers')),
     until: orNull(time()),
-    why: text('', '.'),
+    why,
   },
   'a finding was accepted',
 );
-const withdraw = object(
-  { kind: oneOf(['withdraw']), ...ofAcceptance, why: text('', '.') },
-  'an acceptance was withdrawn',
-);
+const withdraw = object({ kind: oneOf(['withdraw']), ...ofAcceptance, why }, 'an acceptance was withdrawn');
 
 const shared = count('receipts at the beginning of that log that this one has, too');
 const restore = object(

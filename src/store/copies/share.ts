@@ -1,20 +1,17 @@
-import { randomBytes, scryptSync } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { wireWriter } from '../../contract/content.ts';
-import { cutEndpoint } from '../../contract/endpoint.ts';
-import { arrayFields, type ListDefinition, listOf, lists, scalarFields } from '../../contract/lists.ts';
-import { readOne } from '../../contract/record.ts';
-import { attempt, DocmirrorError, MirrorFileError, RefusedFileError, UsageError } from '../../errors.ts';
+import { attempt, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
-import { allRows, allValues, firstRow, firstValue, type Sqlite } from '../tables/ask.ts';
+import { ReceiptHashes } from '../receipts/receipt-log.ts';
+import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { keptColumns } from '../tables/ever.ts';
 import { assertOneMirror, receiptsRestored } from './backup.ts';
 import { sharedHistory } from './manifest.ts';
+import { withhold, withholdHashes } from './withhold.ts';
 
 /** How a share is made, and what it lacks. */
 export interface ShareOptions {
@@ -34,6 +31,9 @@ export type MadeShare = Awaited<ReturnType<typeof makeShare>>;
 
 const shareMode = 0o644;
 
+const lostKey =
+  'The mirror has lost the key of its shares (share_key in _mirror), so no share was made. Restore the mirror from a backup.';
+
 /**
  * Makes a copy of a mirror that everybody can read, and puts it in its place in one step: a reader can go on with the old one, which stays
  * if this fails. The caller has the mirror's lock. `runId` is the newest run that it contains, null if none has ended, and `leftOut` are
@@ -49,16 +49,20 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
       changed.fill(mirror.sqlite);
     }
     signal.throwIfAborted();
+    inFile(changed.unfinished, sqlite => rewriteTables(sqlite, withoutNotNull));
     const made = inFile(changed.unfinished, sqlite => {
       const shape = sqlite.pragma('user_version', { simple: true });
-      const state = firstValue<string>(sqlite, selectState);
+      const making = makingOf(sqlite, { sql, ...selection });
+      const hashes = new ReceiptHashes(sqlite);
+      if (!hashes.isKeyed) throw new MirrorFileError(lostKey);
       dropUnwanted(sqlite);
-      withhold(sqlite, selection);
+      const lacking = withhold(sqlite, selection);
+      withholdHashes(sqlite, hashes, { ...selection, lists: sql === null ? lacking : null });
       sqlite.exec('PRAGMA incremental_vacuum');
       const runId = new EndedRuns(sqlite).newest();
       if (sql !== null) runStatements(sqlite, sql);
       const leftOut = dropUnreadableViews(sqlite);
-      noteMaking(sqlite, { sql, ...selection }, state);
+      noteMaking(sqlite, selection, making);
       // The statements can have changed these, and docmirror recognizes a share by them.
       sqlite.pragma(`application_id = ${applicationIds.share}`);
       sqlite.pragma(`user_version = ${shape}`);
@@ -117,22 +121,24 @@ function inFile<T>(path: string, work: (sqlite: Sqlite) => T): T {
 /** How a share is made: what decides, beside the mirror, what is in it. */
 type Making = Pick<ShareOptions, 'without' | 'withHistory' | 'sql'>;
 
-const selectionOf = ({ without, withHistory }: Making) =>
+const selectionOf = ({ without, withHistory }: Omit<Making, 'sql'>) =>
   JSON.stringify({ without: [...without].sort(), withHistory, version });
 
-/** The hash is a slow one, with a salt, because the statements can name what they take out. */
-const sqlHash = (sql: Making['sql'], salt: Buffer) =>
-  sql === null ? '' : scryptSync(sql.text, salt, 16).toString('hex');
-
-/** Notes in a share how it was made, of which state of the mirror, and a mark that no other share has. */
-function noteMaking(sqlite: Sqlite, making: Making, state: string | null): void {
-  const salt = randomBytes(16);
-  sqlite.exec(
-    'DROP TABLE IF EXISTS _share; CREATE TABLE _share (mark blob, selection text, sql_hash text, state text)',
-  );
-  const insert = 'INSERT INTO _share (mark, selection, sql_hash, state) VALUES (?, ?, ?, ?)';
-  sqlite.prepare(insert).run(salt, selectionOf(making), sqlHash(making.sql, salt), state);
+/** A hash of how a share is made and of the state of the mirror. It has the mirror's key, because both can name what is taken out. */
+function makingOf(mirror: Sqlite, making: Making): string {
+  const state = firstValue<string>(mirror, selectState);
+  const all = [selectionOf(making), making.sql?.text ?? null, state];
+  return new ReceiptHashes(mirror).of(JSON.stringify(all));
 }
+
+/** Notes in a share how it was made, and a mark that no other share has. */
+function noteMaking(sqlite: Sqlite, selection: Omit<Making, 'sql'>, making: string): void {
+  sqlite.exec('DROP TABLE IF EXISTS _share; CREATE TABLE _share (mark blob, selection text, making text)');
+  const insert = sqlite.prepare('INSERT INTO _share (mark, selection, making) VALUES (?, ?, ?)');
+  insert.run(randomBytes(markBytes), selectionOf(selection), making);
+}
+
+const markBytes = 16;
 
 /** Drops docmirror's internal tables, the samples of its indexes, other programs' triggers, which would run, and virtual tables, which can be an index of any text. */
 function dropUnwanted(sqlite: Sqlite): void {
@@ -148,124 +154,40 @@ function dropUnwanted(sqlite: Sqlite): void {
  * stored: some programs do not see such columns, and Turso opens no file that has one.
  */
 function dropStrict(sqlite: Sqlite): void {
-  const strict = `SELECT s.name, s.sql FROM sqlite_schema s JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name
-    WHERE s.type = 'table' AND t.strict`;
-  const tables = allRows<{ name: string; sql: string }>(sqlite, strict);
+  const tables = allRows<{ name: string; sql: string }>(sqlite, tablesThat('t.strict'));
   const generating = tables.filter(({ sql }) => generated.test(sql)).map(({ name }) => quoted(name));
   for (const name of generating)
     sqlite.exec(`CREATE TEMP TABLE ${name} AS SELECT * FROM main.${name}; DELETE FROM main.${name}`);
-  sqlite.unsafeMode();
-  sqlite.pragma('writable_schema = ON');
-  const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
   // The options of a table are behind the last bracket of its statement.
-  for (const { name, sql } of tables) {
+  rewriteTables(sqlite, sql => {
     const options = sql.slice(sql.lastIndexOf(')') + 1).split(',');
     const others = options.filter(option => !/^\s*STRICT\s*$/i.test(option));
     const strictColumns = sql.slice(0, sql.lastIndexOf(')') + 1).replace(generated, '');
-    const columns = strictColumns.replaceAll(/(_ms`?\s+)integer\b/gi, '$1bigint');
-    rewrite.run(columns + others.join(','), name);
-  }
-  sqlite.pragma('writable_schema = RESET');
-  sqlite.unsafeMode(false);
+    return strictColumns.replaceAll(/(_ms`?\s+)integer\b/gi, '$1bigint') + others.join(',');
+  });
   for (const name of generating)
     sqlite.exec(`INSERT INTO main.${name} SELECT * FROM temp.${name}; DROP TABLE temp.${name}`);
 }
 
+const tablesThat = (condition: string) => `SELECT s.name, s.sql FROM sqlite_schema s
+  JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name WHERE s.type = 'table' AND ${condition}`;
+
+/** Writes the statements of all STRICT tables otherwise, whose rows stay as they are. */
+function rewriteTables(sqlite: Sqlite, rewritten: (sql: string) => string): void {
+  const tables = allRows<{ name: string; sql: string }>(sqlite, tablesThat('t.strict'));
+  sqlite.unsafeMode();
+  sqlite.pragma('writable_schema = ON');
+  const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");
+  for (const { name, sql } of tables) rewrite.run(rewritten(sql), name);
+  sqlite.pragma('writable_schema = RESET');
+  sqlite.unsafeMode(false);
+}
+
+/** A hash can be left out of a share. */
+const withoutNotNull = (sql: string) => sql.replaceAll(/(`_?content` blob) NOT NULL/g, '$1');
+
 /** What makes a generated column of one; the expression can have brackets one level deep. */
 const generated = / GENERATED ALWAYS AS \((?:[^()]|\([^()]*\))*\)( VIRTUAL| STORED)?/i;
-
-/** A row with withheld fields has no content hash, because a reader could use it to check a guess of them. */
-const noContent = 'zeroblob(16)';
-
-const webhooks = listOf('webhooks');
-
-/** Removes rejected texts, endpoints but for scheme and host, a webhook's further fields, which can be secret, and what the user names. */
-function withhold(sqlite: Sqlite, { without, withHistory }: Pick<ShareOptions, 'without' | 'withHistory'>) {
-  const further = 'SELECT field FROM unknown_fields WHERE resource = ?';
-  const all = lists.flatMap(list => {
-    const known = list.fields.map(({ name }) => name);
-    const fields = new Set([...known, ...allValues<string>(sqlite, further, list.resource)]);
-    return [...fields].map(field => ({ list, field, names: [field, `${list.resource}.${field}`] }));
-  });
-  const unknown = without.find(name => !all.some(({ names }) => names.includes(name)));
-  if (unknown !== undefined)
-    throw new UsageError(`--without: no list has a field ${JSON.stringify(unknown)} that can be left out.`);
-  const cut = (replace: (text: string) => string | null) => (text: unknown) =>
-    typeof text === 'string' ? replace(text) : null;
-  sqlite.function('cut_endpoint', { deterministic: true }, cut(cutEndpoint));
-  sqlite.function('cut_webhook', { deterministic: true }, cut(cutWebhook));
-  // Why a finding was accepted is the owner's business.
-  sqlite.exec(`UPDATE accepted_findings SET why = NULL, withdrawn_why = NULL;
-    UPDATE sync_receipts SET receipt = json_remove(receipt, '$.why')
-    WHERE run_id IS NULL AND json_valid(receipt) AND receipt ->> 'kind' IN ('accept', 'withdraw')`);
-  sqlite.exec(`UPDATE rejected_records SET record = NULL, identity = NULL, content = ${noContent}`);
-  // The text of an erased version is never shown, not even as a hash.
-  const ofErased = `UPDATE record_history SET content = ${noContent} WHERE record IS NULL`;
-  sqlite.exec(withHistory ? ofErased : 'DELETE FROM record_history');
-  const checksums = sqlite.prepare('UPDATE sync_run_resources SET checksum = NULL WHERE resource = ?');
-  for (const list of lists) {
-    const named = all.filter(each => each.list === list && each.names.some(name => without.includes(name)));
-    const fields = named.map(({ field }) => field);
-    if (fields.length === 0 && list !== webhooks) continue;
-    // The checksums of two runs differ by the content hash of a record, with which a guess can be checked.
-    checksums.run(list.resource);
-    sqlite.exec(`UPDATE ${list.table} SET ${rowsWithout(list, fields)}, _content = ${noContent};
-      UPDATE record_history SET record = ${recordWithout(list, fields)}, content = ${noContent}${keptWithout(list, fields)} WHERE resource = '${list.resource}'`);
-    for (const { name, table } of arrayFields(list))
-      if (fields.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
-  }
-}
-
-/** Empties the columns of the history that have the value of a field. */
-function keptWithout(list: ListDefinition, fields: readonly string[]): string {
-  const left = scalarFields(list).filter(({ name }) => fields.includes(name));
-  const columns = left.flatMap(({ column }) => [column, `${column}_ms`]);
-  const kept = keptColumns(list).filter(column => columns.includes(column));
-  return kept.map(column => `, ${column} = NULL`).join('');
-}
-
-function rowsWithout(list: ListDefinition, fields: readonly string[]): string {
-  const set =
-    list === webhooks
-      ? ['endpoint = cut_endpoint(endpoint)', '_extra = NULL']
-      : [`_extra = nullif(json_remove(${['_extra', ...fields.map(pathOf)].join(', ')}), '{}')`];
-  for (const { name, column, filter } of scalarFields(list)) {
-    if (!fields.includes(name)) continue;
-    // SQLite takes the last one if a column is set twice.
-    set.push(`${column} = NULL`);
-    if (filter === 'time') set.push(`${column}_ms = NULL`);
-  }
-  return set.join(', ');
-}
-
-function recordWithout(list: ListDefinition, fields: readonly string[]): string {
-  const known = list.fields.filter(({ name }) => fields.includes(name));
-  const further = fields.filter(field => !known.some(({ name }) => name === field));
-  const empty = known.flatMap(field => [pathOf(field.name), 'table' in field ? "json('[]')" : 'NULL']);
-  const kept = `json_replace(${['record', ...empty].join(', ')})`;
-  const record = `json_remove(${[kept, ...further.map(pathOf)].join(', ')})`;
-  return list === webhooks ? `cut_webhook(${record})` : record;
-}
-
-function pathOf(name: string): string {
-  return `'$.${JSON.stringify(name).replaceAll("'", "''")}'`;
-}
-
-/** A version of a webhook with its known fields alone. The message of an error does not show the text, because it can be a secret. */
-function cutWebhook(json: string): string {
-  const record = readOne(webhooks, json);
-  if (record === undefined)
-    throw new MirrorFileError(
-      'The mirror contains a record of webhooks that docmirror did not write. "docmirror verify" shows where.',
-    );
-  const scalars = scalarFields(webhooks).map(({ name }, at) => {
-    const value = record.scalars[at] ?? null;
-    return name === 'endpoint' && value !== null ? cutEndpoint(String(value)) : value;
-  });
-  const names = new Map(record.mentions.map(({ id, name }) => [id, name]));
-  const write = wireWriter(webhooks, id => ({ id, name: names.get(id) ?? null, extra: null }));
-  return write({ ...record, scalars, extra: null });
-}
 
 /** @throws DocmirrorError with the code `share_failed`, if a statement fails or leaves something half done. */
 function runStatements(sqlite: Sqlite, { path, text }: NonNullable<ShareOptions['sql']>): void {
@@ -308,17 +230,11 @@ const selectState = `SELECT json_array(
 
 /** True if a share that is made so now would be the same as the existing one. */
 export function isCurrent(database: string, path: string, making: Making): boolean {
-  type Note = { mark: Buffer; selection: string; sqlHash: string; state: string };
   const isSame = () => {
     using mirror = openForReading(database);
     using share = openForReading(path);
-    const note = firstRow<Note>(
-      share.sqlite,
-      'SELECT mark, selection, sql_hash AS sqlHash, state FROM _share',
-    );
-    if (note?.selection !== selectionOf(making)) return false;
-    if (note.sqlHash !== sqlHash(making.sql, note.mark)) return false;
-    return note.state === firstValue<string>(mirror.sqlite, selectState);
+    const noted = firstValue<string>(share.sqlite, 'SELECT making FROM _share');
+    return noted === makingOf(mirror.sqlite, making);
   };
   return attempt(() => isSame() && sharedHistory(database, path)?.isWhole === true) ?? false;
 }

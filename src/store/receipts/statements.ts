@@ -191,7 +191,7 @@ export function lastState(sqlite: Sqlite, resource: Resource): Sum {
     const receipt = receiptOrNull(text);
     const states: readonly ListSum[] = receipt !== null && 'lists' in receipt ? receipt.lists : [];
     const state = states.find(list => list.resource === resource);
-    if (state !== undefined) return Sum.from(state.recordCount, state.checksum);
+    if (state !== undefined) return sumOf(state);
   }
   return new Sum();
 }
@@ -203,6 +203,11 @@ export function sumOfContents(sqlite: Sqlite, resource: Resource, exceptRunId = 
   const contents = sqlite.prepare<[number], Buffer | null>(others).pluck();
   for (const content of contents.iterate(exceptRunId)) if (content?.length === contentBytes) sum.add(content);
   return sum;
+}
+
+/** The sum that a receipt states. Those of a share have none. */
+export function sumOf({ recordCount, checksum }: ListSum): Sum {
+  return Sum.from(recordCount, checksum ?? '0');
 }
 
 /** A list's sum in the form of a receipt. */

@@ -6,7 +6,7 @@ import { Sum } from '../../contract/sum.ts';
 import { lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { isTrueOf, logsLeftBehind, type Restore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { factsHash, lastState, type RunChanges, RunComposer, workOf } from '../receipts/statements.ts';
+import { factsHash, lastState, type RunChanges, RunComposer, sumOf, workOf } from '../receipts/statements.ts';
 import { allRows } from '../tables/ask.ts';
 import type { Audit, Difference } from './verify-tables.ts';
 
@@ -113,10 +113,10 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
     'SELECT leaf_index AS leafIndex, run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
   );
   /** The hashes `ended` that erasures changed, by the list and the run. */
-  const erased = new Map<string, string>();
+  const erased = new Map<string, string | null>();
   /** The newest receipt states the facts as they are. */
   let factsNow: string | null = factsHash(sqlite);
-  const factsAfter = (stated: string | undefined) => {
+  const factsAfter = (stated: string | null | undefined) => {
     if (stated === undefined) return null;
     const expected = factsNow ?? stated;
     factsNow = null;
@@ -129,9 +129,10 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
       report('sync_receipts', leafIndex, what, severity);
     /** @param who the name of the receipt that says this, for messages. */
     const checkStates = (who: string, said: readonly ListSum[]) => {
-      for (const { resource, recordCount, checksum } of said) {
+      for (const each of said) {
+        const { resource, recordCount, checksum } = each;
         const state = stateOf(resource);
-        const stated = Sum.from(recordCount, checksum);
+        const stated = sumOf(each);
         if (state.equals(stated)) continue;
         add(
           `${resource}: the receipt of ${who} says ${recordCount} records and ${checksum}, but by rows and history there were ${state.count} and ${state}`,

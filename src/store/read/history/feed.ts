@@ -1,9 +1,9 @@
 import { keptResources } from '../../../contract/lists.ts';
 import * as shape from '../../../contract/shapes.ts';
 import { DocmirrorError, tryToRead } from '../../../errors.ts';
-import { ReceiptLog } from '../../receipts/receipt-log.ts';
+import { ReceiptHashes, ReceiptLog } from '../../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, readPruned } from '../../receipts/statements.ts';
-import { firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
+import { allValues, firstRow, firstValue, type Sqlite } from '../../tables/ask.ts';
 import { EndedRuns } from '../../tables/ended-runs.ts';
 import type { ChangeFilter } from '../browsable.ts';
 import { type ChangeKey, type ChangeRequest, changesThatFit, operations } from './changes.ts';
@@ -15,7 +15,8 @@ export function feed(sqlite: Sqlite, filter?: ChangeFilter) {
   /** Begins after a run that has ended, or with 0 at the first run, with what is kept of the history. */
   const since = (runId: number) => {
     const begunAfter = newestGap(sqlite);
-    return open(positionAt(sqlite, runId, begunAfter === null ? {} : { begunAfter }));
+    const begun = begunAfter === null ? {} : { begunAfter: new ReceiptHashes(sqlite).of(begunAfter) };
+    return open(positionAt(sqlite, runId, begun));
   };
   return {
     since,
@@ -91,6 +92,8 @@ const amidRun = shape.object({ ...change, leafHash: shape.optional(shape.orNull(
  */
 const position = shape.object({
   mirrorId: shape.text(),
+  /** True if its hashes have the mirror's key. A share can't compare those of before 0.6, and takes them for right. */
+  isKeyed: shape.optional(shape.yesOrNo()),
   /** The run that was delivered last and whole; 0 before the first. If the newest changes come first, the newest of all that were read. */
   runId: count,
   leafHash: shape.orNull(hash),
@@ -156,14 +159,16 @@ function positionAt(
   more: Pick<Position, 'since' | 'begunAfter'>,
   after: ChangeKey | null = null,
 ): Position {
+  const hashes = new ReceiptHashes(sqlite);
   return {
     mirrorId: new ReceiptLog(sqlite).mirrorId(),
+    isKeyed: true,
     runId,
-    leafHash: leafHashOf(sqlite, runId),
-    after: after && { ...keyOf(after), leafHash: leafHashOf(sqlite, after.runId) },
+    leafHash: hashes.ofRun(runId),
+    after: after && { ...keyOf(after), leafHash: hashes.ofRun(after.runId) },
     ...more,
     earlier: distances.flatMap(distance => {
-      const start = leafHashOf(sqlite, runId - distance)?.slice(0, hashLength);
+      const start = hashes.ofRun(runId - distance)?.slice(0, hashLength);
       return start === undefined ? [] : [[runId - distance, start] as const];
     }),
   };
@@ -178,14 +183,16 @@ function lossOf(sqlite: Sqlite, position: Position): Loss | null {
   const { mirrorId, runId, after = null, begunAfter = null } = position;
   const ofMirror = lossOfMirror(sqlite, mirrorId);
   if (ofMirror !== null) return ofMirror;
+  const hashes = new ReceiptHashes(sqlite, position);
   // Rows that a rebuild had dropped before the reader began are there again if it never was.
-  const found = 'SELECT 1 FROM sync_receipts WHERE run_id IS NULL AND leaf_hash = ?';
-  const hasBegun = begunAfter === null || firstRow(sqlite, found, begunAfter) !== undefined;
-  const sharedRunId = hasBegun ? sharedRun(sqlite, position) : 0;
+  const others = 'SELECT leaf_hash FROM sync_receipts WHERE run_id IS NULL';
+  const isFound = (hash: string) => allValues<string>(sqlite, others).some(each => hashes.isOf(each, hash));
+  const hasBegun = begunAfter === null || isFound(begunAfter);
+  const sharedRunId = hasBegun ? sharedRun(sqlite, hashes, position) : 0;
   // What was pruned or dropped before the reader began does not concern it.
-  const isGapKnown = begunAfter !== null && begunAfter === newestGap(sqlite);
+  const isGapKnown = begunAfter !== null && new ReceiptHashes(sqlite).isOf(newestGap(sqlite), begunAfter);
   const gap = isGapKnown ? null : gapAfter(sqlite, sharedRunId);
-  const isShared = hasBegun && sharedRunId === runId && (after === null || isOwn(sqlite, after));
+  const isShared = hasBegun && sharedRunId === runId && (after === null || isOwn(sqlite, hashes, after));
   if (isShared) return gap && { ...gap, sharedRunId };
   const loss = restored(sharedRunId);
   // A reader that begins from nothing misses nothing.
@@ -217,17 +224,21 @@ function restored(sharedRunId: number): Loss {
 }
 
 /** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
-function isOwn(sqlite: Sqlite, { runId, leafHash }: { runId: number; leafHash?: string | null }): boolean {
-  const isSame = () => leafHash === undefined || leafHashOf(sqlite, runId) === leafHash;
+function isOwn(
+  sqlite: Sqlite,
+  hashes: ReceiptHashes,
+  { runId, leafHash }: { runId: number; leafHash?: string | null },
+): boolean {
+  const isSame = () => leafHash === undefined || hashes.isOf(hashes.stored(runId), leafHash);
   return runId === 0 || (new EndedRuns(sqlite).has(runId) && isSame());
 }
 
 /** The newest run of which a position knows, and that is this mirror's. A run without a receipt is vouched for by the one before it. */
-function sharedRun(sqlite: Sqlite, position: Position): number {
+function sharedRun(sqlite: Sqlite, hashes: ReceiptHashes, position: Position): number {
   const { runId, leafHash, earlier = [] } = position;
-  const known = earlier.find(([id, start]) => leafHashOf(sqlite, id)?.startsWith(start))?.[0] ?? 0;
+  const known = earlier.find(([id, start]) => hashes.isOf(hashes.stored(id), start))?.[0] ?? 0;
   const isKnown = leafHash !== null || known === (earlier[0]?.[0] ?? 0);
-  return isKnown && isOwn(sqlite, position) ? runId : known;
+  return isKnown && isOwn(sqlite, hashes, position) ? runId : known;
 }
 
 /** What is missing of the history after a run, so that neither its changes nor the state after that run can be read; null if nothing is. */
@@ -250,13 +261,9 @@ export function gapAfter(sqlite: Sqlite, runId: number) {
   return { kind: 'no history', why, throughRunId: runId } as const;
 }
 
-/** The hash of the newest receipt of a pruning or rebuild: both take something away of what earlier runs changed. Null if there is none. */
+/** The stored hash of the newest receipt of a pruning or rebuild: both take something away of what earlier runs changed. Null if there is none. */
 export function newestGap(sqlite: Sqlite): string | null {
   const newest = (kind: 'prune' | 'rebuild') => `SELECT leaf_index, leaf_hash FROM ${ofKind(kind)}`;
   const both = `SELECT leaf_hash FROM (${newest('prune')} UNION ALL ${newest('rebuild')}) ORDER BY leaf_index DESC LIMIT 1`;
   return firstValue(sqlite, both);
-}
-
-function leafHashOf(sqlite: Sqlite, runId: number): string | null {
-  return firstValue(sqlite, 'SELECT leaf_hash FROM sync_receipts WHERE run_id = ?', runId);
 }
