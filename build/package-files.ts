@@ -82,7 +82,7 @@ function escaped(text: string): string {
 
 /** The flags that make a command print its output. */
 export function outputFlags(command: string): string {
-  return command === 'changes' ? '--format ndjson' : '--json';
+  return { changes: '--format ndjson', service: '--format json' }[command] ?? '--json';
 }
 
 /** The JSON Schema of a command's output, also of a failure if it can print one. */
@@ -91,7 +91,7 @@ export function schemaOf(command: string): object {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: `docmirror ${command} ${outputFlags(command)}`,
-    ...(command === 'changes' ? shape : { anyOf: [withLabels(shape), failureOutput] }),
+    ...(outputFlags(command) !== '--json' ? shape : { anyOf: [withLabels(shape), failureOutput] }),
   };
 }
 

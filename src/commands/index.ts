@@ -29,6 +29,7 @@ const loaders: Readonly<Record<keyof typeof help, () => Promise<Command>>> = {
   runs: async () => (await import('./show.ts')).runs,
   changes: async () => (await import('./changes.ts')).changesCommand,
   query: async () => (await import('./query.ts')).query,
+  service: async () => (await import('./service.ts')).service,
   show: async () => (await import('./show.ts')).show,
   rejected: async () => (await import('./show.ts')).rejected,
   report: async () => (await import('./report.ts')).report,

@@ -1,12 +1,9 @@
 import { named } from '../config/resolve.ts';
 import { UsageError } from '../errors.ts';
-import { printable } from '../printable.ts';
-import { bytesText } from '../render/numbers.ts';
 import type { Zone } from '../render/web/period.ts';
-import { isStandardOutput } from '../store/file/links.ts';
-import { writeWhole } from '../store/file/whole-file.ts';
 import { command } from './command.ts';
 import { defaulting, isLength, mirrorSettings, momentOf, timeSpan, typed } from './flags.ts';
+import { put } from './stream-out.ts';
 
 /** `docmirror report` */
 export const report = command({
@@ -38,10 +35,7 @@ export const report = command({
       throw new UsageError(`--since: must be before --until or now, got ${JSON.stringify(since)}`);
     const period = reportPeriod(zone, sinceMs, untilMs, isLength(since));
     const data = readReport(config.database, period);
-    const html = page(null, reportParts(data, zone, maxAge, title));
-    if (out === '-' || isStandardOutput(out)) return html;
-    writeWhole(out, html);
-    return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(html))}).\n`;
+    return put(page(null, reportParts(data, zone, maxAge, title)), out);
   },
 });
 

@@ -3,7 +3,7 @@ import { UsageError } from '../errors.ts';
 import { printable, printableLines } from '../printable.ts';
 import { bytesText, counted } from '../render/numbers.ts';
 import { isStandardOutput } from '../store/file/links.ts';
-import { AtomicFile } from '../store/file/whole-file.ts';
+import { AtomicFile, writeWhole } from '../store/file/whole-file.ts';
 import { TimeSlice } from '../time-slice.ts';
 import type { Context } from './command.ts';
 import { typed } from './flags.ts';
@@ -63,6 +63,13 @@ export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, '
 
 /** The flag that names a file for the output. */
 export const outFlag = typed('FILE', 'write to this file instead; it gets its name when it is complete');
+
+/** A text for standard output: the one that is given or, if it goes into a file, that it was written there. Throws a RefusedFileError. */
+export function put(text: string, out: string | null): string {
+  if (out === null || out === '-' || isStandardOutput(out)) return text;
+  writeWhole(out, text);
+  return `Wrote ${printable(out)} (${bytesText(Buffer.byteLength(text))}).\n`;
+}
 
 /** Writes pieces to standard output, or whole or not at all to a file; false if nobody read them to the end. Throws a UsageError. */
 export async function deliver(pieces: Pieces, rows: Tally, { format, out }: Asked, io: Outside) {

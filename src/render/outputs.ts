@@ -257,6 +257,15 @@ const sync = {
   receipt,
   share: orNull(object({ path, error: orNull(error) })),
 };
+const rowOfFacts = 'a row of `service_facts`, with its `section`, and the start of its run in `since`';
+const rate = '`new`, `changed` and `removed` a day, as the medians of `days`; null without a whole day';
+const service = {
+  runId: newestRunId,
+  baseUrl,
+  query: orNull(text()),
+  facts: list(anyObject(rowOfFacts)),
+  rates: list(anyObject(rate)),
+};
 const share = {
   path,
   runId: orNull(whole('the newest one in it')),
@@ -298,6 +307,7 @@ export const outputs = {
   backup,
   share: object(share),
   erase: object(erase),
+  service: object(service),
   accept: object({ accepted: list(acceptance, 'all, or the one that was made or withdrawn') }),
   'publish clickhouse': object(publication),
   'audit receipts': anyOf(Object.values(receiptShapes)),

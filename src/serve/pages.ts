@@ -1,9 +1,11 @@
 import { lists } from '../contract/lists.ts';
 import { attempt } from '../errors.ts';
+import { printable } from '../printable.ts';
 import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
-import { html } from '../render/web/html.ts';
+import { serviceParts } from '../render/service.ts';
+import { html, section, table } from '../render/web/html.ts';
 import { changesParts, listParts, periodForm, searchParts } from '../render/web/lists.ts';
 import { type PageParts, page } from '../render/web/page.ts';
 import { reportPeriod, Zone } from '../render/web/period.ts';
@@ -20,6 +22,7 @@ import { foundTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
 import { readAccepted } from '../store/read/runs/accepted.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
+import { readService } from '../store/read/service-facts.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
 import { revisionNow } from './api.ts';
 import { HttpError } from './http.ts';
@@ -79,6 +82,7 @@ export function pageAddresses({
       using reader = new RunReader(database);
       return runsParts(reader.runs(runsMax), readAccepted(database));
     }),
+    own('/service', querySchema([]), serviceBody),
     ...['/records/:resource/:id', '/connections/:id'].map(path =>
       own(path, querySchema([]), recordBody, {
         check: (sqlite, asked) => {
@@ -138,6 +142,14 @@ function zoneOf(timezone: string): Zone {
   const zone = attempt(() => new Zone(timezone));
   if (zone !== null) return zone;
   throw new HttpError(400, `timezone: there is no zone ${timezone}, but for example Europe/Zurich.`);
+}
+
+function serviceBody(sqlite: Sqlite): PageParts {
+  const { title, lead, parts } = serviceParts(readService(sqlite));
+  const tables = parts.map(({ title, columns, rows }, at) =>
+    section(`part${at}`, title, table('list', title, columns, rows)),
+  );
+  return { heading: title, intro: html`<p>${printable(lead)}</p>`, main: html`${tables}` };
 }
 
 function searchBody(sqlite: Sqlite, asked: AskedFor): PageParts {

@@ -73,6 +73,7 @@ describe('an output is as its schema says', () => {
     'status --json',
     'status mirror.sqlite no-such-file.sqlite --json',
     'runs --json',
+    'service --format json',
     'rejected --json',
     'show collections 1 --json',
     'show webhooks 2 --json',

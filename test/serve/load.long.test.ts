@@ -138,7 +138,15 @@ describe('with 1,000,000 exports', { timeout: 300_000 }, () => {
   test.skipIf(!hasProc)('HEAD of any address takes at most 5 ms of the processor', async () => {
     await using served = await serve();
     const paths = [
-      ...['/', '/runs', '/search?q=title', '/changes?page=500', '/document-exports?q=title', '/connections'],
+      ...[
+        '/',
+        '/runs',
+        '/service',
+        '/search?q=title',
+        '/changes?page=500',
+        '/document-exports?q=title',
+        '/connections',
+      ],
       ...['/records/document-exports/500', '/connections/7', '/v2/document-exports?pageSize=1000'],
       ...['/v2/changes', '/document-exports.csv', '/changes.csv?q=title', '/openapi.json'],
     ];

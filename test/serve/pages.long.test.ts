@@ -78,6 +78,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
     '/',
     '/?days=365&timezone=Europe/Zurich',
     '/runs',
+    '/service',
     '/connections?sort=newestExport&order=desc',
     '/records/collections/1',
     '/records/collections/2',

@@ -57,7 +57,8 @@ ${main}
 
 function navigation(path: string): Html {
   const lists = browsables.map(({ resource, title }) => [resource, title] as const);
-  const pages = [['', 'Report'], ...lists, ['changes', 'Changes'], ['runs', 'Runs']] as const;
+  const others = Object.entries({ changes: 'Changes', runs: 'Runs', service: 'Service' });
+  const pages = [['', 'Report'] as const, ...lists, ...others];
   return html`<nav aria-label="Pages">${pages.map(
     ([name, title]) =>
       html`<a href="/${name}"${path.split('/').includes(name) && html` aria-current="page"`}>${title}</a> `,
