@@ -38,7 +38,15 @@ const nestingMax = 512;
 const tooDeep = `the record is nested deeper than ${nestingMax} levels`;
 
 /** The message says why an item can't be read. */
-class Unreadable extends Error {}
+class Unreadable extends Error {
+  constructor(message: string) {
+    // A whole list can be rejected, and the stack of each error would take longer than all the rest.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(message);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
 
 /**
  * Reads the items of a page of a list. The `ignored` fields are left out of the contents, but are in the records' `extra`. The result's

@@ -27,15 +27,13 @@ export function rejectedIdentity(list: ListDefinition, record: string, place: nu
   const found = (kind: IdentityKind, key: number, identity: string) => {
     return { kind, key, identity: identityHash(identity) };
   };
-  const whole = read(names);
-  if (whole !== undefined) return found('whole', whole.key, identityOf(list, whole));
-  const key = read([lead])?.key ?? Number.NaN;
-  if (isById || Number.isNaN(key)) return found('place', key, `place ${place}`);
   const readable = names.filter(name => read([name]) !== undefined);
-  const part = read(readable);
-  return part === undefined
-    ? found('place', key, `place ${place}`)
-    : found('part', key, `${readable} ${identityOf(list, part)}`);
+  const part = read(readable.length === 0 ? [lead] : readable);
+  const key = part?.key ?? Number.NaN;
+  if (part !== undefined && readable.length === names.length)
+    return found('whole', key, identityOf(list, part));
+  if (part === undefined || isById || Number.isNaN(key)) return found('place', key, `place ${place}`);
+  return found('part', key, `${readable} ${identityOf(list, part)}`);
 }
 
 /** The hash that stands for an identity, 16 bytes. */

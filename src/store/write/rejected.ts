@@ -72,15 +72,21 @@ export class RejectedRecords {
   write({ runId, sqlite, list }: ListContext, { firstPageNo, pageSize }: ReadList): void {
     if (this.#count === 0) return;
     const bound = { runId, resource: list.resource, firstPageNo, pageSize };
-    const next = sqlite.prepare<[number], number>(
-      `SELECT n FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`,
+    type Staged = { n: number; identity: Buffer; kind: string; content: Buffer; reason: string };
+    const staged = sqlite.prepare<[number], Staged>(
+      `SELECT n, identity, kind, content, reason FROM temp.rejected WHERE n > ? ORDER BY n LIMIT ${recordsPerStep}`,
+    );
+    // To sort what one question finds would take longer than two questions.
+    const known = [
+      "content = @content AND (+identity = @identity AND reason = @reason OR identity IS NULL OR @kind = 'place')",
+      'identity = @identity AND reason = @reason',
+    ].map(isSame =>
+      sqlite.prepare<object, { id: number | null }>(
+        `SELECT id, max(last_run_id) FROM rejected_records WHERE ${isSame} AND resource = @resource AND last_run_id < @runId`,
+      ),
     );
     const moveOn = sqlite.prepare(
-      `UPDATE rejected_records SET last_run_id = @runId, identity = (SELECT identity FROM temp.rejected WHERE n = @n) WHERE id = (
-         SELECT r.id FROM temp.rejected t CROSS JOIN rejected_records r
-           ON r.identity = t.identity AND r.reason = t.reason OR r.content = t.content AND (t.kind = 'place' OR r.identity IS NULL)
-         WHERE t.n = @n AND r.resource = @resource AND r.last_run_id < @runId
-         ORDER BY r.content <> t.content, r.last_run_id DESC, r.id LIMIT 1)`,
+      'UPDATE rejected_records SET last_run_id = @runId, identity = @identity WHERE id = @id',
     );
     const insert = sqlite.prepare(
       `INSERT INTO rejected_records (run_id, last_run_id, resource, page_no, position, reason, record, content, identity)
@@ -88,9 +94,14 @@ export class RejectedRecords {
        FROM temp.rejected WHERE n = @n`,
     );
     for (let after: number | undefined = 0; after !== undefined; ) {
-      const step: number[] = next.pluck().all(after);
-      for (const n of step) if (moveOn.run({ ...bound, n }).changes === 0) insert.run({ ...bound, n });
-      after = step.at(-1);
+      const step: Staged[] = staged.all(after);
+      for (const row of step) {
+        const all = { ...bound, ...row };
+        const id = known[0]?.get(all)?.id ?? known[1]?.get(all)?.id ?? null;
+        if (id === null) insert.run(all);
+        else moveOn.run({ ...all, id });
+      }
+      after = step.at(-1)?.n;
     }
   }
 }
