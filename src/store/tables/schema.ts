@@ -230,7 +230,8 @@ export const syncRunResources = sqliteTable(
 export const rejectedRecords = sqliteTable(
   'rejected_records',
   {
-    id: integer('id').primaryKey(),
+    /** A number is never given again, because acceptances and receipts go by it. */
+    id: integer('id').primaryKey({ autoIncrement: true }),
     runId: runId(),
     /** The last run that rejected it with the same text. */
     lastRunId: integer('last_run_id').notNull(),
