@@ -22,6 +22,7 @@ import { syncScene } from '../../support/in-process.ts';
 import { programPath } from '../../support/program.ts';
 import { runCli, spawnCli, type TemporaryFolder, temporaryFolder } from '../../support/run-cli.ts';
 import { type Scene, setScene } from '../../support/scene.ts';
+import { whyNoStrangerHere } from '../../support/share.ts';
 
 // Files that docmirror replaces, and what lies beside them.
 
@@ -99,7 +100,9 @@ describe.skipIf(!isRoot)('a file that root replaces', () => {
   });
 });
 
-describe.skipIf(!isRoot)('as a user without rights', () => {
+const skipped = whyNoStrangerHere === null ? '' : ` (skipped: ${whyNoStrangerHere})`;
+
+describe.skipIf(whyNoStrangerHere !== null)(`as a user without rights${skipped}`, () => {
   test('a file of another group gives the own group no more than everybody has', async () => {
     await using folder = temporaryFolder();
     chmodSync(folder.path, 0o777);
