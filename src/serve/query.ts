@@ -11,6 +11,7 @@ import {
 } from '../store/read/browsable.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
 import { HttpError } from './http.ts';
+import fixed from './openapi.json' with { type: 'json' };
 
 /** What a client asked for. Its parameters fit the schema of the address. */
 export interface AskedFor {
@@ -42,34 +43,9 @@ export interface FileAddress {
   readonly read: (sqlite: Sqlite, query: QueryString) => { pieces: Iterable<string>; count: number };
 }
 
-const text = (description: string, minLength = 0, maxLength = 200) => {
-  return { type: 'string', description, minLength, maxLength };
-};
-const whole = (description: string, more: object = {}) => {
-  return { type: 'integer', description, minimum: 1, maximum: Number.MAX_SAFE_INTEGER, ...more };
-};
-const pageNo = whole('The page.', { maximum: 2 ** 31, default: 1 });
-const momentText = 'A date, or a time in ISO 8601, to the second.';
-
 const parameters: Readonly<Record<string, object>> = {
-  pageNo,
-  pageSize: whole('Records of a page.', { maximum: 1_000, default: 50 }),
-  page: pageNo,
-  cursor: text('The cursor of the answer before.', 0, 16_000),
-  sinceRun: whole('Changes of later runs.', { minimum: 0 }),
-  limit: whole('Changes of a page.', { maximum: 1_000, default: 100 }),
-  source: text('The source connection: its id, or its name in any case.', 1),
-  destination: text('The destination connection, in the same way.', 1),
-  kind: text('The kind of the document, to the letter.'),
-  from: text(`Not before this. ${momentText}`),
-  to: text(`Not after this date or second. ${momentText}`),
-  q: text('Words of titles, names, references and connections, in any case.'),
-  order: oneOf(['asc', 'desc'], 'Descending or not.'),
+  ...fixed.parameters,
   resource: oneOf(keptResources, 'The list.'),
-  operation: oneOf(['insert', 'update', 'removal'], 'What happened.'),
-  run: whole('The run.'),
-  days: whole('The length of the period.', { maximum: 3_660, default: 30 }),
-  timezone: { ...text('The time zone.', 1, 60), default: 'UTC' },
 };
 
 type TextName = keyof typeof noFilter | 'resource' | 'operation' | 'sort' | 'order' | 'cursor';
