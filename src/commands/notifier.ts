@@ -4,7 +4,7 @@ import { proxyFor } from '../config/proxy.ts';
 import { resolveOne } from '../config/resolve.ts';
 import type { SettingName } from '../config/settings.ts';
 import { attempt, codeOf, DocmirrorError, exitCodes, RefusedFileError } from '../errors.ts';
-import { type Family, type LabelledFigures, labelledFigures, metricsText } from '../serve/metrics.ts';
+import { type LabelledFigures, labelledFigures, metricsText } from '../serve/metrics.ts';
 import { textBeside } from '../store/file/beside.ts';
 import { privateFileMode } from '../store/file/rights.ts';
 import { ending } from '../store/file/unfinished.ts';
@@ -147,17 +147,16 @@ function writeMetrics(path: string, figures: LabelledFigures, command: string, e
   const line = /^(docmirror_command_\w+)\{.*command="([^"]+)"\} (.+)$/gm;
   const all = [...(textBeside(path) ?? '').matchAll(line)];
   const before = all.filter(([, , other]) => exitCode === null || other !== command);
-  const family = (name: string, help: string, value: number | null): Family => {
-    const others = before.filter(([, family]) => family === `docmirror_command_last_${name}`);
+  const samplesOf = (name: string, value: number | null) => {
+    const others = before.filter(([, family]) => family === name);
     const samples = others.map(([, , other = '', text]) => [Number(text), { command: other }] as const);
-    const own = exitCode === null ? [] : [[value, { command }] as const];
-    return [`docmirror_command_last_${name}`, help, () => [...own, ...samples]];
+    return () => [...(exitCode === null ? [] : [[value, { command }] as const]), ...samples];
   };
-  const nowS = Date.now() / 1000;
-  const families = [
-    family('exit_code', 'What the command exited with, the last time.', exitCode),
-    family('end_timestamp_seconds', 'When the command ended the last time, in seconds since 1970.', nowS),
-  ];
+  const [code, end] = [
+    'docmirror_command_last_exit_code',
+    'docmirror_command_last_end_timestamp_seconds',
+  ] as const;
+  const families = { [code]: samplesOf(code, exitCode), [end]: samplesOf(end, Date.now() / 1000) };
   writeWhole(path, metricsText([figures], families), publicMode);
 }
 
@@ -174,15 +173,14 @@ function writeBackupMetrics(
   const exit = 'docmirror_backup_last_exit_code';
   // Before the first backup the time is 0, so that an alert on its age fires.
   const [atS, runId, bytes] = made === null ? [0, 0, 0] : [Date.now() / 1000, made.runId, made.bytes];
-  const success = 'docmirror_backup_last_success_';
-  const families: Family[] = [
-    [`${success}timestamp_seconds`, 'When the newest backup was made, in seconds since 1970.', () => [[atS]]],
-    [`${success}bytes`, 'How large the newest backup is, in bytes.', () => [[bytes]]],
-    [`${success}run_id`, 'The newest run that the newest backup contains.', () => [[runId]]],
-    [exit, 'What the last backup exited with.', () => [[exitCode]]],
-  ];
+  const families = {
+    docmirror_backup_last_success_timestamp_seconds: () => [[atS]] as const,
+    docmirror_backup_last_success_bytes: () => [[bytes]] as const,
+    docmirror_backup_last_success_run_id: () => [[runId]] as const,
+    [exit]: () => [[exitCode]] as const,
+  };
   const text = before.includes(exit)
     ? before.replace(new RegExp(`^(${exit}.*) .*$`, 'm'), `$1 ${exitCode}`)
-    : metricsText([figures], families, []);
+    : metricsText([figures], families, {});
   writeWhole(path, text, publicMode);
 }

@@ -82,18 +82,10 @@ export const watch = command({
         ...config,
         ...endpoint,
         maxAgeMs: maxAge,
-        metrics: [
-          [
-            'docmirror_watch_ticks_skipped_total',
-            'Ticks that were left out because the run before them was still going, since the watch started.',
-            () => [[skippedCount]],
-          ],
-          [
-            'docmirror_watch_next_run_timestamp_seconds',
-            'When the next run is due, in seconds since 1970.',
-            () => [[nextAtMs / 1000]],
-          ],
-        ],
+        metrics: {
+          docmirror_watch_ticks_skipped_total: () => [[skippedCount]],
+          docmirror_watch_next_run_timestamp_seconds: () => [[nextAtMs / 1000]],
+        },
         onFault: error => logger.error(loggedError(error), 'A request failed.'),
       });
       context.stdout.write(`docmirror watch answers at ${monitor.url}\n`);

@@ -3,18 +3,19 @@ import { dirname, resolve } from 'node:path';
 import { attempt } from '../errors.ts';
 import { figuresBeforeFirstRun, listNumbers, readFigures } from '../store/read/runs/figures.ts';
 import { version } from '../version.ts';
+import texts from './metrics.json' with { type: 'json' };
 
 type Labels = Readonly<Record<string, string>>;
 
 /** The value of a metric, and the labels that it has besides those of its mirror; null is left out. */
 export type Sample = readonly [value: number | null, labels?: Labels];
 
-/** A metric: its name, its help and its values. It is a counter if its name ends with `_total`. */
-export type Family = readonly [
-  name: string,
-  help: string,
-  samplesOf: (figures: LabelledFigures) => readonly Sample[],
-];
+/** The values of metrics by their names. `metrics.json` says what each is; one is a counter if its name ends with `_total`. */
+export type Families = Readonly<
+  Partial<
+    Record<keyof typeof texts | `docmirror_list_${string}`, (figures: LabelledFigures) => readonly Sample[]>
+  >
+>;
 
 /** The numbers of a mirror at a moment, and the labels of all its metrics. */
 export type LabelledFigures = ReturnType<typeof labelledFigures>;
@@ -52,84 +53,63 @@ function countOf({ runs }: LabelledFigures, status: string): Sample[] {
   return [[found.reduce((sum, run) => sum + run.count, 0)]];
 }
 
-const numberFamilies = Object.entries(listNumbers).map(([name, { help, before }]): Family => {
-  const samplesOf: Family[2] = ({ lists }) =>
-    lists.map(({ resource, numbers }) => [numbers[name] ?? before, { resource }]);
-  return [`docmirror_list_${name}`, help, samplesOf];
+const numberFamilies = Object.entries(listNumbers).map(([name, { before }]) => {
+  const samplesOf = ({ lists }: LabelledFigures) =>
+    lists.map(({ resource, numbers }): Sample => [numbers[name] ?? before, { resource }]);
+  return [`docmirror_list_${name}`, samplesOf] as const;
 });
+const helpOfNumbers = Object.entries(listNumbers).map(([name, { help }]) => [`docmirror_list_${name}`, help]);
+const helpTexts: Readonly<Record<string, string>> = { ...texts, ...Object.fromEntries(helpOfNumbers) };
 
-const families: readonly Family[] = [
-  ['docmirror_build_info', 'Always 1; the label is the version of docmirror.', () => [[1, { version }]]],
-  [
-    'docmirror_mirror_readable',
-    '1 if the mirror can be read, 0 if it is missing or unreadable.',
-    ({ isReadable }) => [[isReadable ? 1 : 0]],
-  ],
-  ['docmirror_mirror_bytes', 'Bytes of the mirror with its log.', ({ bytes }) => [[bytes]]],
-  ['docmirror_disk_free_bytes', "Free bytes of the mirror's file system.", ({ freeBytes }) => [[freeBytes]]],
-  [
-    'docmirror_runs_total',
-    'Runs in the record of the mirror, by how they ended and what started them.',
-    ({ runs, lists, trigger }) => {
-      const usual = lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
-      const triggers = new Set([...usual, ...runs.map(run => run.trigger)]);
-      const pairs = [...triggers].flatMap(each => endedStatuses.map(status => ({ status, trigger: each })));
-      return pairs.map(pair => {
-        const run = runs.find(({ status, trigger: by }) => status === pair.status && by === pair.trigger);
-        return [run?.count ?? 0, pair];
-      });
-    },
-  ],
-  ['docmirror_runs_in_progress', 'Runs that are going on.', figures => countOf(figures, 'running')],
-  [
-    'docmirror_runs_died',
-    'Runs whose process is gone before it recorded their end; the next run records them as interrupted.',
-    figures => countOf(figures, 'died'),
-  ],
-  [
-    'docmirror_unknown_fields',
-    'Fields that the service sends in the list and that have no column.',
-    ({ lists }) => lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
-  ],
-  [
-    'docmirror_list_completeness',
-    "1 for what the list's last run could say of its completeness, 0 for the rest.",
-    ({ lists }) => {
-      const pairs = lists.flatMap(list => completenesses.map(completeness => ({ list, completeness })));
-      return pairs.map(({ list: { resource, completeness: last }, completeness }) => {
-        return [Number(completeness === last), { resource, completeness }];
-      });
-    },
-  ],
-  [
-    'docmirror_list_finding',
-    '1 for each code of what the last run found out about the list; docs/troubleshooting.md explains them.',
-    ({ lists }) =>
-      lists.flatMap(({ resource, findings }) =>
-        findings.map(({ code, isAccepted }): Sample => [1, { resource, code, accepted: String(isAccepted) }]),
+const families: Families = {
+  docmirror_build_info: () => [[1, { version }]],
+  docmirror_mirror_readable: ({ isReadable }) => [[isReadable ? 1 : 0]],
+  docmirror_mirror_bytes: ({ bytes }) => [[bytes]],
+  docmirror_disk_free_bytes: ({ freeBytes }) => [[freeBytes]],
+  docmirror_runs_total({ runs, lists, trigger }) {
+    const usual = lists.length === 0 ? [] : ['manual', 'schedule', trigger ?? 'manual'];
+    const triggers = new Set([...usual, ...runs.map(run => run.trigger)]);
+    const pairs = [...triggers].flatMap(each => endedStatuses.map(status => ({ status, trigger: each })));
+    return pairs.map(pair => {
+      const run = runs.find(({ status, trigger: by }) => status === pair.status && by === pair.trigger);
+      return [run?.count ?? 0, pair];
+    });
+  },
+  docmirror_runs_in_progress: figures => countOf(figures, 'running'),
+  docmirror_runs_died: figures => countOf(figures, 'died'),
+  docmirror_unknown_fields: ({ lists }) =>
+    lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
+  docmirror_list_completeness: ({ lists }) =>
+    lists.flatMap(({ resource, completeness: last }) =>
+      completenesses.map(
+        (completeness): Sample => [Number(completeness === last), { resource, completeness }],
       ),
-  ],
-  ...numberFamilies,
-];
+    ),
+  docmirror_list_finding: ({ lists }) =>
+    lists.flatMap(({ resource, findings }) =>
+      findings.map(({ code, isAccepted }): Sample => [1, { resource, code, accepted: String(isAccepted) }]),
+    ),
+  ...Object.fromEntries(numberFamilies),
+};
 
 /** The metrics of mirrors, their `own` and `more`, in the text form of Prometheus: each is described once, before all samples. */
 export function metricsText(
   mirrors: readonly LabelledFigures[],
-  more: readonly Family[] = [],
-  own: readonly Family[] = families,
+  more: Families = {},
+  own: Families = families,
 ): string {
   const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
   const pairOf = ([label, text]: [string, string]) => `${label}="${escaped(text)}"`;
-  const texts = [...own, ...more].map(([name, help, samplesOf]) => {
+  const parts = Object.entries({ ...own, ...more }).map(([name, samplesOf]) => {
     const lines = mirrors.flatMap(mirror =>
-      samplesOf(mirror).map(([value, labels]) => {
+      (samplesOf?.(mirror) ?? []).map(([value, labels]) => {
         const pairs = Object.entries({ ...mirror.labels, ...labels }).map(pairOf);
         const braced = pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
         return value === null ? '' : `${name}${braced} ${value}\n`;
       }),
     );
     const type = name.endsWith('_total') ? 'counter' : 'gauge';
-    return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+    return `# HELP ${name} ${helpTexts[name]}\n# TYPE ${name} ${type}\n${lines.join('')}`;
   });
-  return texts.join('\n');
+  return parts.join('\n');
 }

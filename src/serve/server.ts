@@ -15,7 +15,7 @@ import {
   toHttpError,
   tokenCheck,
 } from './http.ts';
-import { type Family, labelledFigures, metricsText } from './metrics.ts';
+import { type Families, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
 import type { Address, FileAddress, QueryString } from './query.ts';
@@ -30,7 +30,7 @@ export interface ServerOptions {
   readonly trigger?: string | null;
   /** A list without a completed run for longer than this is stale, in milliseconds; null if no list ever is. */
   readonly maxAgeMs: number | null;
-  readonly metrics?: readonly Family[];
+  readonly metrics?: Families;
   readonly host: string;
   /** 0 takes any free port. */
   readonly port: number;
@@ -58,15 +58,16 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
     options.onRefused?.(request);
   };
   const check = tokenCheck({ ...options, onRefused });
-  const help = 'Requests that gave a wrong token, since the server started.';
-  const refusedTokens: Family = ['docmirror_serve_refused_tokens_total', help, () => [[refused]]];
   const { database, labels, trigger = null, maxAgeMs, onFault } = options;
   const readers = readersOf({ database, labels, trigger, maxAgeMs });
   const probes: ProbeSource = {
     freshness: lastKnown(() => readers.freshness()),
     figures: lastKnown(() => readers.figures()),
   };
-  const app = monitorApp({ ...options, metrics: [refusedTokens] }, probes);
+  const app = monitorApp(
+    { ...options, metrics: { docmirror_serve_refused_tokens_total: () => [[refused]] } },
+    probes,
+  );
   app.get('/openapi.json', async () => {
     const { openApiDocument } = await import('./openapi.ts');
     return openApiDocument();
