@@ -15,7 +15,7 @@ import { whenFree } from './io.ts';
 const ids = [1, Number.MAX_SAFE_INTEGER] as const;
 
 /** A moment to come, as docmirror records it; null if it is left out. A bare date is its midnight in UTC. */
-const until = parsed('DATE', 'accept it until that day begins in UTC, for example 2027-01-31', given => {
+const until = parsed('DATE', given => {
   const ms = instantMs(parse.filledText(given).trim());
   if (ms !== null && ms > Date.now()) return new Date(ms).toISOString();
   throw new Error(`expected a date to come, such as 2027-01-31, got ${JSON.stringify(given)}`);
@@ -24,16 +24,16 @@ const until = parsed('DATE', 'accept it until that day begins in UTC, for exampl
 /** `docmirror accept` */
 export const acceptCommand = command({
   arguments: {
-    resource: option(resourceNames, 'LIST', 'the list (default: show what is accepted)'),
-    code: typed('CODE', 'the finding, such as record_rejected'),
+    resource: option(resourceNames, 'LIST'),
+    code: typed('CODE'),
   },
   flags: {
-    why: typed('TEXT', 'the reason, which stays in a receipt for ever'),
-    record: numeral('N', 'only this rejected record, by its number in "docmirror rejected"', ids),
-    atMost: numeral('N', 'up to this count (default: that of the last run)', [0, Number.MAX_SAFE_INTEGER]),
+    why: typed('TEXT'),
+    record: numeral('N', ids),
+    atMost: numeral('N', [0, Number.MAX_SAFE_INTEGER]),
     until,
-    anyway: yes('also a finding that is not open now'),
-    withdraw: numeral('ID', 'end this acceptance', ids),
+    anyway: yes(),
+    withdraw: numeral('ID', ids),
   },
   settings: ['actor', 'waitMs', ...mirrorSettings],
   async run(given, { config: { database, actor, waitMs }, signal }) {

@@ -14,7 +14,7 @@ import { mirrorSettings, required, typed, yes } from './flags.ts';
 
 /** `docmirror audit keygen` */
 export const keygen = command({
-  arguments: { path: required(typed('FILE', 'where the private key goes')) },
+  arguments: { path: required(typed('FILE')) },
   flags: {},
   settings: [],
   run({ path }, { settings: { environment } }) {
@@ -28,8 +28,8 @@ export const keygen = command({
 /** `docmirror audit checkpoint` */
 export const checkpoint = command({
   flags: {
-    out: typed('FILE', 'write it into a file instead'),
-    unsigned: yes('print it without a signature'),
+    out: typed('FILE'),
+    unsigned: yes(),
   },
   settings: ['signingKeyFile', ...mirrorSettings],
   run({ out, unsigned }, { config: { database, signingKeyFile } }) {
@@ -46,7 +46,7 @@ export const checkpoint = command({
 
 /** `docmirror audit receipts` */
 export const receipts = command({
-  flags: { json: yes('print it as JSON') },
+  flags: { json: yes() },
   run({ json }, { config: { database }, stdout }) {
     const found = [...receiptsOf(database)];
     if (json) return void stdout.write(found.map(({ receipt }) => `${receipt}\n`).join(''));

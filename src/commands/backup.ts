@@ -22,29 +22,16 @@ const differencesMax = 100;
 
 /** `docmirror backup` */
 export const backup = command({
-  arguments: { destination: typed('DEST', 'the file to write, or with --keep… the folder') },
+  arguments: { destination: typed('DEST') },
   flags: {
-    keep: numeral(
-      'N',
-      "write into the folder DEST under the mirror's name and the time of now, and keep the newest N of this mirror",
-      [1, 100_000],
-    ),
-    keepDaily: numeral(
-      'N',
-      'keep also the newest of each of the last N days that have one (UTC)',
-      [1, 100_000],
-    ),
-    keepWeekly: numeral('N', 'the same of weeks, from Monday on', [1, 100_000]),
-    keepMonthly: numeral('N', 'the same of months; what any of these keeps stays', [1, 100_000]),
-    check: typed('FILE', 'make no backup, but verify an old one'),
-    restore: typed('FILE', 'make no backup, but replace the mirror by an old one'),
-    list: typed(
-      'FOLDER',
-      'make no backup, but list those in a folder, mirror by mirror, and check the SHA-256 of the newest',
-    ),
-    maxAge: timeSpan(
-      'with --list: exit 4 if the newest of a mirror is older, for example 26h, or there is none',
-    ),
+    keep: numeral('N', [1, 100_000]),
+    keepDaily: numeral('N', [1, 100_000]),
+    keepWeekly: numeral('N', [1, 100_000]),
+    keepMonthly: numeral('N', [1, 100_000]),
+    check: typed('FILE'),
+    restore: typed('FILE'),
+    list: typed('FOLDER'),
+    maxAge: timeSpan(),
   },
   settings: ['baseUrl', 'signingKeyFile', 'actor', 'waitMs', ...notifierSettings, ...mirrorSettings],
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,

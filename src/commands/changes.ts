@@ -17,20 +17,14 @@ import { changesWidth, widthOf } from './io.ts';
 import { deliver, outFlag, Tally } from './stream-out.ts';
 
 const flags = {
-  sinceRun: conflicting(runNo('changes of later runs than this one', 0), '--since'),
-  since: moment(
-    'changes of runs that ended after this date or time (UTC unless it has a zone; a date is its midnight), or in the last 24h, 7d and so on',
-  ),
-  untilRun: runNo('no changes of later runs than this one'),
-  cursor: conflicting(
-    typed('FILE', 'changes after the cursor in this file; --since-run overrides it, to resume'),
-    '--since',
-    '--resource',
-  ),
-  next: typed('FILE', 'with --cursor: write the cursor for the next time to this file'),
-  from: option(['first', 'now'], 'WHERE', 'with --cursor: where to begin if the file does not exist yet'),
+  sinceRun: conflicting(runNo(0), '--since'),
+  since: moment(),
+  untilRun: runNo(),
+  cursor: conflicting(typed('FILE'), '--since', '--resource'),
+  next: typed('FILE'),
+  from: option(['first', 'now'], 'WHERE'),
   resource: keptFlag,
-  format: defaulting(option(changeFormats, 'FORMAT', 'how to print them'), 'table'),
+  format: defaulting(option(changeFormats, 'FORMAT'), 'table'),
   out: outFlag,
 };
 

@@ -7,7 +7,7 @@ type Level = readonly [before: string, words: readonly string[]];
 /** `docmirror completion`; `load` loads all commands. */
 export function completionOf(load: () => Promise<readonly { name: string; command: Command }[]>) {
   return command({
-    arguments: { shell: required(option(['bash', 'zsh', 'fish'], 'SHELL', 'bash, zsh or fish')) },
+    arguments: { shell: required(option(['bash', 'zsh', 'fish'], 'SHELL')) },
     flags: {},
     settings: [],
     async run({ shell }) {

@@ -42,15 +42,8 @@ what changed. The service is a small one on this machine, its records are made u
 /** `docmirror demo` */
 export const demo = command({
   flags: {
-    records: defaulting(
-      numeral(
-        'n',
-        'how many document exports there are at first; with more than 100000, only four runs are made',
-        [0, 10_000_000],
-      ),
-      '4000',
-    ),
-    until: moment('the time of the last run (default: now). The same date makes the same records', 'date'),
+    records: defaulting(numeral('n', [0, 10_000_000]), '4000'),
+    until: moment('date'),
   },
   settings: ['logLevel'],
   async run({ records, until }, context) {

@@ -15,10 +15,8 @@ const ids = [0, Number.MAX_SAFE_INTEGER] as const;
 /** `docmirror erase` */
 export const eraseCommand = command({
   arguments: {
-    resource: required(option(places, 'RESOURCE', 'the list, connections, or rejected-records')),
-    recordId: required(
-      numeral('ID', 'its id in the mirror; for rejected-records that of the row in rejected_records', ids),
-    ),
+    resource: required(option(places, 'RESOURCE')),
+    recordId: required(numeral('ID', ids)),
   },
   flags: {},
   settings: ['actor', 'waitMs', ...mirrorSettings],

@@ -21,14 +21,12 @@ import { fill, Tally } from './stream-out.ts';
 /** `docmirror export` */
 export const exportMirror = command({
   flags: {
-    format: defaulting(option(fileFormats, 'FORMAT', 'how to write them'), 'ndjson'),
-    names: yes('in formats with columns: the names of connections beside their ids'),
-    out: required(typed('DIR', 'the folder to write into; it is made if it does not exist')),
+    format: defaulting(option(fileFormats, 'FORMAT'), 'ndjson'),
+    names: yes(),
+    out: required(typed('DIR')),
     resource: keptFlag,
-    asOfRun: conflicting(runNo('the lists as they were after this run'), '--as-of'),
-    asOf: moment(
-      'the lists as the last run until then had left them; UTC unless it has a zone; a date is its midnight',
-    ),
+    asOfRun: conflicting(runNo(), '--as-of'),
+    asOf: moment(),
   },
   async run({ format, names, out, resource: wanted, asOfRun, asOf }, context) {
     const { config, stdout, stderr } = context;

@@ -2,7 +2,7 @@ import * as parse from '../config/parse.ts';
 import { keptResources, resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 
-/** What the help says of a flag or an argument. */
+/** What the help says of a flag or an argument; its words are in `help.json`, unless several commands have it. */
 export interface FlagHelp {
   readonly help: string;
   /** The name of its value. A flag without a value has none. */
@@ -29,38 +29,38 @@ export type ValuesOf<F extends Flags> = {
 };
 
 /** A flag without a value. */
-export function yes(help: string): Flag<boolean> {
-  return { help, read: texts => texts.length > 0 };
+export function yes(): Flag<boolean> {
+  return { help: '', read: texts => texts.length > 0 };
 }
 
 /** A text as it was typed, for example the path of a file; null if it is left out. It can't be empty. */
-export function typed(valueName: string, help: string): Flag<string | null> {
-  return parsed(valueName, help, parse.filledText);
+export function typed(valueName: string): Flag<string | null> {
+  return parsed(valueName, parse.filledText);
 }
 
 /** A whole number between two bounds, both included; null if it is left out. */
-export function numeral(valueName: string, help: string, [min, max]: readonly [number, number]) {
-  return parsed(valueName, help, given => parse.wholeNumber(given, min, max));
+export function numeral(valueName: string, [min, max]: readonly [number, number]) {
+  return parsed(valueName, given => parse.wholeNumber(given, min, max));
 }
 
 /** The number of a run, from `min` on; null if it is left out. */
-export function runNo(help: string, min = 1): Flag<number | null> {
-  return numeral('N', help, [min, Number.MAX_SAFE_INTEGER]);
+export function runNo(min = 1): Flag<number | null> {
+  return numeral('N', [min, Number.MAX_SAFE_INTEGER]);
 }
 
 /** A length of time in milliseconds; null if it is left out. */
-export function timeSpan(help: string): Flag<number | null> {
-  return parsed('TIME', help, parse.lengthOfTime);
+export function timeSpan(): Flag<number | null> {
+  return parsed('TIME', parse.lengthOfTime);
 }
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
-export function moment(help: string, valueName = 'TIME'): Flag<string | null> {
-  return parsed(valueName, help, given => momentOf(given, Date.now()));
+export function moment(valueName = 'TIME'): Flag<string | null> {
+  return parsed(valueName, given => momentOf(given, Date.now()));
 }
 
 /** One of some words; null if it is left out. */
-export function option<const Word extends string>(choices: readonly Word[], valueName: string, help: string) {
-  const flag = parsed(valueName, help, given => {
+export function option<const Word extends string>(choices: readonly Word[], valueName: string) {
+  const flag = parsed(valueName, given => {
     const word = choices.find(each => each === given);
     if (word !== undefined) return word;
     throw new Error(`it can't be ${JSON.stringify(given)}. Expected one of ${choices.join(', ')}.`);
@@ -69,8 +69,8 @@ export function option<const Word extends string>(choices: readonly Word[], valu
 }
 
 /** A flag whose value is made from what was typed; null if it is left out. */
-export function parsed<T>(valueName: string, help: string, parse: (given: string) => T): Flag<T | null> {
-  return { valueName, help, read: ([given]) => (given === undefined ? null : parse(given)) };
+export function parsed<T>(valueName: string, parse: (given: string) => T): Flag<T | null> {
+  return { valueName, help: '', read: ([given]) => (given === undefined ? null : parse(given)) };
 }
 
 /** The same flag, which can be repeated. */
@@ -81,11 +81,7 @@ export function repeated<T>(flag: Flag<T>): Flag<readonly NonNullable<T>[]> {
 
 /** The same flag, which can't be left out. */
 export function required<T>(flag: Flag<T>): Flag<NonNullable<T>> {
-  const read = (texts: readonly string[]) => {
-    if (texts.length === 0) throw new Error(`it is missing: ${flag.help}.`);
-    return flag.read(texts) as NonNullable<T>;
-  };
-  return { ...flag, isRequired: true, read };
+  return { ...flag, isRequired: true, read: texts => flag.read(texts) as NonNullable<T> };
 }
 
 /** The same flag, which has this text if it is left out. */
@@ -100,8 +96,12 @@ export function conflicting<T>(flag: Flag<T>, ...conflicts: readonly `--${string
 }
 
 function some<const Word extends string>(words: readonly Word[], help: string): Flag<readonly Word[]> {
-  const flag = repeated(option(words, 'NAME', `${help}; repeat it for more (${words.join(', ')})`));
-  return { ...flag, read: texts => (texts.length === 0 ? words : flag.read(texts)) };
+  const flag = repeated(option(words, 'NAME'));
+  return {
+    ...flag,
+    help: `${help}; repeat it for more (${words.join(', ')})`,
+    read: texts => (texts.length === 0 ? words : flag.read(texts)),
+  };
 }
 
 /** One or, repeated, several of the lists. */

@@ -2,8 +2,8 @@ import { greatestOf } from '../contract/extremes.ts';
 import { adviceOn, exitMeanings, UsageError } from '../errors.ts';
 import { findingHelp } from '../findings.ts';
 import { wrap } from '../render/table.ts';
-import { type Command, flagsOf } from './command.ts';
-import type { FlagHelp } from './flags.ts';
+import { type Command, flagName, flagsOf } from './command.ts';
+import type { FlagHelp, Flags } from './flags.ts';
 import help from './help.json' with { type: 'json' };
 
 /** One sentence that says what docmirror is. */
@@ -12,6 +12,8 @@ export const purpose = 'Keeps a complete, provable copy of a Document Export Ser
 /** What the help, the reference and the manual page say of a command; `help.json` has all, in their order. One in a group has two words. */
 interface CommandHelp {
   readonly description: string;
+  /** Of its own flags and arguments, by the names that the user types. */
+  readonly words?: Readonly<Record<string, string>>;
   /** Command lines, and what each is for. */
   readonly examples: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
@@ -64,8 +66,20 @@ interface FoundCommand extends CommandHelp {
 }
 
 const all = Object.entries(texts).map(([name, text]): FoundCommand => {
-  return { name, ...text, load: loaders[name as keyof typeof help] };
+  return { name, ...text, load: async () => described(await loaders[name as keyof typeof help](), text) };
 });
+
+/** The command with the words of its flags and arguments. */
+function described(command: Command, { words = {} }: CommandHelp): Command {
+  const withWords = (all: Flags, nameOf: (key: string, flag: FlagHelp) => string) => {
+    const entries = Object.entries(all).map(([key, flag]) => {
+      return [key, { ...flag, help: words[nameOf(key, flag)] ?? flag.help }] as const;
+    });
+    return Object.fromEntries(entries);
+  };
+  const args = withWords(command.arguments ?? {}, (_key, { valueName = '' }) => valueName);
+  return { ...command, flags: withWords(command.flags, flagName), arguments: args };
+}
 
 /** @throws UsageError if words begin with no command; it names the one that they might mean. */
 export function findCommand([head = '', inner]: readonly string[]): FoundCommand {

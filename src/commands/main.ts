@@ -8,7 +8,7 @@ import { wrapLines } from '../render/table.ts';
 import type { Toned } from '../render/tones.ts';
 import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
-import { notifierSettings } from './flags.ts';
+import { type Flag, notifierSettings } from './flags.ts';
 import { findCommand, hasFlag, helpFor, nearest } from './index.ts';
 import { failureOf, type Io, type Settings, whose, widthOf } from './io.ts';
 import { painted } from './terminal.ts';
@@ -127,12 +127,16 @@ function keepTemporaryFilesBesideMirror({ flags, environment }: Settings): void 
 }
 
 function valuesOf(command: Command, { flags, words }: ReturnType<typeof parse>): { readonly json: boolean } {
+  const valueFrom = (name: string, { isRequired, help, read }: Flag<unknown>, texts: readonly string[]) => {
+    if (isRequired && texts.length === 0) throw new UsageError(`${name}: it is missing: ${help}.`);
+    return named(name, () => read(texts));
+  };
   const ofArguments = Object.entries(command.arguments ?? {}).map(([key, flag], at) => {
     const given = words.slice(at, flag.isRepeatable ? words.length : at + 1);
-    return [key, named(flag.valueName ?? key, () => flag.read(given))];
+    return [key, valueFrom(flag.valueName ?? key, flag, given)];
   });
   const ofFlags = Object.entries(command.flags).map(([key, flag]) => {
-    return [key, named(flagName(key), () => flag.read(flags.get(flagName(key)) ?? []))];
+    return [key, valueFrom(flagName(key), flag, flags.get(flagName(key)) ?? [])];
   });
   return { json: flags.has('--json'), ...Object.fromEntries([...ofArguments, ...ofFlags]) };
 }

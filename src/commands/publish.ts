@@ -8,10 +8,10 @@ import { mirrorSettings, typed, yes } from './flags.ts';
 /** `docmirror publish clickhouse` */
 export const publishClickhouse = command({
   flags: {
-    again: yes('send everything again, also rows that are there already'),
-    replaceTenant: yes("with --again: delete the tenant's rows before, whichever mirror they came from"),
-    printDdl: yes('print the statements that make database, tables and views, and connect to nothing'),
-    cluster: typed('NAME', 'with --print-ddl: replicated tables, distributed over this cluster by tenant'),
+    again: yes(),
+    replaceTenant: yes(),
+    printDdl: yes(),
+    cluster: typed('NAME'),
   },
   settings: [
     'clickhouseUrl',

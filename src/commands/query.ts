@@ -9,11 +9,11 @@ import { deliver, outFlag, Tally } from './stream-out.ts';
 
 /** `docmirror query` */
 export const query = command({
-  arguments: { sql: typed('SQL', 'the statement; with --file it is in a file') },
+  arguments: { sql: typed('SQL') },
   flags: {
-    format: defaulting(option(queryFormats, 'FORMAT', 'how to print the rows'), 'table'),
-    file: typed('FILE', 'the file with the statement'),
-    param: repeated(typed('NAME=VALUE', 'the value of :NAME in the statement, as text; repeat it for more')),
+    format: defaulting(option(queryFormats, 'FORMAT'), 'table'),
+    file: typed('FILE'),
+    param: repeated(typed('NAME=VALUE')),
     out: outFlag,
   },
   async run({ format, out, ...given }, context) {

@@ -8,17 +8,11 @@ import { put } from './stream-out.ts';
 /** `docmirror report` */
 export const report = command({
   flags: {
-    since: defaulting(
-      typed(
-        'TIME',
-        'where the period begins: a date or time, or a length before its end, for example 24h or 30d',
-      ),
-      '30d',
-    ),
-    until: typed('TIME', 'where it ends, itself not included: a date or time (default: now)'),
-    title: typed('TEXT', 'the title at its top'),
-    out: defaulting(typed('FILE', 'the file to write; it is replaced in one step'), 'docmirror-report.html'),
-    maxAge: timeSpan('point out lists that have had no completed run for longer, for example 26h'),
+    since: defaulting(typed('TIME'), '30d'),
+    until: typed('TIME'),
+    title: typed('TEXT'),
+    out: defaulting(typed('FILE'), 'docmirror-report.html'),
+    maxAge: timeSpan(),
   },
   settings: ['timezone', ...mirrorSettings],
   async run({ since, until, title, out, maxAge }, { config, line }) {

@@ -14,17 +14,11 @@ import { readTokenFile } from './token.ts';
 /** `docmirror serve` */
 export const serve = command({
   flags: {
-    host: defaulting(typed('HOST', 'the address to listen on'), '127.0.0.1'),
-    port: defaulting(numeral('PORT', 'the port to listen on; 0 for any that is free', [0, 65_535]), '8080'),
-    token: typed(
-      'TOKEN',
-      'the bearer token that clients must send (default: a new one at each start, which is shown)',
-    ),
-    tokenFile: typed(
-      'FILE',
-      'a file that contains the token that clients must send; it is read again when a token is refused',
-    ),
-    maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
+    host: defaulting(typed('HOST'), '127.0.0.1'),
+    port: defaulting(numeral('PORT', [0, 65_535]), '8080'),
+    token: typed('TOKEN'),
+    tokenFile: typed('FILE'),
+    maxAge: timeSpan(),
   },
   async run({ host, port, maxAge, ...given }, context) {
     const { signal } = context;

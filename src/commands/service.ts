@@ -11,8 +11,8 @@ const formats = ['text', 'markdown', 'json', 'openapi'] as const;
 /** `docmirror service` */
 export const service = command({
   flags: {
-    format: defaulting(option(formats, 'FORMAT', 'how to print it'), 'text'),
-    out: typed('FILE', 'write to this file instead; it is replaced in one step'),
+    format: defaulting(option(formats, 'FORMAT'), 'text'),
+    out: typed('FILE'),
   },
   run({ format, out }, { config, stdout }) {
     const known = readMirror(config.database, readService);

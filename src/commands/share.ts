@@ -18,16 +18,11 @@ import { makeShareApart } from './share-apart.ts';
 
 /** `docmirror share` */
 export const shareCommand = command({
-  arguments: { target: typed('FILE', 'the file to write (default: what DOCMIRROR_SHARE names)') },
+  arguments: { target: typed('FILE') },
   flags: {
-    without: repeated(
-      typed(
-        'FIELD',
-        'leave this field empty, for example sourceDocumentTitle or webhooks.description; repeat it for more',
-      ),
-    ),
-    withoutHistory: yes('leave out the versions of records that ended'),
-    sql: typed('FILE', 'statements that run on the copy before it gets its place [DOCMIRROR_SHARE_SQL]'),
+    without: repeated(typed('FIELD')),
+    withoutHistory: yes(),
+    sql: typed('FILE'),
   },
   settings: ['waitMs', ...mirrorSettings],
   async run({ without, withoutHistory, ...given }, { config, signal, line }) {

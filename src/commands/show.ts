@@ -13,7 +13,7 @@ import { defaulting, numeral, option, required, typed } from './flags.ts';
 
 /** `docmirror runs` */
 export const runs = command({
-  flags: { limit: defaulting(numeral('N', 'how many runs', [1, 1_000_000]), '20') },
+  flags: { limit: defaulting(numeral('N', [1, 1_000_000]), '20') },
   run({ limit }, { config }) {
     using reader = new RunReader(config.database);
     return reader.runs(limit);
@@ -25,7 +25,7 @@ export const runs = command({
 /** `docmirror rejected` */
 export const rejected = command({
   flags: {
-    limit: defaulting(numeral('N', 'how many records, the last rejected first', [0, 1_000_000]), '20'),
+    limit: defaulting(numeral('N', [0, 1_000_000]), '20'),
   },
   run: ({ limit }, { config }) => readRejected(config.database, limit),
   output: (found): OutputOf['rejected'] => found,
@@ -38,8 +38,8 @@ const matchesMax = 100;
 /** `docmirror show` */
 export const show = command({
   arguments: {
-    resource: required(option(keptResources, 'RESOURCE', 'the list, or connections')),
-    id: required(typed('ID', 'its id; for document-exports also its sourceDocumentReference')),
+    resource: required(option(keptResources, 'RESOURCE')),
+    id: required(typed('ID')),
   },
   flags: {},
   run({ resource, id }, { config }) {

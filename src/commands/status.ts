@@ -23,21 +23,12 @@ import { failureOf } from './io.ts';
 /** `docmirror status` */
 export const status = command({
   arguments: {
-    mirrors: repeated(
-      typed(
-        'FILE',
-        'mirrors, or settings that end with .env: one line each, the worst first (default: the lists of the mirror that --database names)',
-      ),
-    ),
+    mirrors: repeated(typed('FILE')),
   },
   flags: {
-    format: defaulting(option(['table', 'prometheus'], 'FORMAT', 'how to print it'), 'table'),
-    strict: yes(
-      'exit 4 if a list is failed, unproven, withheld, rejected or older than --max-age, if a run died, or if a mirror or its settings can not be used',
-    ),
-    maxAge: timeSpan(
-      'exit 4 if a list has had no completed run for longer, for example 26h, or its end is in the future',
-    ),
+    format: defaulting(option(['table', 'prometheus'], 'FORMAT'), 'table'),
+    strict: yes(),
+    maxAge: timeSpan(),
   },
   async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Told> {
     if (json && format === 'prometheus')

@@ -62,7 +62,10 @@ export async function fill(file: AtomicFile, pieces: Pieces, io: Omit<Outside, '
 }
 
 /** The flag that names a file for the output. */
-export const outFlag = typed('FILE', 'write to this file instead; it gets its name when it is complete');
+export const outFlag = {
+  ...typed('FILE'),
+  help: 'write to this file instead; it gets its name when it is complete',
+};
 
 /** A text for standard output: the one that is given or, if it goes into a file, that it was written there. Throws a RefusedFileError. */
 export function put(text: string, out: string | null): string {

@@ -16,17 +16,11 @@ const shownChangesMax = 200;
 export const sync = command({
   flags: {
     resource: listFlag,
-    full: yes('read the lists in full, also if an incremental sync would be enough'),
-    dryRun: yes('read and compare, change nothing, and print what would change'),
-    allowMassRemoval: yes('remove records even if they are more than --max-removals allows'),
-    acceptNewBaseUrl: yes('accept that the mirror is of another base address, because the service has moved'),
-    rebuild: conflicting(
-      yes(
-        'drop what another program altered (mirror_altered), put views and indexes right, and read all lists in full',
-      ),
-      '--resource',
-      '--dry-run',
-    ),
+    full: yes(),
+    dryRun: yes(),
+    allowMassRemoval: yes(),
+    acceptNewBaseUrl: yes(),
+    rebuild: conflicting(yes(), '--resource', '--dry-run'),
   },
   settings: [...runSettings, ...mirrorSettings],
   notifies: ({ dryRun }) => !dryRun,

@@ -26,14 +26,10 @@ import { runOnce } from './run-once.ts';
 /** `docmirror verify` */
 export const verify = command({
   flags: {
-    live: yes(
-      'read the service, and name records that the mirror lacks, has too many of or has in another form',
-    ),
-    limit: defaulting(numeral('N', 'how many differences to show', [1, 1_000_000]), '100'),
-    checkpoint: repeated(
-      typed('FILE', 'the history up to that checkpoint must be unaltered; repeat it for more'),
-    ),
-    publicKey: typed('FILE', 'the key that must have signed each checkpoint'),
+    live: yes(),
+    limit: defaulting(numeral('N', [1, 1_000_000]), '100'),
+    checkpoint: repeated(typed('FILE')),
+    publicKey: typed('FILE'),
   },
   settings: [
     ...serviceSettings,

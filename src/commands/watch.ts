@@ -21,13 +21,10 @@ const dayMs = 86_400_000;
 /** `docmirror watch` */
 export const watch = command({
   flags: {
-    runNow: yes('also sync once at the start'),
-    jitter: defaulting(
-      timeSpan('start each run up to this much later, at random; also the run of --run-now'),
-      '0',
-    ),
-    http: typed('HOST:PORT', 'answer /healthz and /metrics there'),
-    maxAge: timeSpan('/healthz answers 503 if a list has had no completed run for longer'),
+    runNow: yes(),
+    jitter: defaulting(timeSpan(), '0'),
+    http: typed('HOST:PORT'),
+    maxAge: timeSpan(),
   },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   notifies: () => true,

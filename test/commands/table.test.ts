@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { flagsOf } from '../../src/commands/command.ts';
 import { commandHelp, loadCommands } from '../../src/commands/index.ts';
 import { programPath } from '../support/program.ts';
 import { runCli, temporaryFolder } from '../support/run-cli.ts';
@@ -70,6 +71,14 @@ test('a command after -- is that command', async () => {
 });
 
 describe('the help', () => {
+  test.each(all)('of $name says what each of its flags and arguments is for, and of no others', found => {
+    const { arguments: args = {} } = found.command;
+    const names = [...flagsOf(found.command).keys(), ...Object.values(args).map(each => each.valueName)];
+    const parts = [...flagsOf(found.command).values(), ...Object.values(args)];
+    expect(parts.filter(({ help }) => help === '')).toEqual([]);
+    expect(Object.keys(found.words ?? {}).filter(name => !names.includes(name))).toEqual([]);
+  });
+
   test.each(all)('of $name goes into a narrow terminal', ({ command, ...found }) => {
     // Text that is to be typed is not broken.
     const lines = (width: number) =>
