@@ -31,7 +31,9 @@ import {
   type Manifest,
   manifestBeside,
   manifestOf,
+  putWithManifest,
   readManifest,
+  removeBackup,
   sha256Of,
   statedBy,
 } from './manifest.ts';
@@ -64,9 +66,10 @@ export async function backUp(
     const manifest = await manifestOf(copy.unfinished, labels, options.signal);
     const path = keep === null ? wanted : takeName(destination, source);
     // Until here, an older copy has its manifest and checkpoint.
-    copy.putInPlace(path);
-    rmSync(checkpointBeside(path), { force: true });
-    writeWhole(manifestBeside(path), `${JSON.stringify(manifest)}\n`);
+    putWithManifest(path, manifest, () => {
+      copy.putInPlace(path);
+      rmSync(checkpointBeside(path), { force: true });
+    });
     const removed = keep === null ? [] : rotate(destination, path, manifest.mirrorId, keep);
     return { made: { path, ...manifest, removed }, verification };
   } catch (error) {
@@ -125,8 +128,7 @@ function rotate(folder: string, newest: string, mirrorId: string, keep: Retentio
   const own = backupsIn(folder).filter(name => isOwn(join(folder, name)));
   const rules = rulesThatKeep(own.map(timeInName), keep);
   const old = own.filter((name, at) => rules[at]?.length === 0 && join(folder, name) !== newest);
-  for (const path of old.map(name => join(folder, name)))
-    for (const file of [path, checkpointBeside(path), manifestBeside(path)]) rmSync(file, { force: true });
+  for (const name of old) removeBackup(join(folder, name));
   return old;
 }
 

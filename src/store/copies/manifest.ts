@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
+import { closeSync, createReadStream, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
 import { lists } from '../../contract/lists.ts';
 import { anyObject, object, optional, orNull, text, type ValueOf, whole } from '../../contract/shapes.ts';
 import { attempt, codeOf } from '../../errors.ts';
 import { version } from '../../version.ts';
 import { readBeside } from '../file/beside.ts';
 import { openMirrorForReading, openOfAnyShape } from '../file/open.ts';
+import { writing } from '../file/unfinished.ts';
+import { writeWhole } from '../file/whole-file.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns, wroteListSql } from '../tables/ended-runs.ts';
@@ -32,9 +34,30 @@ const manifestShape = object({
   docmirrorVersion: optional(text()),
 });
 
+/** A manifest that waits for its backup to take the place of an older one. */
+const nextBeside = (path: string) => `${manifestBeside(path)}.next`;
+
+/**
+ * Puts a backup in its place with its manifest. If this process is killed between the two, the manifest that waits is that of the backup:
+ * its SHA-256 says so. Until then the older one is.
+ */
+export function putWithManifest(path: string, manifest: Manifest, put: () => void): void {
+  writeWhole(nextBeside(path), `${JSON.stringify(manifest)}\n`);
+  put();
+  writing(path, () => renameSync(nextBeside(path), manifestBeside(path)));
+}
+
+/** Removes a backup with all that lies beside it. */
+export function removeBackup(path: string): void {
+  for (const file of [path, checkpointBeside(path), manifestBeside(path), nextBeside(path)])
+    rmSync(file, { force: true });
+}
+
 /** The manifest of a backup; null if there is none that can be read. */
 export function readManifest(backup: string): Manifest | null {
-  const manifest = readBeside(manifestShape, manifestBeside(backup));
+  const next = readBeside(manifestShape, nextBeside(backup));
+  const isNext = next !== null && attempt(() => next.sha256 === sha256Now(backup)) === true;
+  const manifest = isNext ? next : readBeside(manifestShape, manifestBeside(backup));
   return Number.isFinite(Date.parse(manifest?.at ?? '')) ? manifest : null;
 }
 
@@ -59,6 +82,22 @@ export async function manifestOf(
     at: new Date().toISOString(),
   };
 }
+
+/** The SHA-256 of a backup, at once: only if a manifest waits for one, after a kill. */
+function sha256Now(path: string): string {
+  const hash = createHash('sha256');
+  const chunk = Buffer.alloc(chunkBytes);
+  const file = openSync(path, 'r');
+  try {
+    for (let size = readSync(file, chunk); size > 0; size = readSync(file, chunk))
+      hash.update(chunk.subarray(0, size));
+  } finally {
+    closeSync(file);
+  }
+  return hash.digest('hex');
+}
+
+const chunkBytes = 1024 * 1024;
 
 /** The SHA-256 of a file, in hexadecimal digits. It is read in pieces, so that signals get their turn. */
 export async function sha256Of(path: string, signal: AbortSignal): Promise<string> {

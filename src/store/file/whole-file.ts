@@ -1,8 +1,8 @@
 import { appendFileSync, rmSync, statSync } from 'node:fs';
-import { attempt, codeOf, RefusedFileError } from '../../errors.ts';
+import { attempt, codeOf, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import type { Sqlite } from '../tables/ask.ts';
 import { behindLink, isOpenFile } from './links.ts';
-import { connect, isTooOld, kindOf } from './open.ts';
+import { busyTimeoutMs, connect, isTooOld, kindOf, kindOfOpen } from './open.ts';
 import { privateFileMode } from './rights.ts';
 import { explaining } from './sqlite-errors.ts';
 import { besides, Unfinished, writing } from './unfinished.ts';
@@ -50,13 +50,25 @@ export class DatabaseCopy extends Unfinished {
   }
 }
 
-/** Writes the log of a database into its file. One that is damaged, or no database, stays as it is. */
+/**
+ * Writes the log of a database into its file, so that it is whole without it. One that is damaged, or no database, stays as it is. Throws a
+ * MirrorFileError if a reader of a mirror is in the way, because its last runs would be lost if this process were killed.
+ */
 function foldLog(path: string): void {
-  if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
-  attempt(() => {
-    using file = connect(path, { fileMustExist: true, timeout: 1_000 }, () => undefined);
-    file.sqlite.pragma('wal_checkpoint(TRUNCATE)');
+  const hasLog = besides.some(beside => statSync(`${path}${beside}`, { throwIfNoEntry: false })?.size);
+  if (!hasLog) return;
+  const isBlocked = attempt(() => {
+    using file = connect(path, { fileMustExist: true, timeout: busyTimeoutMs }, () => undefined);
+    // To read it also takes back what a killed program left half done.
+    const kind = kindOfOpen(file.sqlite);
+    const [{ busy }] = file.sqlite.pragma('wal_checkpoint(TRUNCATE)') as [{ busy: number }];
+    return busy !== 0 && kind === 'mirror';
   });
+  if (isBlocked !== true) return;
+  throw new MirrorFileError(
+    `Another program reads ${path}, whose log can't be written into it meanwhile. Nothing was put in its place; try again when the other program is done.`,
+    { code: 'database_locked' },
+  );
 }
 
 /** Writes an `AtomicFile` in one step: a reader finds the old text or the new one, never a part of either. */
