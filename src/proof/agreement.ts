@@ -12,6 +12,8 @@ import {
   countsOf,
   type Direction,
   inOrder,
+  inTime,
+  isOfRun,
   type PageItems,
   type Shown,
 } from './window.ts';
@@ -89,12 +91,6 @@ function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boole
   return isSame(readings.at(-2));
 }
 
-/** Whether a total fell: then a record that went can have come back with another text, which looks like an edit. */
-function haveTotalsFallen(readings: readonly PlainReading[]): boolean {
-  const answers = readings.flatMap(reading => reading.answers).sort((a, b) => a.asked - b.asked);
-  return answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
-}
-
 /** Whether pages repeat some records and skip others: the last of two readings with one total shows a record less often. */
 function isOrderUnstable(readings: readonly PlainReading[]): boolean {
   const [before, now] = readings.slice(-2);
@@ -108,8 +104,7 @@ function isOrderUnstable(readings: readonly PlainReading[]): boolean {
 
 /** The order of the list's keys, if all pages show one without exceptions. */
 function keyOrderOf({ answers, list }: AnswerLog) {
-  const fresh = answers.filter(({ isRecalled }) => !isRecalled);
-  const order = orderOf(fresh, list.learnt);
+  const order = orderOf(answers.filter(isOfRun), list.learnt);
   return order === null || order.slack > 0 || order.strays > 0 ? null : order;
 }
 
@@ -127,7 +122,10 @@ function doAgreeToNewest(readings: readonly PlainReading[], log: AnswerLog): boo
     one.records.length === other.records.length &&
     one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
   const isEdited = one.records.some(({ version }, at) => version !== other.records[at]?.version);
-  if (isEdited && haveTotalsFallen([before, now])) return false; // guard: an edit in a list that grows
+  // If a total fell, a record that went can have come back with another text, which looks like an edit.
+  const answers = inTime([...before.answers, ...now.answers]);
+  const hasFallen = answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
+  if (isEdited && hasFallen) return false; // guard: an edit in a list that grows
   return areSame && !areTwins;
 }
 
@@ -172,7 +170,7 @@ function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Ans
     const shifted = new Set<number>();
     let [rises, again, furthest, total] = [0, 0, 0, Number.POSITIVE_INFINITY];
     // A page can have been asked for once more.
-    for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
+    for (const answer of inTime(answers)) {
       rises += Math.max(0, answer.total - total);
       total = answer.total;
     }

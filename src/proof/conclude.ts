@@ -7,13 +7,15 @@ import { type Retained, retainedOf } from './retained.ts';
 import { causeInTotals, copiesIn } from './totals.ts';
 import {
   type Answer,
-  addressText,
   allKeys,
   beginOf,
   countsOf,
+  isAt,
   isIn,
+  isOfRun,
   type KeyRange,
   keysOf,
+  mostOf,
   type PageAddress,
 } from './window.ts';
 
@@ -120,11 +122,8 @@ function failedPages(failed: readonly Answer[], pageSize: number): Finding {
 
 /** The answers that a proof rests on. If readings prove it, one of an earlier run counts if it alone shows as many of some record. */
 export function answersInUse({ answers, verdict }: Pick<Proof, 'answers' | 'verdict'>): readonly Answer[] {
-  if (verdict.rule === 'key' || !answers.some(({ isRecalled }) => isRecalled)) return answers;
-  const most = new Map<number, number>();
-  for (const { page, isRecalled } of answers)
-    for (const [record, count] of isRecalled ? [] : countsOf([page]))
-      most.set(record, Math.max(count, most.get(record) ?? 0));
+  if (verdict.rule === 'key' || answers.every(isOfRun)) return answers;
+  const most = mostOf(answers.filter(isOfRun).map(({ page }) => page));
   const isAlone = ([record, count]: readonly [number, number]) => count > (most.get(record) ?? 0); // guard: records that only an earlier run has shown
   return answers.filter(({ page, isRecalled }) => !isRecalled || [...countsOf([page])].some(isAlone));
 }
@@ -138,7 +137,7 @@ function looksOf(windows: readonly Window[]): readonly (readonly Window[])[] {
   const first = windows.filter(({ answer }) => !answer.isSecondLook);
   const second = windows.filter(({ answer }) => answer.isSecondLook);
   const [one, ...others] = second.filter(isOfEnd);
-  const isElsewhere = ({ answer }: Window) => addressText(answer) !== addressText((one as Window).answer);
+  const isElsewhere = ({ answer }: Window) => !isAt(answer, (one as Window).answer);
   if (one === undefined || first.some(isOfEnd) || !others.some(isElsewhere)) return [first, second];
   return [[...first, one], second.filter(window => window !== one)];
 }

@@ -5,7 +5,7 @@ import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
 import { countedAnswers, endShown, isContradicted, isFull, pagesAtEnd, pagesBeforeEmpty } from './totals.ts';
-import { type Answer, addressText, allKeys, endOf, type PageAddress } from './window.ts';
+import { type Answer, allKeys, endOf, inTime, isAt, type PageAddress } from './window.ts';
 import { newestClaim, pageOfWitness } from './witnesses.ts';
 
 // The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
@@ -153,8 +153,8 @@ export function* askedAgain(
 ): Asking<readonly Answer[]> {
   // A total that was counted at another moment is another one in the next answer; a total that is kept is the same.
   const isOpen = (answer: Answer) => {
-    const same = answers.filter(other => addressText(other) === addressText(answer));
-    const [last, before] = same.toSorted((one, other) => other.asked - one.asked);
+    const same = inTime(answers.filter(other => isAt(other, answer)));
+    const [before, last] = [same.at(-2), same.at(-1)];
     // A page that is not there has no total, but that of the answer before it.
     const isOfBefore = answer.page.count === 0 && answer.total !== log.total;
     const isMoving = before?.total !== answer.total || before.page.count !== answer.page.count || isOfBefore;

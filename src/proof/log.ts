@@ -12,6 +12,7 @@ import {
   beginOf,
   endOf,
   type Identity,
+  inTime,
   type PageAddress,
   type PageItems,
   type Shown,
@@ -271,7 +272,7 @@ export class AnswerLog {
 
   #noteMoves(answers: readonly Answer[]): void {
     let before = this.#newest;
-    for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
+    for (const answer of inTime(answers)) {
       if (answer.wrong !== null || answer.isRecalled) continue;
       if (before !== null && !before.isRecalled) this.#moved += Math.abs(answer.total - before.total);
       this.#movedBefore.set(answer, this.#moved);

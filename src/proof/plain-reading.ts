@@ -9,6 +9,7 @@ import {
   areSameRecords,
   beginOf,
   endOf,
+  isOfRun,
   itemsOf,
   joinPages,
   type PageAddress,
@@ -218,7 +219,7 @@ function deducedIn(answers: readonly Answer[], log: AnswerLog): Finding | null {
   )
     return null;
   if (isShownTwice(only, log.answers, log)) return null; // guard: a list on one page that got shorter
-  const counts = [...behind, ...log.answers.filter(answer => isFull(answer) && !answer.isRecalled)];
+  const counts = [...behind, ...log.answers.filter(isOfRun).filter(isFull)];
   const other = counts.find(({ total }) => total > endOf(only)); // guard: a total of a page that is not full
   if (other === undefined) return null;
   return { code: 'total_is_no_count', kind: 'deduced', total: other.total, ends: [only.total] };

@@ -9,6 +9,8 @@ import {
   endOf,
   type Identity,
   inOrder,
+  inTime,
+  isAt,
   type KeyRange,
   type PageAddress,
   reachOf,
@@ -106,8 +108,7 @@ function pagesFor(
 ): Repairs {
   const pages: PageAddress[] = [];
   const across: Tie[] = [];
-  const isTaken = (page: PageAddress) =>
-    isUsed(page) || pages.some(({ index, size }) => index === page.index && size === page.size);
+  const isTaken = (page: PageAddress) => isUsed(page) || pages.some(other => isAt(other, page));
   for (const place of places) {
     // A page that is asked for already can have two places inside.
     const isInside = (page: PageAddress) =>
@@ -176,7 +177,7 @@ function* answersAt(
 function placeNow(answers: readonly Answer[], keys: KeyRange, order: KeyOrder, total: number): PlaceRange {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [begin, end]: (number | null)[] = [null, null];
-  for (const answer of answers.toSorted((a, b) => a.asked - b.asked)) {
+  for (const answer of inTime(answers)) {
     const [{ from, to }, moved] = [placesOn(answer, keys, order), movedSince(answer, order, total)];
     if (answer.index === 0 || from > beginOf(answer)) begin = Math.max(0, from + moved);
     if (to < endOf(answer)) end = Math.max(0, to + moved);

@@ -1,8 +1,9 @@
+import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Verdict } from './cover.ts';
 import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
 import type { UnshownRow } from './questions.ts';
-import { type Answer, countsOf, type Direction, endOf, type PageItems } from './window.ts';
+import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './window.ts';
 
 // Rows at the end where a list grows, which stay although two answers do not show them.
 //
@@ -39,7 +40,7 @@ export function retainedOf(
   staying: number,
 ): Retained | null {
   if (gone.length === 0) return null;
-  const fresh = answers.filter(({ isRecalled }) => !isRecalled).sort((a, b) => a.asked - b.asked);
+  const fresh = inTime(answers.filter(isOfRun));
   const order = verdict.windows ?? orderOf(answers, list.learnt);
   /** The rows at the end, up to the newest, with only a few listed records between them; and how many these are. */
   const goneUpTo = (newest: number, share: number) => {
@@ -54,13 +55,13 @@ export function retainedOf(
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };
   };
 
-  const later = [...fresh, ...misplaced].sort((a, b) => a.asked - b.asked).map(({ total }) => total);
+  const later = inTime([...fresh, ...misplaced]).map(({ total }) => total);
   const totals = [...(list.totalsTried ?? []), ...later]; // guard: totals of pages by another size
   const hasMoved = totals.some((total, at) => Math.abs((totals[at - 1] ?? total) - total) >= copyStepMin);
   if (hasMoved) {
-    const counted = totals.reduce((most, total) => Math.max(most, total));
-    const other = totals.reduce((least, total) => Math.min(least, total));
-    const shown = shownOn([...answers, ...merged].map(({ page }) => page));
+    const [counted, other] = [greatestOf(totals), leastOf(totals)];
+    const most = mostOf([...answers, ...merged].map(({ page }) => page));
+    const shown = [...most.values()].reduce((sum, count) => sum + count, 0);
     const isCopy = counted > shown + staying; // guard: rows that an earlier total counted
     const atEnd = isCopy ? goneUpTo(leastEndOf(fresh, order?.direction ?? 'up'), lateShare.copy).rows : [];
     if (atEnd.length > 0) return { why: 'copy', counted, other, rows: new Set(atEnd) };
@@ -87,7 +88,7 @@ const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond
 
 /** The keys of the records that answers show, each once, down to the least key of some rows; the greatest first. */
 function keysFrom(answers: readonly Answer[], rows: readonly UnshownRow[]): Float64Array {
-  const least = rows.reduce((min, { key }) => Math.min(min, key), Number.POSITIVE_INFINITY);
+  const least = leastOf(rows.map(({ key }) => key));
   const keys = new Map<number, number>();
   for (const { page } of answers)
     if (page.greatest > least)
@@ -100,13 +101,5 @@ function leastEndOf(answers: readonly Answer[], direction: Direction): number {
   const isOfEnd = (answer: Answer) =>
     direction === 'down' ? answer.index === 0 : endOf(answer) === answer.total;
   const ends = answers.filter(answer => answer.page.count > 0 && isOfEnd(answer));
-  return ends.reduce((least, { page }) => Math.min(least, page.greatest), Number.POSITIVE_INFINITY);
-}
-
-/** How many records pages show, each as often as one of them does. */
-function shownOn(pages: readonly PageItems[]): number {
-  const most = new Map<number, number>();
-  for (const page of pages)
-    for (const [record, count] of countsOf([page])) most.set(record, Math.max(count, most.get(record) ?? 0));
-  return [...most.values()].reduce((sum, count) => sum + count, 0);
+  return leastOf(ends.map(({ page }) => page.greatest));
 }

@@ -1,6 +1,17 @@
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Finding } from './findings.ts';
-import { type Answer, addressText, beginOf, countsOf, endOf, type PageAddress, reachOf } from './window.ts';
+import {
+  type Answer,
+  addressText,
+  beginOf,
+  countsOf,
+  endOf,
+  inTime,
+  isAt,
+  isOfRun,
+  type PageAddress,
+  reachOf,
+} from './window.ts';
 
 // What one answer says of the end of the list. A total can refute a claim. It never proves one: it can be of an earlier moment, or deduced
 // from a page that is not full. So an end needs a second witness, and `witnesses.ts` says which ones count.
@@ -80,7 +91,7 @@ export function endShown(answers: readonly Answer[]): number {
 
 /** Why a list can't be proven, if its totals say so: they are no counts of it; null if they do not. */
 export function causeInTotals(answers: readonly Answer[]): Finding | null {
-  const fresh = answers.filter(({ isRecalled, page }) => !isRecalled && page.count > 0);
+  const fresh = answers.filter(answer => isOfRun(answer) && answer.page.count > 0);
   const full = fresh.filter(isFull);
   const totals = new Set(full.map(({ total }) => total));
   const [one] = full;
@@ -110,11 +121,11 @@ export function shortPages(answers: readonly Answer[]): Finding {
 export function areShort(answers: readonly Answer[]): boolean {
   const counted = countedAnswers(answers);
   const shown = counted.filter(({ page }) => page.count > 0);
-  const reached = shown.reduce((most, answer) => Math.max(most, endOf(answer)), 0);
-  const short = counted.filter(
-    answer => !answer.isRecalled && isShort(answer) && isContradicted(answer) && reachOf(answer) < reached,
-  );
-  return new Set(short.map(addressText)).size > 1;
+  const reached = greatestOf(shown.map(endOf));
+  const short = counted
+    .filter(isOfRun)
+    .filter(answer => isShort(answer) && isContradicted(answer) && reachOf(answer) < reached);
+  return short.some(answer => !isAt(answer, short[0] as Answer));
 }
 
 /** A total comes from another copy if it comes back by a step of so many records, in so many answers, and this share of them. */
@@ -127,7 +138,7 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
   const returns = new Map<number, number>();
   const least = Math.max(copyReturnsMin, answers.length * copyShare);
   let before: number | null = null;
-  for (const { total } of answers.toSorted((a, b) => a.asked - b.asked)) {
+  for (const { total } of inTime(answers)) {
     const count = returns.get(total);
     const isBack = count !== undefined && before !== null && Math.abs(total - before) >= copyStepMin;
     if (isBack && count + 1 >= least) return [total, before as number]; // guard: copies that differ
@@ -139,7 +150,7 @@ export function copiesIn(answers: readonly Answer[]): readonly [number, number] 
 
 /** Why a list has fewer records than its totals of this run state; null if it has not. See *The count* in docs/proof.md. */
 export function miscount(answers: readonly Answer[], shown: number): Finding | null {
-  const totals = countedAnswers(answers.filter(({ isRecalled }) => !isRecalled)).map(({ total }) => total); // guard: totals of this run
+  const totals = countedAnswers(answers.filter(isOfRun)).map(({ total }) => total); // guard: totals of this run
   const moved = totals.reduce((sum, total, at) => sum + Math.abs(total - (totals[at - 1] ?? total)), 0);
   const total = leastOf(totals);
   if (shown >= total - moved) return null; // guard: as many rows as records
@@ -177,7 +188,7 @@ export function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answe
 }
 
 /** Whether a total of this run says that the list goes on behind that place. */
-const isBeyondEnd = ({ total, isRecalled }: Answer, end: number): boolean => !isRecalled && total > end;
+const isBeyondEnd = (answer: Answer, end: number): boolean => isOfRun(answer) && answer.total > end;
 
 /** The pages that can show an end without a total: two that begin far apart, those behind them, and one that begins at the end. */
 export function pagesAtEnd(answers: readonly Answer[]): PageAddress[] {

@@ -156,8 +156,17 @@ export const beginOf = ({ index, size }: PageAddress): number => index * size;
 export const reachOf = ({ index, size }: PageAddress): number => (index + 1) * size;
 /** The place after an answer's last record. */
 export const endOf = (answer: Answer): number => beginOf(answer) + answer.page.count;
+/** Whether two addresses are one. */
+export const isAt = (one: PageAddress, other: PageAddress): boolean =>
+  one.index === other.index && one.size === other.size;
+/** Whether an answer is of this run. */
+export const isOfRun = ({ isRecalled }: Pick<Answer, 'isRecalled'>): boolean => !isRecalled;
 /** The name of an address. */
 export const addressText = ({ index, size }: PageAddress): string => `${index}/${size}`;
+
+/** What was shown at some moments, in the order in which it was asked for. */
+export const inTime = <One extends { readonly asked: number }>(all: readonly One[]): One[] =>
+  all.toSorted((a, b) => a.asked - b.asked);
 
 /** What was shown at one moment: a page, or records of several pages that count as one. */
 export type Shown = Pick<Answer, 'asked' | 'page'>;
@@ -201,6 +210,14 @@ export function areTwinsApart(answers: readonly Answer[], apart: number): boolea
       first.set(record, [shownBy, before]);
     }
   return false;
+}
+
+/** How often one of some pages shows each record, at most. */
+export function mostOf(pages: readonly PageItems[]): Map<number, number> {
+  const most = new Map<number, number>();
+  for (const page of pages)
+    for (const [record, count] of countsOf([page])) most.set(record, Math.max(count, most.get(record) ?? 0));
+  return most;
 }
 
 /** How often pages show each of their records. */

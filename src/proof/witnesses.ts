@@ -10,18 +10,20 @@ import {
 } from './totals.ts';
 import {
   type Answer,
-  addressText,
   areSameRecords,
   beginOf,
   type Direction,
   endOf,
+  inTime,
+  isAt,
+  isOfRun,
   type PageAddress,
   reachOf,
 } from './window.ts';
 
 // Which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
 
-/** The answers that end the list: pages that are not full, agree with their total, and have a witness. See *The end of a list* in docs/proof.md. */
+/** The answers that end the list: pages that are not full, agree with their total, and have a witness. */
 export function endingAnswers(
   counted: readonly Answer[],
   direction: Direction,
@@ -43,17 +45,15 @@ export function endingAnswers(
 /** The answers that end the list if they are right; not one behind which a page that arrived later has shown records. */
 export function endsClaimed(counted: readonly Answer[]): ReadonlySet<Answer> {
   if (counted.some(isContradicted)) return endsWithoutTotals(counted);
-  const isPassed = (claim: Answer) =>
-    counted.some(
-      other => other.arrived > claim.arrived && other.page.count > 0 && endOf(other) > endOf(claim),
-    );
-  return new Set(counted.filter(answer => isClaim(answer) && !isPassed(answer)));
+  const isPassed = ({ arrived }: Answer, end: number) =>
+    counted.some(other => other.arrived > arrived && other.page.count > 0 && endOf(other) > end);
+  return new Set(counted.filter(answer => isClaim(answer) && !isPassed(answer, endOf(answer))));
 }
 
 /** The newest end that is claimed and has no witness yet; null if there is none. */
 export function newestClaim(heard: readonly Answer[]): Answer | null {
   const claims = [...endsClaimed(countedAnswers(heard))].filter(answer => !isOfEmptyList(answer));
-  return claims.toSorted((a, b) => a.asked - b.asked).at(-1) ?? null;
+  return inTime(claims).at(-1) ?? null;
 }
 
 /** Whether nothing moved in this run: all totals are that of an end, one of them of a full page, so that it was counted, and the front is one. */
@@ -69,17 +69,14 @@ function isOfStillList(claim: Answer, counted: readonly Answer[]): boolean {
  * count and the rows of one of them. If the newest are first, a later total must not be greater: the next record can have come so.
  */
 function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: Direction): boolean {
-  const full = counted.filter(answer => !answer.isRecalled && isFull(answer));
+  const full = counted.filter(isOfRun).filter(isFull);
   const isQuiet = ({ asked, total }: Answer) => asked > claim.arrived && total <= claim.total;
   if (direction === 'down' && !full.some(isQuiet)) return false; // guard: a later total is no greater
-  const places = new Map<number, number>(
-    [...claim.page.records].map((record, at) => [record, beginOf(claim) + at]),
-  );
+  const behind = new Map<number, number>();
+  for (const [at, record] of claim.page.records.entries())
+    behind.set(record, claim.total - beginOf(claim) - at);
   const isAsFar = (other: Answer) =>
-    other.page.records.some((record, at) => {
-      const place = places.get(record);
-      return place !== undefined && other.total - beginOf(other) - at === claim.total - place; // guard: as far from the end
-    });
+    other.page.records.some((record, at) => behind.get(record) === other.total - beginOf(other) - at); // guard: as far from the end
   return isCounted(claim, counted) && full.some(isAsFar);
 }
 
@@ -87,15 +84,11 @@ function isAtSameDistance(claim: Answer, counted: readonly Answer[], direction: 
 function isWitness(later: Answer, claim: Answer, direction: Direction, counted: readonly Answer[]): boolean {
   // One record alone can be at the end because of one that went before its total was counted.
   if (!isClaim(claim) || later.page.count < 2 || endOf(later) !== later.total) return false;
-  const isLater = later.asked > claim.arrived && addressText(later) !== addressText(claim); // guard: a witness is another answer
+  const isLater = later.asked > claim.arrived && !isAt(later, claim); // guard: a witness is another answer
   // A cache can have kept it.
-  const isKept = counted.some(
-    other =>
-      other.asked < later.asked &&
-      addressText(other) === addressText(later) &&
-      other.page.digest === later.page.digest,
-  );
-  if (isKept) return false; // guard: a witness that a cache has kept
+  const before = counted.filter(({ asked }) => asked < later.asked);
+  const isSamePage = (other: Answer) => isAt(other, later) && other.page.digest === later.page.digest;
+  if (before.some(isSamePage)) return false; // guard: a witness that a cache has kept
   // A page up to a count of before ends early if a record has come in front of it since then.
   const isQuiet = direction === 'up' || later.total <= claim.total; // guard: a page up to a count of before
   // If a page was full and lost records on its way, the record behind it is on one that reaches further, or has more room.
@@ -111,7 +104,7 @@ function isWitness(later: Answer, claim: Answer, direction: Direction, counted: 
 
 /** Whether a full page of this run, whose total was counted, has no more records than an end. */
 export function isCounted(end: Answer, counted: readonly Answer[]): boolean {
-  return counted.some(answer => !answer.isRecalled && isFull(answer) && answer.total <= endOf(end)); // guard: a total that was counted
+  return counted.filter(isOfRun).some(answer => isFull(answer) && answer.total <= endOf(end)); // guard: a total that was counted
 }
 
 /** Whether an earlier end shows the last record of a later one: of records behind it, it says nothing. */
@@ -160,7 +153,7 @@ function pageOnceMore(
   largest: number,
   isUsed: IsUsed,
 ): PageAddress | null {
-  const { total } = heard.reduce((last, answer) => (answer.asked > last.asked ? answer : last));
+  const { total } = inTime(heard).at(-1) as Answer;
   const lastOf = (size: number) => ({ index: Math.floor(total / size), size });
   const sizes = sizesBetween(2, largest);
   const full = sizes.map(size => ({ index: lastOf(size).index - 1, size })).filter(({ index }) => index >= 0);

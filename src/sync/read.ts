@@ -7,7 +7,7 @@ import { proveGrowth } from '../proof/growth.ts';
 import type { KeyOrder } from '../proof/order.ts';
 import { overlapOf } from '../proof/plan.ts';
 import { prove } from '../proof/prove.ts';
-import type { Answer } from '../proof/window.ts';
+import { type Answer, isOfRun } from '../proof/window.ts';
 import { answersIn } from '../store/write/resume-log.ts';
 import type { Stage } from '../store/write/stage.ts';
 import {
@@ -170,8 +170,7 @@ const oldAnswerMs = 10 * 60_000;
 
 /** Says that a cache answered with pages that are older than the run; null if none did. */
 function oldAnswers(answers: readonly Answer[], begunAtMs: number): Finding | null {
-  const fresh = answers.filter(({ isRecalled }) => !isRecalled);
-  const ageMs = begunAtMs - leastOf(fresh.map(({ at }) => at));
+  const ageMs = begunAtMs - leastOf(answers.filter(isOfRun).map(({ at }) => at));
   return ageMs > oldAnswerMs ? { code: 'answers_old', ageMs: Math.round(ageMs) } : null;
 }
 

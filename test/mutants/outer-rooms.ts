@@ -1663,7 +1663,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a witness that is the claim itself',
     file: 'src/proof/witnesses.ts',
-    line: 'later.asked > claim.arrived && addressText(later) !== addressText(claim);',
+    line: 'later.asked > claim.arrived && !isAt(later, claim);',
     instead: 'true;',
     test: 'test/proof/ends.test.ts',
     name: 'it is the same page again',
@@ -1671,7 +1671,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a witness that a cache has kept',
     file: 'src/proof/witnesses.ts',
-    line: '  if (isKept) return false;',
+    line: '  if (before.some(isSamePage)) return false;',
     instead: '',
     test: 'test/proof/ends.test.ts',
     name: 'a cache has kept it',
@@ -1711,8 +1711,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a record at another distance',
     file: 'src/proof/witnesses.ts',
-    line: 'place !== undefined && other.total - beginOf(other) - at === claim.total - place;',
-    instead: 'place !== undefined;',
+    line: 'behind.get(record) === other.total - beginOf(other) - at);',
+    instead: 'behind.has(record) && at >= 0);',
     test: 'test/proof/ends.test.ts',
     name: 'of a list of the newest with a later total',
   },

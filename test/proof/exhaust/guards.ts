@@ -135,7 +135,7 @@ export const guards: readonly Guard[] = [
   },
   {
     name: 'as far from the end',
-    instead: '      return place !== undefined;',
+    instead: '    other.page.records.some(record => behind.has(record));',
     world: { ...served('ids that fall, cut at its count'), changesMax: 2 },
   },
   {
