@@ -1,14 +1,16 @@
+import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
+import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
+import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import * as no from '../../proof/record-no.ts';
 import type { KnownRow } from '../../proof/settle.ts';
 import { BitSet, InternTable } from './compact-sets.ts';
 import { Identities } from './identities.ts';
 import { KnownForms } from './known-forms.ts';
-import type { ListSql } from './list-sql.ts';
+import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-import { Staging } from './staging.ts';
 
 /**
  * The records that pages have shown of a list. For most it remembers a bit or two: those of one version, with one row or none. The others
@@ -139,5 +141,51 @@ export class Records {
 
   #rowWith(record: no.RecordNo, version: no.VersionNo): KnownRow | undefined {
     return this.identities.rowsOf(record).find(known => known.version === version);
+  }
+}
+
+/** The versions that the mirror lacks, in a temporary table, each under its number. */
+class Staging {
+  readonly #list: ListDefinition;
+  readonly #sql: ListSql;
+  /** The values of versions that are not written yet. */
+  readonly #values: (Scalar | Buffer)[] = [];
+  readonly #insert: Database.Statement<unknown[]>;
+  readonly #insertMany: Database.Statement<unknown[]>;
+  readonly #read: Database.Statement<[number], Record<string, Scalar>>;
+
+  constructor({ list, sqlite }: ListContext, sql: ListSql) {
+    [this.#list, this.#sql] = [list, sql];
+    this.#insert = sqlite.prepare(sql.insert);
+    this.#insertMany = sqlite.prepare(sql.insertMany);
+    this.#read = sqlite.prepare(sql.staged);
+  }
+
+  /** Adds a version, which `write` writes. */
+  add(record: RecordNo, version: VersionNo, values: Omit<MirrorRecord, 'position' | 'mentions'>): void {
+    const { scalars, key, extra, content, arrays } = values;
+    const time = this.#list.identity.by === 'id' ? [] : [key];
+    this.#values.push(version, record, ...time, ...scalars, extra, content);
+    if (this.#sql.hasArrays) this.#values.push(JSON.stringify(arrays));
+  }
+
+  /** Writes what was added. */
+  write(): void {
+    const [values, { width }] = [this.#values, this.#sql];
+    const many = width * rowsPerInsert;
+    let at = 0;
+    for (; at + many <= values.length; at += many) this.#insertMany.run(values.slice(at, at + many));
+    for (; at < values.length; at += width) this.#insert.run(values.slice(at, at + width));
+    values.length = 0;
+  }
+
+  valuesOf(record: RecordNo, version: VersionNo): RecordValues {
+    const staged = this.#read.get(version) ?? {};
+    return {
+      id: this.#list.identity.by === 'id' ? record : null,
+      scalars: scalarFields(this.#list).map(({ column }) => staged[column] ?? null),
+      arrays: JSON.parse(String(staged.arrays ?? '[]')),
+      extra: (staged._extra ?? null) as string | null,
+    };
   }
 }
