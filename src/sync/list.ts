@@ -40,7 +40,7 @@ export async function syncList(task: ListTask): Promise<SyncedList> {
   return synced;
 
   async function record({ found, error }: Failed): Promise<SyncedList> {
-    const outcome = await mirror.recordList(conclude(found, failed(error)));
+    const outcome = await mirror.recordList(conclude(found, endOf(error)));
     return { outcome, pause: null, fault: error instanceof DocmirrorError ? null : error };
   }
 }
@@ -50,12 +50,16 @@ interface WrittenList extends ListRun {
   conclude(found: ReadSoFar | null, ending: Ending): ListOutcome;
 }
 
-/** How the writing or the failure of a list ends it. */
-type Ending = Applied &
-  Pick<
-    ListOutcome,
-    'status' | 'completeness' | 'error' | 'retryAfterUntil' | 'errorOfAnyList' | 'reason' | 'readSince'
-  >;
+/** How the writing or the failure of a list ends it; what it leaves out is as in a list of which nothing was written. */
+type Ending = Partial<ListOutcome> & Pick<ListOutcome, 'status'>;
+
+const nothingWritten = {
+  reasons: [],
+  ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
+  ...{ completeness: null, reason: null, checksum: null, readSince: null },
+  ...{ newFields: [], restlessFields: [], open: [], accepted: [] },
+  ...{ error: null, retryAfterUntil: null, errorOfAnyList: null },
+};
 
 /** Makes the function that tells how a list ended, with what its requests have cost since now. */
 function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignoredFields: readonly string[]) {
@@ -64,6 +68,7 @@ function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignored
     const { paging = null, total = null } = found ?? {};
     const { requests, retries, bytes, waitedMs } = source.traffic;
     return {
+      ...nothingWritten,
       resource: list.resource,
       startedAt,
       completedAt: clock().toISOString(),
@@ -79,8 +84,6 @@ function outcomeOf({ list, source, clock }: ListTask, startedAt: string, ignored
       bytes: bytes - before.bytes,
       waitedMs: waitedMs - before.waitedMs,
       ignoredFields,
-      open: [],
-      accepted: [],
       ...ending,
     };
   };
@@ -149,15 +152,20 @@ async function write(
   // The run's own signal can be what ended it.
   const signal = endedBy === null ? context.signal : AbortSignal.timeout(keepingMsMax);
   const ending = (isProven: boolean, applied: Applied) => {
-    const ended = { ...endingOf(found, isProven, applied), readSince: read.readSince };
-    return conclude(found, { ...ended, ...(endedBy && endOf(endedBy)) });
+    const completeness = found.mode === 'full' ? 'proven' : 'incremental';
+    return conclude(found, {
+      ...applied,
+      status: findingsThatCount(applied.reasons).length === 0 ? 'completed' : 'partial',
+      completeness: isProven ? completeness : 'unproven',
+      reason: sentencesOf(applied.reasons),
+      readSince: read.readSince,
+      ...(endedBy && endOf(endedBy)),
+    });
   };
   const replaced = replacementOf(stage, removals);
   if (replaced !== null) {
-    const withheld = { ...nothingApplied, status: 'partial', reasons: [replaced], ...noError } as const;
-    const outcome = await mirror.recordList(
-      conclude(found, { ...withheld, reason: sentencesOf([replaced]), ...(endedBy && endOf(endedBy)) }),
-    );
+    const nothing = { status: 'partial', reasons: [replaced], reason: sentencesOf([replaced]) } as const;
+    const outcome = await mirror.recordList(conclude(found, { ...nothing, ...(endedBy && endOf(endedBy)) }));
     return { kind: 'done', found, result: { outcome, pause: null, fault: null }, endedBy };
   }
   try {
@@ -177,45 +185,14 @@ async function write(
   throw endedBy;
 }
 
-/** How a list ends that was written. */
-function endingOf({ mode }: ReadSoFar, isProven: boolean, applied: Applied): Omit<Ending, 'readSince'> {
-  const completeness = mode === 'full' ? 'proven' : 'incremental';
-  return {
-    ...applied,
-    status: findingsThatCount(applied.reasons).length === 0 ? 'completed' : 'partial',
-    completeness: isProven ? completeness : 'unproven',
-    ...noError,
-    reason: sentencesOf(applied.reasons),
-  };
-}
-
 /** How an error ends a list, also a fault of docmirror itself. */
-function failed(error: unknown): Ending {
-  return { ...nothingApplied, ...endOf(error) };
+function endOf(error: unknown): Ending {
+  if (error instanceof Pause) return { status: 'partial' };
+  const status = error instanceof CancelledError ? 'cancelled' : 'failed';
+  if (!(error instanceof ServiceError)) return { status, error: runErrorOf(error) };
+  const { retryAfterUntil, ofAnyList } = error;
+  return { status, error: runErrorOf(error), retryAfterUntil, errorOfAnyList: ofAnyList };
 }
-
-/** A list of which nothing was written. */
-const nothingApplied = {
-  reasons: [],
-  ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
-  ...{ completeness: null, reason: null, checksum: null, readSince: null },
-  newFields: [],
-  restlessFields: [],
-};
-
-function endOf(error: unknown): Pick<ListOutcome, 'status' | 'error' | 'retryAfterUntil' | 'errorOfAnyList'> {
-  if (error instanceof Pause) return { status: 'partial', ...noError };
-  const { retryAfterUntil, ofAnyList } = error instanceof ServiceError ? error : noDetails;
-  return {
-    status: error instanceof CancelledError ? 'cancelled' : 'failed',
-    error: runErrorOf(error),
-    retryAfterUntil,
-    errorOfAnyList: ofAnyList,
-  };
-}
-
-const noError = { error: null, retryAfterUntil: null, errorOfAnyList: null };
-const noDetails = { retryAfterUntil: null, ofAnyList: null };
 
 /** An error as it is recorded; an unexpected one is a fault of docmirror itself, `internal`. */
 export function runErrorOf(error: unknown): RunError {

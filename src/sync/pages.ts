@@ -54,7 +54,9 @@ export function pageGetter(
     } catch (error) {
       if (isRefusal(error)) {
         // A service that knows no other size says so twice; a page can also be missing for a moment.
-        if (ask.sent !== null && error.code === 'not_found') return await askAgain(ask, signal);
+        const again = ask.sent !== null && error.code === 'not_found';
+        const page = again ? await request(ask, signal).catch(unlessRefused) : null;
+        if (page !== null) return { page, wrong: null };
         if (ask.sent !== null) return noSize(ask);
         if (ask.isBeyond) return noPage;
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
@@ -62,24 +64,12 @@ export function pageGetter(
     }
   };
 
-  async function askAgain(ask: Ask, signal: AbortSignal): Promise<Fetched> {
-    try {
-      return { page: await request(ask, signal), wrong: null };
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      return noSize(ask);
-    }
-  }
-
   /** The list might have become shorter, the service might not serve that size, or this one page fails: its first page tells. */
   async function explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
     const isOwnSize = ask.size === pageSize;
     if (ask.index === 0 && isOwnSize) throw error;
     const first = { ...ask, index: 0, sent: null, isBeyond: false };
-    const head = await request(first, signal).catch((other: unknown) => {
-      if (isRefusal(other) && !isOwnSize) return null;
-      throw other;
-    });
+    const head = await request(first, signal).catch(isOwnSize ? undefined : unlessRefused);
     if (head === null) return noSize(ask);
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
     if (isRefusal(error) && (isPast || error.code === 'not_found')) return { ...noPage, head };
@@ -140,6 +130,11 @@ function isLastAgain({ pagination, items }: Page, ask: Ask, other: number): bool
 export function isLastWithOrphans({ pagination }: Pick<Page, 'pagination'>, firstPageNo: number): boolean {
   const { pageNo, pageSize, pageCount, totalRecordCount } = pagination;
   return pageNo === firstPageNo + pageCount - 1 && pageCount * pageSize < totalRecordCount; // guard: a last page with orphans comes again
+}
+
+function unlessRefused(error: unknown): null {
+  if (isRefusal(error)) return null;
+  throw error;
 }
 
 /** Whether the service answers, but not with a page at this address or of this size. */

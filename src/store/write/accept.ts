@@ -44,18 +44,13 @@ export function accept(path: string, order: AcceptOrder): Acceptance {
     if (isCounted && rejectedRecordId === null && (order.atMost ?? count) === null)
       throw new UsageError(`${code} is not in the last run of ${resource}, so --at-most has to say a count.`);
     const atMost = isCounted && rejectedRecordId === null ? (order.atMost ?? count) : null;
-    const id = (firstRow<{ id: number }>(
-      sqlite,
-      'SELECT coalesce(max(id), 0) + 1 AS id FROM accepted_findings',
-    )?.id ?? 1) as number;
-    const what = { id, resource, code, rejectedRecordId, atMost, until, why, actor };
-    sqlite
-      .prepare(
-        `INSERT INTO accepted_findings (id, resource, code, rejected_record_id, at_most, until, why, actor, accepted_at)
-         VALUES (@id, @resource, @code, @rejectedRecordId, @atMost, @until, @why, @actor, @at)`,
-      )
-      .run({ ...what, at });
-    log.append({ kind: 'accept', mirrorId: log.mirrorId(), at, ...what });
+    const what = { resource, code, rejectedRecordId, atMost, until, why, actor };
+    const insert = sqlite.prepare(
+      `INSERT INTO accepted_findings (resource, code, rejected_record_id, at_most, until, why, actor, accepted_at)
+       VALUES (@resource, @code, @rejectedRecordId, @atMost, @until, @why, @actor, @at)`,
+    );
+    const id = Number(insert.run({ ...what, at }).lastInsertRowid);
+    log.append({ kind: 'accept', mirrorId: log.mirrorId(), at, id, ...what });
     return rowOf(sqlite, id);
   });
 }
@@ -71,17 +66,10 @@ export function withdraw(path: string, id: number, order: Signed): Acceptance {
 }
 
 /** The same in a transaction of the caller's. */
-export function withdrawIn(
-  sqlite: ReturnType<typeof openForWriting>['sqlite'],
-  log: ReceiptLog,
-  id: number,
-  { why, actor, at }: Signed,
-): void {
-  sqlite
-    .prepare(
-      'UPDATE accepted_findings SET withdrawn_at = ?, withdrawn_by = ?, withdrawn_why = ? WHERE id = ?',
-    )
-    .run(at, actor, why, id);
+export function withdrawIn(sqlite: Sqlite, log: ReceiptLog, id: number, { why, actor, at }: Signed): void {
+  const end =
+    'UPDATE accepted_findings SET withdrawn_at = ?, withdrawn_by = ?, withdrawn_why = ? WHERE id = ?';
+  sqlite.prepare(end).run(at, actor, why, id);
   log.append({ kind: 'withdraw', mirrorId: log.mirrorId(), at, actor, id, why });
 }
 
@@ -114,10 +102,7 @@ function rowOf(sqlite: Sqlite, id: number): Acceptance {
 const notFound = (message: string) => new MirrorFileError(message, { code: 'not_found' });
 
 /** Does some work in one transaction, while no run uses the mirror. */
-function inMirror<T>(
-  path: string,
-  work: (sqlite: ReturnType<typeof openForWriting>['sqlite'], log: ReceiptLog) => T,
-): T {
+function inMirror<T>(path: string, work: (sqlite: Sqlite, log: ReceiptLog) => T): T {
   const place = mirrorToWrite(path);
   // If there is no mirror, opening it for writing would create one.
   openMirrorForReading(place).close();
