@@ -2,7 +2,7 @@ import { leastOf } from '../contract/extremes.ts';
 import { openRanges, type Verdict, type Window } from './cover.ts';
 import { type Finding, insteadOf } from './findings.ts';
 import type { AnswerLog, ListFacts } from './log.ts';
-import { type Asking, askUnshown, type UnshownRow } from './questions.ts';
+import { type AbsentRow, type Asking, askAbsent } from './questions.ts';
 import { type Retained, retainedOf } from './retained.ts';
 import { causeInTotals, copiesIn } from './totals.ts';
 import {
@@ -26,7 +26,7 @@ export type Fate = 'gone' | 'unconfirmed' | 'undecided';
 export interface Proof {
   readonly verdict: Verdict;
   readonly answers: readonly Answer[];
-  readonly rows: readonly (UnshownRow & { readonly fate: Fate })[];
+  readonly rows: readonly (AbsentRow & { readonly fate: Fate })[];
   /** Rows at the growing end that stay; null if none do. */
   readonly retained: Retained | null;
   /** The pages that ties had a part in planning; null if they had none. */
@@ -48,9 +48,9 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const findings = why === null ? found.findings : insteadOf(found.findings, why);
   const verdict: Verdict =
     copies === null ? { ...found, findings } : { rule: found.rule, isProven: false, findings };
-  const unshown = yield* askUnshown([...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])]);
+  const absent = yield* askAbsent([...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = answers.every(({ page }) => page.count === 0);
-  const isSuddenlyEmpty = isEmpty && unshown.length > 0 && list.totalBefore !== 0;
+  const isSuddenlyEmpty = isEmpty && absent.length > 0 && list.totalBefore !== 0;
   const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
   // A record that went can have a key that is later, by as much as keys can be behind.
   const leeway = 2 * (verdict.windows?.slack ?? 0);
@@ -64,7 +64,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
     oldestListed,
     byKey: rangesOf(list, verdict),
   };
-  const fates = unshown.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
+  const fates = absent.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
   const gone = fates.filter(({ fate }) => fate === 'gone');
   const retained = retainedOf(log, verdict, gone, fates.length - gone.length);
   const rows = fates.map(row => (retained?.rows.has(row) ? { ...row, fate: 'undecided' as const } : row));
@@ -77,7 +77,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
     const count = rows.filter(({ fate }) => fate !== 'gone').length;
     if (count === 0) return [];
     if (isSuddenlyEmpty) return [{ code: 'list_emptied', count }];
-    if (unshown.some(({ key }) => key <= oldestListed)) return [{ code: 'newest_only', total, count }];
+    if (absent.some(({ key }) => key <= oldestListed)) return [{ code: 'newest_only', total, count }];
     if (retained?.why === 'copy')
       return [{ code: 'copies_differ', totals: [retained.counted, retained.other], count }];
     return [{ code: retained?.why === 'filled' ? 'list_refilled' : 'not_confirmed', count }];
@@ -97,7 +97,7 @@ interface Evidence {
   readonly byKey: { readonly open: readonly KeyRange[]; readonly unconfirmed: readonly KeyRange[] } | null;
 }
 
-/** The fate of an unshown row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
+/** The fate of an absent row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
 function fateOf(key: number, evidence: Evidence): Fate {
   const { isProven, isReadAgain, byKey } = evidence;
   if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty

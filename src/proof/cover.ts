@@ -67,18 +67,18 @@ export function verdictByKey(log: AnswerLog): Verdict {
  * counts only if no witness was found, because the list grows with each answer.
  */
 function isEndKnown(end: Answer, log: AnswerLog): boolean {
-  const { isWitnessMissed, unshown, list } = log;
+  const { isWitnessMissed, absent, list } = log;
   const { page } = end;
   if (
     !isWitnessMissed ||
-    unshown === null ||
+    absent === null ||
     list.isSettled !== true ||
     page.count === 0 ||
     page.slack('down', 0) > 0
   )
     return false;
   const isNew = end.oldestNewKeys.some(key => key <= page.least);
-  return !isNew && unshown.every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
+  return !isNew && absent.every(({ key }) => key > page.least); // guard: the oldest row ends a list of the newest
 }
 
 /** Whether nothing is open but for a witness of the end. */

@@ -1,7 +1,7 @@
 import { greatestOf } from '../contract/extremes.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan, sizesMax } from './plan.ts';
-import { type Asking, askPages, askUnshown, type Batch, EndedEarly, type UnshownRow } from './questions.ts';
+import { type AbsentRow, type Asking, askAbsent, askPages, type Batch, EndedEarly } from './questions.ts';
 import { asItsRow } from './record-no.ts';
 import type { Ties } from './ties.ts';
 import { isShort } from './totals.ts';
@@ -112,7 +112,7 @@ export class AnswerLog {
   /** Whether no second answer has shown the end, however often it was looked for. */
   isWitnessMissed = false;
   /** The rows that the answers so far have not shown; null if that was not asked since the last one came. */
-  unshown: readonly UnshownRow[] | null = null;
+  absent: readonly AbsentRow[] | null = null;
   /** True if the service answered with pages of another size than it was asked for, or refused a size. */
   hasOneSize = false;
   /** True if pages by a size that the service ignores are of its own size, or if that was not tried yet. */
@@ -178,7 +178,7 @@ export class AnswerLog {
     const isAsRows = ({ page }: Answer) =>
       list.isSettled === true && page.versions.every(version => version === asItsRow);
     const isKnown = (answer: Answer) => list.isKnown?.(answer.page.digest) === true || isAsRows(answer);
-    return { isKnown, hasOneSize, areRowsShown: this.unshown?.length === 0 };
+    return { isKnown, hasOneSize, areRowsShown: this.absent?.length === 0 };
   }
 
   /** What pages of one size have shown of records that share some keys, before they were merged. */
@@ -194,11 +194,11 @@ export class AnswerLog {
     this.#merged.push(now.answer);
   }
 
-  /** Asks which rows are unshown, if a verdict needs that now. */
+  /** Asks which rows are absent, if a verdict needs that now. */
   *lookUpRows(): Asking<void> {
     const { answers, onePage, isWitnessMissed, list } = this;
     const isOpen = isWitnessMissed ? list.isSettled === true : answers.some(isKnownPage(onePage));
-    if (this.unshown === null && isOpen) this.unshown = yield* askUnshown(this.merged);
+    if (this.absent === null && isOpen) this.absent = yield* askAbsent(this.merged);
   }
 
   /** Whether a page was answered in this run. */
@@ -244,7 +244,7 @@ export class AnswerLog {
   }
 
   #append(answers: readonly Answer[]): void {
-    this.unshown = null;
+    this.absent = null;
     this.#noteMoves(answers);
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);

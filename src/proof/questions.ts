@@ -22,13 +22,13 @@ export interface Batch {
  */
 export type Question =
   | Batch
-  | { readonly kind: 'unshown'; readonly joined: readonly Shown[] }
+  | { readonly kind: 'absent'; readonly joined: readonly Shown[] }
   | { readonly kind: 'added' };
 
 /** What it is told: answers in the order of their arrival, rows, or a number. */
 export type Reply =
   | { readonly kind: 'pages'; readonly answers: readonly Answer[] }
-  | { readonly kind: 'unshown'; readonly rows: readonly UnshownRow[] }
+  | { readonly kind: 'absent'; readonly rows: readonly AbsentRow[] }
   | { readonly kind: 'added'; readonly count: number };
 
 /** A part of a proof: it yields questions, receives replies, and returns a result. Nothing else comes in. */
@@ -41,9 +41,9 @@ export function* askPages(batch: Omit<Batch, 'kind'>): Asking<readonly Answer[]>
 }
 
 /** The mirror's rows that no answer leaves room for. */
-export function* askUnshown(joined: readonly Shown[]): Asking<readonly UnshownRow[]> {
-  const reply = yield { kind: 'unshown', joined };
-  return reply.kind === 'unshown' ? reply.rows : mistaken(reply);
+export function* askAbsent(joined: readonly Shown[]): Asking<readonly AbsentRow[]> {
+  const reply = yield { kind: 'absent', joined };
+  return reply.kind === 'absent' ? reply.rows : mistaken(reply);
 }
 
 /** How many records the answers so far have that the mirror did not have, each counted once. */
@@ -57,7 +57,7 @@ function mistaken({ kind }: Reply): never {
 }
 
 /** A row that no answer has shown. */
-export interface UnshownRow {
+export interface AbsentRow {
   readonly id: number;
   /** NaN if it has none. */
   readonly key: number;

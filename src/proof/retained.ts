@@ -2,7 +2,7 @@ import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Verdict } from './cover.ts';
 import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
-import type { UnshownRow } from './questions.ts';
+import type { AbsentRow } from './questions.ts';
 import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './window.ts';
 
 // Rows at the end where a list grows, which stay although two answers do not show them.
@@ -22,7 +22,7 @@ const lateShare = { copy: 1 / 2, filled: 1 / 10 } as const;
 const atEndShare = 3 / 4;
 
 /** Rows that stay at the growing end: an earlier total counted them, or the list seems to be being filled. */
-export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
+export type Retained = { readonly rows: ReadonlySet<AbsentRow> } & (
   | { readonly why: 'copy'; readonly counted: number; readonly other: number }
   | { readonly why: 'filled'; readonly end: KeysBeyond }
 );
@@ -36,7 +36,7 @@ export type Retained = { readonly rows: ReadonlySet<UnshownRow> } & (
 export function retainedOf(
   { list, answers, misplaced, merged }: AnswerLog,
   verdict: Verdict,
-  gone: readonly UnshownRow[],
+  gone: readonly AbsentRow[],
   staying: number,
 ): Retained | null {
   if (gone.length === 0) return null;
@@ -84,10 +84,10 @@ export function retainedOf(
 }
 
 // Several records can share the newest key.
-const isAtEnd = ({ key }: UnshownRow, { beyond }: KeysBeyond): boolean => beyond === null || key >= beyond;
+const isAtEnd = ({ key }: AbsentRow, { beyond }: KeysBeyond): boolean => beyond === null || key >= beyond;
 
 /** The keys of the records that answers show, each once, down to the least key of some rows; the greatest first. */
-function keysFrom(answers: readonly Answer[], rows: readonly UnshownRow[]): Float64Array {
+function keysFrom(answers: readonly Answer[], rows: readonly AbsentRow[]): Float64Array {
   const least = leastOf(rows.map(({ key }) => key));
   const keys = new Map<number, number>();
   for (const { page } of answers)

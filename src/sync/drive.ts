@@ -52,7 +52,7 @@ export async function drive<Result>(
 function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
   if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
   stage.merge(question.joined);
-  return { kind: 'unshown', rows: rowsToDecide(stage) };
+  return { kind: 'absent', rows: rowsToDecide(stage) };
 }
 
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */

@@ -1719,7 +1719,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a row that is older than the end of a list of the newest',
     file: 'src/proof/cover.ts',
-    line: '  return !isNew && unshown.every(({ key }) => key > page.least);',
+    line: '  return !isNew && absent.every(({ key }) => key > page.least);',
     instead: '  return !isNew;',
     test: 'test/proof/prove.test.ts',
     name: 'a row, if another one is older',
@@ -1727,8 +1727,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a new record at the end of a list of the newest',
     file: 'src/proof/cover.ts',
-    line: '  return !isNew && unshown',
-    instead: '  return unshown',
+    line: '  return !isNew && absent',
+    instead: '  return absent',
     test: 'test/proof/prove.test.ts',
     name: 'a record that is new',
   },

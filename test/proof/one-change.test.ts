@@ -60,7 +60,7 @@ function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): 
     learnt: isKnown ? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 } : null,
     isSettled: isKnown,
     totalBefore: isKnown ? count : null,
-    unshown: () =>
+    absent: () =>
       (isKnown ? all : []).filter(({ key }) => !shown.has(key)).map(({ key }) => ({ id: key, key })),
   });
   if (!hasChanged) return undefined;
@@ -135,7 +135,7 @@ test.each(rhythms.map(gaps => ({ gaps })))(
         largest,
         learnt: { direction: 'down', slack: 0, stretch: 0, strays: 0 },
         isSettled: true,
-        unshown: () =>
+        absent: () =>
           listOf(0, count)
             .filter(({ key }) => !shown.has(key))
             .map(({ key }) => ({ id: key, key })),

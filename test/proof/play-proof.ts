@@ -2,7 +2,7 @@ import type { Proof } from '../../src/proof/conclude.ts';
 import type { ListFacts } from '../../src/proof/log.ts';
 import { overlapOf } from '../../src/proof/plan.ts';
 import { prove } from '../../src/proof/prove.ts';
-import type { Asking, UnshownRow } from '../../src/proof/questions.ts';
+import type { AbsentRow, Asking } from '../../src/proof/questions.ts';
 import { ofId, ofRow, ofText, showing } from '../../src/proof/record-no.ts';
 import { type Answer, type Ask, type Identity, PageItems } from '../../src/proof/window.ts';
 
@@ -32,7 +32,7 @@ export interface Service {
   /** The size of all pages, whatever size is asked for and stated; the one that is asked for if it is left out. */
   readonly echoes?: number;
   /** The mirror's rows that no answer leaves room for; none if it is left out. */
-  readonly unshown?: () => readonly UnshownRow[];
+  readonly absent?: () => readonly AbsentRow[];
 }
 
 /** Plays a part of a proof against a service, and returns what it proved with all that was asked for. */
@@ -42,7 +42,7 @@ export function play<Result>(asking: Asking<Result>, service: Service): { result
   let step = asking.next();
   while (step.done !== true) {
     if (step.value.kind !== 'pages') {
-      step = asking.next({ kind: 'unshown', rows: service.unshown?.() ?? [] });
+      step = asking.next({ kind: 'absent', rows: service.absent?.() ?? [] });
       continue;
     }
     const answers: Answer[] = [];
@@ -98,7 +98,7 @@ export const counted = (count: number, from = 0): Entry[] =>
 /** What `prove` says of a service, with all that it asked for. */
 export function proven(
   service: Service,
-  { unshown, ...some }: Partial<ListFacts & Pick<Service, 'unshown'>> = {},
+  { absent, ...some }: Partial<ListFacts & Pick<Service, 'absent'>> = {},
 ): { result: Proof; asked: Ask[] } {
   const facts: ListFacts = {
     identity: service.identity,
@@ -109,6 +109,6 @@ export function proven(
     totalBefore: service.list.length,
     ...some,
   };
-  if (unshown !== undefined) Object.assign(service, { unshown });
+  if (absent !== undefined) Object.assign(service, { absent });
   return play(prove(facts), service);
 }

@@ -20,8 +20,8 @@ test.each(['up', 'down'] as const)(
 test('if records can be anywhere, a row goes only after a second reading of the whole list', () => {
   const list = counted(3_000);
   list.splice(1_500, 0, ...list.splice(2_800, 1));
-  const unshown = () => [{ id: 1, key: 150_050 }];
-  const facts = { largest: 100, unshown };
+  const absent = () => [{ id: 1, key: 150_050 }];
+  const facts = { largest: 100, absent };
   const { result, asked } = proven({ list, identity: 'content' }, facts);
   expect(result.verdict).toMatchObject({ rule: 'key', isProven: true, windows: { strays: 1 } });
   expect(result.rows[0]?.fate).toBe('gone');
@@ -79,7 +79,7 @@ test('the readings of a list that grows by a page at each answer come to an end'
 test.each([
   ['the oldest row of a mirror that was proven', {}, {}, true],
   ['no row, if the run before was not sure', {}, { isSettled: false }, false],
-  ['a row, if another one is older', {}, { unshown: () => [{ id: 1, key: -100 }] }, false],
+  ['a row, if another one is older', {}, { absent: () => [{ id: 1, key: -100 }] }, false],
   ['a record that is new', { isNew: ({ key }: Entry) => key === 0 }, {}, false],
 ] as const)(
   'a list of the newest that grows with each answer ends with %s',
@@ -200,24 +200,24 @@ test('a list by name is found out by its first page, and one with an id twice is
 });
 
 test('a row stays if no further reading of a list on one page is complete', () => {
-  const unshown = () => [{ id: 55, key: 5_500 }];
+  const absent = () => [{ id: 55, key: 5_500 }];
   const totalOf = ({ size }: Ask) => (size === 20 ? 12 : 13);
-  const { result } = proven({ list: counted(12), identity: 'id', totalOf }, { unshown });
+  const { result } = proven({ list: counted(12), identity: 'id', totalOf }, { absent });
   expect(result.rows[0]?.fate).toBe('undecided');
 });
 
 test('rows stay if a list is empty all at once, and go if it was so before', () => {
-  const unshown = () => [{ id: 1, key: 100 }];
+  const absent = () => [{ id: 1, key: 100 }];
   const fateAfter = (totalBefore: number) =>
-    proven({ list: [], identity: 'id' }, { totalBefore, unshown }).result.rows[0]?.fate;
+    proven({ list: [], identity: 'id' }, { totalBefore, absent }).result.rows[0]?.fate;
   expect(fateAfter(3)).toBe('undecided');
   expect(fateAfter(0)).toBe('gone');
 });
 
 test('rows older than all that is listed stay if the total stands still at a round number', () => {
-  const unshown = () => [{ id: 1, key: 50 }];
+  const absent = () => [{ id: 1, key: 50 }];
   const fateAt = (count: number) =>
-    proven({ list: counted(count, 1), identity: 'content' }, { largest: 100, unshown }).result.rows[0]?.fate;
+    proven({ list: counted(count, 1), identity: 'content' }, { largest: 100, absent }).result.rows[0]?.fate;
   expect(fateAt(1_000)).toBe('undecided');
   expect(fateAt(999)).toBe('gone');
 });
@@ -234,8 +234,8 @@ test.each([2, 3])('copies of the list that differ prove nothing, and no row goes
         service.list = lists[Number(number % of === 0)] as Entry[];
       },
     };
-    const unshown = () => [{ id: 1, key: 150 }];
-    const { result } = proven(service, { unshown });
+    const absent = () => [{ id: 1, key: 150 }];
+    const { result } = proven(service, { absent });
     const totals = expect.arrayContaining([400, 381]);
     expect(result.findings).toEqual([{ code: 'copies_differ', totals, count: null }]);
     expect(result.verdict.isProven).toBe(false);

@@ -1,7 +1,7 @@
 import { identityOf } from '../../contract/record.ts';
 
 import type { Finding } from '../../proof/findings.ts';
-import type { UnshownRow } from '../../proof/questions.ts';
+import type { AbsentRow } from '../../proof/questions.ts';
 import { miscount } from '../../proof/totals.ts';
 import { absentRows, type Reconciliation } from './reconcile.ts';
 import type { Stage } from './stage.ts';
@@ -12,7 +12,7 @@ export interface WritePlan {
   readonly reconciliation: Reconciliation;
   /** A new row is this and the number of its version: the greatest id of all rows so far; 0 in a list with ids. */
   readonly base: number;
-  /** Rows that go, and unshown rows that stay. */
+  /** Rows that go, and absent rows that stay. */
   readonly deleted: readonly number[];
   readonly retained: readonly number[];
   /** How many rows would go if removals were not withheld, and why they are: more than a limit would go, or because of rejections. */
@@ -97,7 +97,7 @@ export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuar
 }
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
-export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): UnshownRow[] {
+export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): AbsentRow[] {
   const isProtected = (row: number) =>
     rejected.count > 0 && rejected.hasIdentity(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
   return absentRows(reconciliation, records).filter(({ id }) => !isProtected(id));

@@ -1,5 +1,5 @@
 import { Sum } from '../../contract/sum.ts';
-import type { UnshownRow } from '../../proof/questions.ts';
+import type { AbsentRow } from '../../proof/questions.ts';
 import type { RecordNo, ShownRecords, VersionNo } from '../../proof/record-no.ts';
 import { type Settled, settle } from '../../proof/settle.ts';
 import type { Records } from './records.ts';
@@ -45,13 +45,13 @@ export function isThere(
 }
 
 /** The rows that no answer leaves room for, in the order of their ids. */
-export function absentRows(reconciliation: Reconciliation, records: Records): UnshownRow[] {
+export function absentRows(reconciliation: Reconciliation, records: Records): AbsentRow[] {
   const { table, sqlite, sum, list } = records.context;
   if (sum.count === 0 || records.rows.size >= table.count()) return [];
-  const isAbsent = ({ id }: UnshownRow) => !isThere(id, reconciliation, records);
+  const isAbsent = ({ id }: AbsentRow) => !isThere(id, reconciliation, records);
   // Ids of the service can be far apart.
   if (list.identity.by === 'id') return table.keys().filter(isAbsent);
-  const absent: UnshownRow[] = [];
+  const absent: AbsentRow[] = [];
   const span = sqlite.prepare<[], { least: number; most: number }>(records.sql.idSpan).get();
   for (const { from, to } of span === undefined ? [] : records.rows.gaps(span.least, span.most))
     for (const row of table.keys(from, to)) if (isAbsent(row)) absent.push(row);

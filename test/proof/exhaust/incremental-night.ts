@@ -75,9 +75,9 @@ export function playIncremental(
     step = asking.next({ kind: 'pages', answers });
   }
   if (step.value.kind === 'full') return { kind: 'full', rows, isOlderNew };
-  const { rows: shown, unshown } = settled();
-  const isMissing = unshown.some(({ key }) => key === newestKey);
-  const stays = unshown.map(({ id }) => known.find(({ content }) => content === id) as WorldRecord);
+  const { rows: shown, absent } = settled();
+  const isMissing = absent.some(({ key }) => key === newestKey);
+  const stays = absent.map(({ id }) => known.find(({ content }) => content === id) as WorldRecord);
   return isMissing
     ? { kind: 'full', rows, isOlderNew }
     : { kind: 'done', rows: countsOf([...shown, ...stays]), isOlderNew };

@@ -45,22 +45,22 @@ export function settleMirror(
   const numbers = new Set(pages.flatMap(({ records }) => [...records]));
   const settled = core.settle(pages, numbers, number => rowsOf.get(number) ?? [], identity === 'id');
   const rows: WorldRecord[] = [];
-  const unshown: { id: number; key: number }[] = [];
+  const absent: { id: number; key: number }[] = [];
   for (const [number, known] of rowsOf)
     for (const { version } of settled.get(number)?.left ?? known)
-      unshown.push({ id: version, key: (recordOf.get(version) as WorldRecord).key });
+      absent.push({ id: version, key: (recordOf.get(version) as WorldRecord).key });
   let addedCount = 0;
   for (const { added } of settled.values()) addedCount += added.length;
   for (const { kept, edited, added } of settled.values())
     for (const version of [...[...kept, ...edited].map(each => each.version), ...added])
       rows.push(recordOf.get(version) as WorldRecord);
-  return { rows, unshown, addedCount };
+  return { rows, absent, addedCount };
 }
 
 /** Writes what was settled, by the fates of the rows that nothing leaves room for; returns those that go. */
 export function writeMirror(
   mirror: Mirror,
-  { rows, unshown }: ReturnType<typeof settleMirror>,
+  { rows, absent }: ReturnType<typeof settleMirror>,
   fates: Proof['rows'],
 ): WorldRecord[] {
   const removed: WorldRecord[] = [];
@@ -72,7 +72,7 @@ export function writeMirror(
     else row.count++;
   };
   const gone = fates.filter(({ fate }) => fate === 'gone').map(({ id }) => id);
-  for (const { id } of unshown) {
+  for (const { id } of absent) {
     const record = before.get(id) as WorldRecord;
     const at = gone.indexOf(id);
     if (at < 0) add(record);

@@ -122,8 +122,8 @@ export function playNight(
   let step = asking.next();
   while (step.done !== true) {
     if (step.value.kind !== 'pages') {
-      if (step.value.kind === 'unshown') joined = step.value.joined;
-      step = asking.next({ kind: 'unshown', rows: settled().unshown });
+      if (step.value.kind === 'absent') joined = step.value.joined;
+      step = asking.next({ kind: 'absent', rows: settled().absent });
       continue;
     }
     const answers = answering.answersTo(step.value);
