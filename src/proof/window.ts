@@ -123,7 +123,7 @@ export interface Ask extends PageAddress {
 }
 
 /** What is wrong with an answer: it is of another size or another page than was asked for, or the page fails for good. */
-export interface Wrong {
+export interface PageProblem {
   readonly kind: 'size' | 'page' | 'failed';
   readonly finding: Finding;
 }
@@ -143,7 +143,7 @@ export interface Answer extends Ask {
   readonly pageCount: number | null;
   readonly page: PageItems;
   /** Why it says nothing; null if it says something. */
-  readonly wrong: Wrong | null;
+  readonly wrong: PageProblem | null;
   /** If it is several pages as one: the keys, in the order of the list, of which it says something. */
   readonly only?: KeyRange;
   /** The oldest keys of its records that the mirror does not have like this, at most `straysMax` + 1; the oldest first. */

@@ -2,7 +2,7 @@ import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Finding } from '../proof/findings.ts';
-import { type Ask, beginOf, type Wrong } from '../proof/window.ts';
+import { type Ask, beginOf, type PageProblem } from '../proof/window.ts';
 
 /** How the pages of a list are asked for. */
 export interface Paging {
@@ -20,7 +20,7 @@ export interface Paging {
 /** A page that came; or none, because the list has none there, or for a reason. `failure` is that of a page that fails for good. */
 export interface Fetched {
   readonly page: Page | null;
-  readonly wrong: Wrong | null;
+  readonly wrong: PageProblem | null;
   readonly failure?: ServiceError;
   /** The first page, if it was asked for to explain this one: what it shows was read, too. */
   readonly head?: Page;
@@ -29,7 +29,7 @@ export interface Fetched {
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
 /** Why a page of another size says nothing. */
-export const wrongSize = (asked: number, served: number | null): Wrong => ({
+export const wrongSize = (asked: number, served: number | null): PageProblem => ({
   kind: 'size',
   finding: { code: 'page_size_ignored', asked, served },
 });
