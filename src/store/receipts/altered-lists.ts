@@ -37,10 +37,10 @@ export function* checkRows(sqlite: Sqlite, resource: Resource) {
   const { timeAt } = shapeOf(list);
   const ignoredBy = ignoredFields(sqlite, resource);
   for (const rows of new ListTable(sqlite, list).rows())
-    yield check(rows, ({ record, lead, changedRunId }) => {
+    yield check(rows, ({ record, sortKey, changedRunId }) => {
       const time = record.scalars[timeAt];
-      const isLead = record.id !== null || lead === (typeof time === 'string' ? instantMs(time) : null);
-      return [contentOf(list, record, ignoredBy(changedRunId)), isLead && isNormalRecord(list, record)];
+      const isSortKey = record.id !== null || sortKey === (typeof time === 'string' ? instantMs(time) : null);
+      return [contentOf(list, record, ignoredBy(changedRunId)), isSortKey && isNormalRecord(list, record)];
     });
 }
 

@@ -20,7 +20,7 @@ type RawRow = [
   changedRunId: number,
   content: string,
   extra: string | null,
-  lead: number | null,
+  sortKey: number | null,
   ...scalars: Scalar[],
 ];
 
@@ -34,7 +34,7 @@ export class ListTable {
   readonly list: ListDefinition;
   readonly #sqlite;
   /** The column that leads the index for finding a content: the time, or the id. */
-  readonly #lead;
+  readonly #sortKey;
   readonly #rows;
   readonly #find;
   readonly #findMany;
@@ -48,12 +48,12 @@ export class ListTable {
     this.list = list;
     this.#sqlite = sqlite;
     this.#unlike = unlike;
-    this.#lead = timeColumnOf(list) ?? 'id';
+    this.#sortKey = timeColumnOf(list) ?? 'id';
     const columns = scalarFields(list).map(({ column }) => column);
     const runs = ['_first_seen_run_id', '_changed_run_id'];
-    const all = ['id', ...runs, 'lower(hex(_content))', '_extra', this.#lead, ...columns];
+    const all = ['id', ...runs, 'lower(hex(_content))', '_extra', this.#sortKey, ...columns];
     this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
-    const find = `SELECT id FROM ${table} WHERE ${this.#lead} IS ? AND _content = ?`;
+    const find = `SELECT id FROM ${table} WHERE ${this.#sortKey} IS ? AND _content = ?`;
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
     this.#find = sqlite.prepare<[number, Buffer], number>(find).pluck();
     this.#findMany = sqlite.prepare<[(number | Buffer)[]], (number | null)[]>(looks).raw();
@@ -112,9 +112,9 @@ export class ListTable {
 
   /** The keys of the rows from one id to another in the order of their ids, or of all rows: the id, or the time; NaN if there is none. */
   keys(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): { id: number; key: number }[] {
-    const leads = `SELECT id, ${this.#lead} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`;
-    const rows = this.#sqlite.prepare<[number, number], [id: number, lead: number | null]>(leads).raw();
-    return rows.all(from, to).map(([id, lead]) => ({ id, key: lead ?? Number.NaN }));
+    const keys = `SELECT id, ${this.#sortKey} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`;
+    const rows = this.#sqlite.prepare<[number, number], [id: number, sortKey: number | null]>(keys).raw();
+    return rows.all(from, to).map(([id, sortKey]) => ({ id, key: sortKey ?? Number.NaN }));
   }
 
   /** Finds the rows whose items are not at 0, 1, 2 and so on, or belong to no record. */
@@ -137,10 +137,10 @@ export class ListTable {
   }
 
   // The content is in hexadecimal digits: a buffer for each row would take as long as all its other columns.
-  #toStoredRow([id, firstSeenRunId, changedRunId, content, extra, lead, ...scalars]: RawRow) {
+  #toStoredRow([id, firstSeenRunId, changedRunId, content, extra, sortKey, ...scalars]: RawRow) {
     const arrays = this.#items.map(items => items.all(id));
     const record: RecordValues = { id: this.list.identity.by === 'id' ? id : null, scalars, arrays, extra };
-    return { id, record, firstSeenRunId, changedRunId, content, lead };
+    return { id, record, firstSeenRunId, changedRunId, content, sortKey };
   }
 }
 

@@ -14,7 +14,7 @@ export function rejectedIdentity(list: ListDefinition, record: string, place: nu
   const item: unknown = parseExact(record);
   const isById = list.identity.by === 'id';
   const names = list.identity.by === 'id' ? ['id'] : list.identity.fields;
-  const lead = timeFieldOf(list)?.name ?? 'id';
+  const sortKey = timeFieldOf(list)?.name ?? 'id';
   // What is wrong with its other fields, or with a connection's name, does not matter for its key and its identity.
   const read = (some: readonly string[]) => {
     if (!isObject(item)) return undefined;
@@ -28,7 +28,7 @@ export function rejectedIdentity(list: ListDefinition, record: string, place: nu
     return { kind, key, identity: identityHash(identity) };
   };
   const readable = names.filter(name => read([name]) !== undefined);
-  const part = read(readable.length === 0 ? [lead] : readable);
+  const part = read(readable.length === 0 ? [sortKey] : readable);
   const key = part?.key ?? Number.NaN;
   if (part !== undefined && readable.length === names.length)
     return found('whole', key, identityOf(list, part));

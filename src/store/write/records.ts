@@ -124,10 +124,10 @@ export class Records {
   stagedVersion(record: no.RecordNo, version: no.VersionNo): no.VersionNo {
     const known = this.#rowWith(record, version);
     if (known === undefined) return version;
-    const { record: values, lead, content } = this.context.table.read(known.row);
+    const { record: values, sortKey, content } = this.context.table.read(known.row);
     const bytes = Buffer.from(content, 'hex');
     const staged = no.ofText(this.texts.numberOf(bytes));
-    this.#staging.add(record, staged, { ...values, key: lead ?? Number.NaN, content: bytes });
+    this.#staging.add(record, staged, { ...values, key: sortKey ?? Number.NaN, content: bytes });
     this.#staging.write();
     return staged;
   }
