@@ -1,9 +1,9 @@
 import { greatestOf } from '../contract/extremes.ts';
 import { Groups, type Verdict } from './cover.ts';
 import type { Finding } from './findings.ts';
+import { type FullScan, scanFully } from './full-scan.ts';
 import type { AnswerLog } from './log.ts';
 import { orderOf } from './order.ts';
-import { type PlainReading, readPlainly } from './plain-reading.ts';
 import type { Asking } from './questions.ts';
 import {
   type Answer,
@@ -23,11 +23,11 @@ const readingsMax = 4;
 /** Whole readings that have to show one order: so a record has to be hidden that often. */
 const wholeMin = 3;
 
-/** Plain readings of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `findings` say why windows fail. */
+/** Full scans of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `findings` say why windows fail. */
 export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]): Asking<Verdict> {
   const { largest, totalBefore } = log.list;
   const sizes = [largest, ...log.otherSizes].slice(0, wholeMin);
-  const readings: PlainReading[] = [];
+  const readings: FullScan[] = [];
   let isUnstable = false;
   // The first page was asked for already.
   const first = log.answers.length === 1 ? [...log.answers] : [];
@@ -37,7 +37,7 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
     const size = log.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
     // The first reading goes to the end, whatever happens: everything that is listed is then seen.
     const isCut = readings.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
-    const reading = yield* readPlainly(log, size, {
+    const reading = yield* scanFully(log, size, {
       again,
       isOtherwise,
       isCut,
@@ -62,7 +62,7 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
     if (whole.length >= wholeMin && !log.hasOneSize && showStableOrder(whole, log))
       return { rule: 'order', isProven: true, findings: [] };
   }
-  const now = readings.at(-1) as PlainReading;
+  const now = readings.at(-1) as FullScan;
   const isPageNoIgnored =
     readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
   const differ = now.repeated.count > 0 ? 'records_repeated' : 'changes_too_fast';
@@ -74,28 +74,28 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
   return { rule: 'agreement', isProven: false, findings: [...others, why], isPageNoIgnored, ...repeated };
 }
 
-const pagesOf = ({ pages }: Pick<PlainReading, 'pages'>): PageItems[] => pages.map(({ page }) => page);
+const pagesOf = ({ pages }: Pick<FullScan, 'pages'>): PageItems[] => pages.map(({ page }) => page);
 
 /** What is on several pages of a reading, as if its newest page had shown it. */
-const joinedOf = ({ pages, repeated }: PlainReading): Shown => ({
+const joinedOf = ({ pages, repeated }: FullScan): Shown => ({
   asked: greatestOf(pages.map(({ asked }) => asked)),
   page: repeated,
 });
 
 /** Whether the last two readings agree; or three, if a record is on two pages, because an unstable order might then hide another one. */
-function doAgree(readings: readonly PlainReading[], hasFewSizes: boolean): boolean {
-  const now = readings.at(-1) as PlainReading;
-  const isSame = (before: PlainReading | undefined) =>
+function doAgree(readings: readonly FullScan[], hasFewSizes: boolean): boolean {
+  const now = readings.at(-1) as FullScan;
+  const isSame = (before: FullScan | undefined) =>
     before?.problem === null && now.problem === null && areSameRecords(pagesOf(before), pagesOf(now)); // guard: two readings agree
   if (now.repeated.count > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
   return isSame(readings.at(-2));
 }
 
 /** Whether pages repeat some records and skip others: the last of two readings with one total shows a record less often. */
-function isOrderUnstable(readings: readonly PlainReading[]): boolean {
+function isOrderUnstable(readings: readonly FullScan[]): boolean {
   const [before, now] = readings.slice(-2);
   if (before?.problem !== null || now?.problem !== null) return false;
-  const countOf = (reading: PlainReading) => reading.pages.reduce((sum, { page }) => sum + page.count, 0);
+  const countOf = (reading: FullScan) => reading.pages.reduce((sum, { page }) => sum + page.count, 0);
   if (countOf(before) !== countOf(now)) return false;
   const [one, other] = [before, now].map(reading => countsOf(pagesOf(reading)));
   const isRarer = (record: number) => (one?.get(record) ?? 0) > (other?.get(record) ?? 0);
@@ -109,7 +109,7 @@ function keyOrderOf({ answers, list }: AnswerLog) {
 }
 
 /** Whether the last two readings agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */
-function doAgreeToNewest(readings: readonly PlainReading[], log: AnswerLog): boolean {
+function doAgreeToNewest(readings: readonly FullScan[], log: AnswerLog): boolean {
   const order = keyOrderOf(log);
   const [before, now] = readings.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
@@ -130,14 +130,14 @@ function doAgreeToNewest(readings: readonly PlainReading[], log: AnswerLog): boo
 }
 
 /** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */
-function isQuiet({ pages }: PlainReading, { answers }: AnswerLog): boolean {
+function isQuiet({ pages }: FullScan, { answers }: AnswerLog): boolean {
   const last = pages.at(-1);
   const next = answers.find(({ asked }) => asked > (last?.arrived ?? 0));
   return last !== undefined && next !== undefined && next.total <= last.total;
 }
 
 /** The records with keys up to the newest, and those on two pages; null if keys are out of order, or fewer or more than the total. */
-function inOneOrder({ pages }: PlainReading, direction: Direction, newest: number) {
+function inOneOrder({ pages }: FullScan, direction: Direction, newest: number) {
   const shownOn = new Map<number, Answer>();
   const shifted = new Set<number>();
   const upTo: { readonly record: number; readonly version: number }[] = [];

@@ -28,14 +28,14 @@ export interface Verdict {
   readonly isPageNoIgnored?: boolean;
 }
 
-/** Windows can't prove the list; plain readings might. */
+/** Windows can't prove the list; full scans might. */
 export const agreement = (finding: Finding): Verdict => ({
   rule: 'agreement',
   isProven: false,
   findings: [finding],
 });
 
-/** What the answers so far prove without plain readings. */
+/** What the answers so far prove without full scans. */
 export function verdictOf(log: AnswerLog): Verdict {
   return isOnePageWhole(log.answers, log.onePage)
     ? { rule: 'page', isProven: true, findings: [] }
@@ -55,7 +55,7 @@ export function verdictByKey(log: AnswerLog): Verdict {
       : { code: 'end_not_shown', total: odd.total, end: endShown(answers) };
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, findings: [finding], windows };
-  // One of two records of one identity can be a stray: then no page need show both, and plain readings must count them.
+  // One of two records of one identity can be a stray: then no page need show both, and full scans must count them.
   const mayBeStrays = windows.strays > 0; // guard: strays that are twins
   if (mayBeStrays && areTwinsApart(answers, list.overlap + windows.stretch))
     return agreement({ code: 'records_repeated' });

@@ -19,7 +19,7 @@ const pagesBeforeEmptyMax = 3;
 const endTriesMax = 3;
 /** The least number of pages that close gaps; a longer list can have as many as it has pages. */
 const repairsMin = 12;
-/** After plain readings few gaps should be left: those of such a share of the list's pages. */
+/** After full scans few gaps should be left: those of such a share of the list's pages. */
 const repairsShare = 1 / 5;
 /** So many parts at most, because all windows are looked at after each. */
 export const partsMax = 500;
@@ -30,7 +30,7 @@ export interface Look {
   readonly isSecondLook: boolean;
   /** Whether the front of a list of the newest was looked at after all other pages, or need not be. */
   readonly isFrontSeen: boolean;
-  /** How many pages had closed gaps before the list was read plainly, in the place of the plan; null if it was not. */
+  /** How many pages had closed gaps before the list was scanned in full, in the place of the plan; null if it was not. */
   readonly repairsBefore: number | null;
 }
 

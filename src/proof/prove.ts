@@ -2,9 +2,9 @@ import { joinReadings, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { type Proof, proofOf } from './conclude.ts';
 import { isWholeButForWitness, type KeyWindows, type Verdict, verdictByKey, verdictOf } from './cover.ts';
+import { scanFully } from './full-scan.ts';
 import { closeGaps, type Look, partsMax } from './gaps.ts';
 import { AnswerLog, type ListFacts, pagesBeyondMax } from './log.ts';
-import { readPlainly } from './plain-reading.ts';
 import { type Asking, EndedEarly } from './questions.ts';
 import { openTies, pagesAcross, pagesToConfirm } from './repairs.ts';
 import { areShort, checkTotal, countedAnswers, isFull, sizesServed } from './totals.ts';
@@ -14,7 +14,7 @@ import { newestClaim, pageOfWitness } from './witnesses.ts';
 
 /**
  * Reads a whole list until one of the four rules of docs/proof.md proves it, and then looks a second time for rows that would go. Its phases,
- * in this order: windows by a plan and the gaps between them, the front of a list of the newest, plain readings and the gaps that these
+ * in this order: windows by a plan and the gaps between them, the front of a list of the newest, full scans and the gaps that these
  * leave, and the second look.
  */
 export function* prove(list: ListFacts): Asking<Proof> {
@@ -22,7 +22,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
   try {
     let verdict = yield* withFront(log, yield* proveByWindows(log), null);
     let repairsBefore: number | null = null;
-    if (!verdict.isProven && (verdict.rule === 'agreement' || mayReadPlainly(log, verdict))) {
+    if (!verdict.isProven && (verdict.rule === 'agreement' || mayScanFully(log, verdict))) {
       const plain = yield* proveByAgreement(log, verdict.findings);
       const { repairs } = log;
       const closed = plain.isProven ? null : yield* closeGapsOfReadings(log);
@@ -74,8 +74,8 @@ function* lookAtFront(log: AnswerLog, { slack }: KeyWindows): Asking<void> {
   }
 }
 
-/** Whether plain readings can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
-function mayReadPlainly({ list, answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
+/** Whether full scans can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
+function mayScanFully({ list, answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
   if (areShort(answers)) return false;
   const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
   const isStill = answers.every(({ total }) => total === answers[0]?.total);
@@ -125,7 +125,7 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
     }
     if (!verdict.isProven || readings++ >= furtherReadingsMax) return proof;
     const size = log.hasOneSize ? list.largest : sizeFor(log, readings);
-    const { problem } = yield* readPlainly(log, size, {
+    const { problem } = yield* scanFully(log, size, {
       isSecondLook: true,
       isOtherwise: true,
       isCut: log.isMoving,

@@ -16,7 +16,7 @@ const onePageTriesMax = 4;
 /** What repairs would cost is looked at after so many pages, or this share of the list's. */
 const probedMin = 6;
 const probedShare = 1 / 5;
-/** If repairs take so many times the pages that they follow, two plain readings are cheaper. */
+/** If repairs take so many times the pages that they follow, two full scans are cheaper. */
 const repairsShare = 1.5;
 
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
@@ -104,7 +104,7 @@ function shiftBy({ list, answers }: AnswerLog, came: readonly Answer[]): number 
 /** The pages by which records of one key are read across, at least, if no page has these inside. */
 const pagesAcrossMin = 4;
 
-/** Whether the ties that the mirror knows make windows so costly that plain readings are cheaper. */
+/** Whether the ties that the mirror knows make windows so costly that full scans are cheaper. */
 function areTiesCostly({ plan, list, total }: AnswerLog): boolean {
   const least = new Plan(list.largest, list.overlap).to(total)?.length ?? 0;
   const more = plan.byTies === null ? 0 : plan.byTies.length - least;
@@ -119,7 +119,7 @@ function* lookAgainAtOnePage(log: AnswerLog): Asking<void> {
   }
 }
 
-/** Whether it takes so many repairs to close the gaps between the pages so far that plain readings are cheaper. */
+/** Whether it takes so many repairs to close the gaps between the pages so far that full scans are cheaper. */
 function isCostly(log: AnswerLog): boolean {
   const { windows } = verdictOf(log);
   if (windows === undefined) return false;

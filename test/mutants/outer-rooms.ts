@@ -1830,7 +1830,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a size that is cut down to that of the only page',
-    file: 'src/proof/plain-reading.ts',
+    file: 'src/proof/full-scan.ts',
     line: '(log.hasOneSize || isOnOnePage)',
     instead: 'log.hasOneSize',
     test: 'test/sync/refused-sizes.test.ts',
@@ -1870,7 +1870,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a list on one page that got shorter, against a total of before',
-    file: 'src/proof/plain-reading.ts',
+    file: 'src/proof/full-scan.ts',
     line: '  if (isShownTwice(only, log.answers, log)) return null;',
     instead: '',
     test: 'test/sync/growing-end.test.ts',

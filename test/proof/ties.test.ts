@@ -184,7 +184,7 @@ test('if as many records went as pages overlap by without need, no page is misse
   expect(asked.length).toBeLessThanOrEqual(planned.length);
 });
 
-test('if pages can hold few of the ties, plain readings have to agree, without a try by windows', () => {
+test('if pages can hold few of the ties, full scans have to agree, without a try by windows', () => {
   const { list, known } = listOf('up', new Array(50).fill(96));
   const { result, asked } = proven({ list, identity: 'content' }, known);
   expect(result.verdict).toMatchObject({ rule: 'agreement', isProven: true });

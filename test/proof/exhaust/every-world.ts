@@ -23,7 +23,7 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   readonly movesMax?: number;
   readonly isPlain?: boolean;
   readonly underWayMax: number;
-  /** If it is given, plain readings have to agree, and no windows are looked at. */
+  /** If it is given, full scans have to agree, and no windows are looked at. */
   readonly plain?: Plain;
   /** If it is given, every sequence of so many pages is asked for instead of what docmirror would ask for. */
   readonly anyPages?: number;

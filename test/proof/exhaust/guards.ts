@@ -37,7 +37,7 @@ function almost(name: string): NamedBound {
   ) as NamedBound;
 }
 
-/** The bound of that name, in which plain readings have to agree. */
+/** The bound of that name, in which full scans have to agree. */
 function plain(name: string): NamedBound {
   return plainBounds.find(bound => bound.name === name) as NamedBound;
 }

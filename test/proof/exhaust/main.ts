@@ -1,5 +1,5 @@
 // Plays worlds against the core of proof by windows, and prints the results. These are all small worlds within bounds;
-// with --plain those in which plain readings have to agree, with --broken those in which readings end early, with --settle those of
+// with --plain those in which full scans have to agree, with --broken those in which readings end early, with --settle those of
 // `settle` alone. The length `long` plays a share of the worlds of the largest bounds, which the seed chooses: SEED, or the commit.
 // Usage: npm run exhaust [-- --length short|long|whole] [--plain|--broken|--settle] [--only NAME]
 import { parseArgs } from 'node:util';

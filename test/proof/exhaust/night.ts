@@ -79,7 +79,7 @@ export interface NightOptions {
   readonly underWayMax: number;
   /** The number of the run. */
   readonly run: number;
-  /** In the place of windows: plain readings that have to agree, by pages of one size or of two. */
+  /** In the place of windows: full scans that have to agree, by pages of one size or of two. */
   readonly plain?: Plain;
   /** In the place of a course that asks for what it needs: one that asks for given pages. */
   readonly script?: readonly PageAddress[];

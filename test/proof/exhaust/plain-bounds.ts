@@ -4,7 +4,7 @@ import { wrongServices } from './service-bounds.ts';
 const threeRecords = { recordsMin: 3, recordsMax: 3 } as const;
 
 /**
- * The bounds in which plain readings have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
+ * The bounds in which full scans have to agree, in a list whose order nobody sees. This rule can be wrong: changes in step with
  * both readings can hide a record from both. Within these bounds that does not happen.
  */
 export const plainBounds: readonly NamedBound[] = [
@@ -57,12 +57,12 @@ function plainBoundsUnseen(): NamedBound[] {
     const recordsMax = plain === 'two sizes' ? 3 : 4;
     const plainly = { ...base, order: 'unseen', plain, largest: 2, recordsMin: 3, recordsMax } as const;
     return [
-      { ...plainly, name: `plain readings by ${plain}`, changesMax: 2, every: plain === 'two sizes' ? 2 : 1 },
+      { ...plainly, name: `full scans by ${plain}`, changesMax: 2, every: plain === 'two sizes' ? 2 : 1 },
       ...wrongServices.map(({ name, ...service }) => ({
         ...plainly,
         ...service,
         growsAtEnd: false,
-        name: `plain readings by ${plain}, ${name}`,
+        name: `full scans by ${plain}, ${name}`,
         changesMax: 1,
       })),
     ];

@@ -23,7 +23,7 @@ const askedAgainShare = 1 / 4;
 const alikeMin = 3;
 
 /** One pass over the whole list by pages of one size that do not overlap. */
-export interface PlainReading {
+export interface FullScan {
   /** Its pages up to the end that they state, in order. */
   readonly pages: readonly Answer[];
   /** All its answers, also those beyond that end. */
@@ -52,7 +52,7 @@ interface ReadingOptions {
 }
 
 /** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
-export function* readPlainly(log: AnswerLog, size: number, options: ReadingOptions): Asking<PlainReading> {
+export function* scanFully(log: AnswerLog, size: number, options: ReadingOptions): Asking<FullScan> {
   const pass = new Pass(log, size, options);
   if (pass.answers.length === 0) yield* pass.readTo(1);
   const count = Math.max(1, Math.ceil((pass.answers[0]?.total ?? 0) / size));
@@ -148,7 +148,7 @@ class Pass {
 
 const isFailed = (answer: Answer): boolean => answer.wrong?.kind === 'failed';
 
-function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean): PlainReading {
+function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean): FullScan {
   const answers = all.filter(each => !isJoinedToLast(each, all));
   answers.sort((a, b) => a.index - b.index);
   const pages = answers.filter(isInside);
