@@ -2,8 +2,8 @@ import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
 
 import type { Finding } from '../../proof/findings.ts';
+import type { KnownRow } from '../../proof/reconcile.ts';
 import { asItsRow, isOfRow, type RecordNo, unreadable, type VersionNo } from '../../proof/record-no.ts';
-import type { KnownRow } from '../../proof/settle.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
@@ -123,7 +123,7 @@ function writeChanges({ context, sql, records }: Stage, { reconciliation, delete
   let last = records.texts.count;
   const change = sqlite.prepare<object>(sql.change);
   const placed = new Map<RecordNo, readonly KnownRow[]>();
-  for (const [record, { kept, edited, added }] of reconciliation.settled) {
+  for (const [record, { kept, edited, added }] of reconciliation.reconciled) {
     const all = [...kept, ...edited];
     for (const { row } of kept) change.run({ row, record, version: null, change: 'unchanged' });
     for (const { row, version } of edited)

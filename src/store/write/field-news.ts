@@ -46,16 +46,17 @@ const [sampleMax, sampleMin] = [100, 5];
 export function volatileFields(stage: Stage): string[] {
   const { context, reconciliation, records, sql } = stage;
   const { list, sum, sqlite } = context;
-  const settled = [...reconciliation.settled].filter(
+  const reconciled = [...reconciliation.reconciled].filter(
     ([, { shown, edited }]) => shown.size > 1 || edited.length > 0,
   );
-  const plain = reconciliation.updated - settled.reduce((count, [, { edited }]) => count + edited.length, 0);
-  const changed = settled.length + plain;
+  const plain =
+    reconciliation.updated - reconciled.reduce((count, [, { edited }]) => count + edited.length, 0);
+  const changed = reconciled.length + plain;
   // Those can differ that were shown twice, or that the mirror has.
   const comparable = sum.count > 0 ? Math.min(sum.count, reconciliation.seen) : stage.repeatedCount;
   if (changed < sampleMin || changed <= comparable / 2) return [];
   const pairs: (readonly [RecordValues, RecordValues])[] = [];
-  for (const [record, { shown }] of settled.slice(0, sampleMax)) {
+  for (const [record, { shown }] of reconciled.slice(0, sampleMax)) {
     const [row] = records.identities.rowsOf(record);
     const [one, other = row?.version] = shown;
     if (one !== undefined && other !== undefined)

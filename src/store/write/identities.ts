@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
 import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
+import type { KnownRow } from '../../proof/reconcile.ts';
 import * as no from '../../proof/record-no.ts';
-import type { KnownRow } from '../../proof/settle.ts';
 import { InternTable } from './compact-sets.ts';
 import type { KnownForms } from './known-forms.ts';
 import type { ListContext } from './mirror.ts';

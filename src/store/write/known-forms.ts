@@ -11,7 +11,7 @@ import type { ArrayField, ListDefinition, Scalar } from '../../contract/lists.ts
 import { identifying, type MirrorRecord } from '../../contract/record.ts';
 import { isSameInstant } from '../../contract/time.ts';
 import { tryToRead } from '../../errors.ts';
-import type { KnownRow } from '../../proof/settle.ts';
+import type { KnownRow } from '../../proof/reconcile.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';

@@ -70,7 +70,7 @@ export function planOf(
 
 /** How much of a list a run can remove. */
 export interface RemovalGuard {
-  /** The greatest share of the rows of the last settled run, from 0 to 1. */
+  /** The greatest share of the rows of the last clean run, from 0 to 1. */
   readonly shareMax: number;
   /** True lifts the share, and nothing else. */
   readonly allowAny: boolean;
@@ -79,9 +79,9 @@ export interface RemovalGuard {
 /** Up to this many removals are always allowed: a small list can change by half and more. */
 const removalsAlwaysAllowed = 20;
 
-/** How many rows that are gone a run can remove, of the `settledCount` rows of the last settled run. Newer rows do not count. */
-function removalsMax(settledCount: number, { shareMax, allowAny }: RemovalGuard): number {
-  const most = Math.max(removalsAlwaysAllowed, Math.floor(settledCount * shareMax));
+/** How many rows that are gone a run can remove, of the `cleanCount` rows of the last clean run. Newer rows do not count. */
+function removalsMax(cleanCount: number, { shareMax, allowAny }: RemovalGuard): number {
+  const most = Math.max(removalsAlwaysAllowed, Math.floor(cleanCount * shareMax));
   return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
 }
 

@@ -1,13 +1,13 @@
 import { Sum } from '../../contract/sum.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
+import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';
 import type { RecordNo, ShownRecords, VersionNo } from '../../proof/record-no.ts';
-import { type Settled, settle } from '../../proof/settle.ts';
 import type { Records } from './records.ts';
 
 /** What the answers say of all records of a list. */
 export interface Reconciliation {
   /** The records of which there is more than one version or row, or that an answer shows twice. */
-  readonly settled: ReadonlyMap<RecordNo, Settled>;
+  readonly reconciled: ReadonlyMap<RecordNo, ReconciledRecord>;
   /** The rows of these records that stay, or get another version. */
   readonly held: ReadonlySet<number>;
   /** How many records the list has by the answers, how many rows get another version, and how many are new. */
@@ -19,11 +19,16 @@ export interface Reconciliation {
 /** Finds what the answers say, the oldest first, of the records on their pages. Changes nothing. */
 export function reconcile(answers: readonly ShownRecords[], records: Records): Reconciliation {
   const { identities, staged, stagedRows } = records;
-  const settled = settle(answers, records.open, each => identities.rowsOf(each), identities.isOfIds);
+  const reconciled = reconcileVersions(
+    answers,
+    records.open,
+    each => identities.rowsOf(each),
+    identities.isOfIds,
+  );
   const held = new Set<number>();
   let seen = records.rowSum.count + records.stagedSum.count;
   let [updated, inserted] = [stagedRows, staged.size - stagedRows];
-  for (const [record, each] of settled) {
+  for (const [record, each] of reconciled) {
     for (const { row } of [...each.kept, ...each.edited]) held.add(row);
     seen += each.kept.length + each.edited.length + each.added.length - each.shown.size;
     updated += each.edited.length;
@@ -32,7 +37,7 @@ export function reconcile(answers: readonly ShownRecords[], records: Records): R
     if (identities.rowsOf(record).length > 0) updated--;
     else inserted--;
   }
-  return { settled, held, seen, updated, inserted };
+  return { reconciled, held, seen, updated, inserted };
 }
 
 /** Whether a row is in the list, as it is or as an older version of a record. */
@@ -59,10 +64,10 @@ export function absentRows(reconciliation: Reconciliation, records: Records): Ab
 }
 
 /** The sum of the records that the list has by the answers, and of those among them that rows get. */
-export function sumsOf({ settled }: Reconciliation, records: Records): { listed: Sum; written: Sum } {
+export function sumsOf({ reconciled }: Reconciliation, records: Records): { listed: Sum; written: Sum } {
   const listed = records.rowSum.plus(records.stagedSum);
   const written = records.stagedSum.plus(new Sum());
-  for (const [record, { kept, edited, added, shown }] of settled) {
+  for (const [record, { kept, edited, added, shown }] of reconciled) {
     const ofRows = new Map<VersionNo, Uint8Array>();
     for (const { row, version } of records.identities.rowsOf(record))
       ofRows.set(version, Buffer.from(records.context.table.read(row).content, 'hex'));

@@ -7,7 +7,7 @@ export { AnswerLog } from '../../../src/proof/log.ts';
 export { learntOrder } from '../../../src/proof/order.ts';
 export { confirm, prove } from '../../../src/proof/prove.ts';
 export { EndedEarly } from '../../../src/proof/questions.ts';
-export { settle } from '../../../src/proof/settle.ts';
+export { reconcileVersions } from '../../../src/proof/reconcile.ts';
 export { Ties } from '../../../src/proof/ties.ts';
 export { miscount } from '../../../src/proof/totals.ts';
 export { PageItems } from '../../../src/proof/window.ts';

@@ -1,7 +1,7 @@
 import type { Proof } from '../../../src/proof/conclude.ts';
 import type { LearntOrder } from '../../../src/proof/order.ts';
+import type { KnownRow } from '../../../src/proof/reconcile.ts';
 import { ofText, type RecordNo } from '../../../src/proof/record-no.ts';
-import type { KnownRow } from '../../../src/proof/settle.ts';
 import type { Answer, Identity, Shown } from '../../../src/proof/window.ts';
 import type * as Core from './core.ts';
 import { recordNumber, type WorldRecord } from './records.ts';
@@ -43,7 +43,12 @@ export function settleMirror(
   const byMoment = [...served.keys(), ...joined].sort((a, b) => a.asked - b.asked);
   const pages = byMoment.map(({ page }) => page);
   const numbers = new Set(pages.flatMap(({ records }) => [...records]));
-  const settled = core.settle(pages, numbers, number => rowsOf.get(number) ?? [], identity === 'id');
+  const settled = core.reconcileVersions(
+    pages,
+    numbers,
+    number => rowsOf.get(number) ?? [],
+    identity === 'id',
+  );
   const rows: WorldRecord[] = [];
   const absent: { id: number; key: number }[] = [];
   for (const [number, known] of rowsOf)

@@ -1,5 +1,7 @@
 // Plays every small list whose records are edited, edited back, removed, doubled and written in another way by a second node, between any
-// answers, against `settle`. The oracle counts records.
+// answers, against `reconcileVersions`. The oracle counts records.
+
+import type { KnownRow, ReconciledRecord } from '../../../src/proof/reconcile.ts';
 import {
   ofRow,
   ofText,
@@ -8,7 +10,6 @@ import {
   showing,
   type VersionNo,
 } from '../../../src/proof/record-no.ts';
-import type { KnownRow, Settled } from '../../../src/proof/settle.ts';
 import { Choices } from './choices.ts';
 import type * as Core from './core.ts';
 import type { Count } from './every-world.ts';
@@ -20,7 +21,7 @@ interface Listed {
   readonly before: VersionNo | null;
 }
 
-/** How far worlds of `settle` alone go. */
+/** How far worlds of `reconcileVersions` alone go. */
 export interface SettleBound {
   readonly name: string;
   readonly lists: readonly (readonly (readonly [identity: number, version: number])[])[];
@@ -43,7 +44,7 @@ interface SettleAnswer extends ShownRecords {
 const ofNode = 1000;
 
 /**
- * Plays every world of `settle` alone within a bound.
+ * Plays every world of `reconcileVersions` alone within a bound.
  *
  * @param isFirstEnough whether to stop when something is wrong.
  */
@@ -116,7 +117,12 @@ function playOne(
   }
   story.push(`rows ${JSON.stringify([...rows])}`);
   const { hasIds = false } = bound;
-  const settled = core.settle(answers, new Set(identities), identity => rows.get(identity) ?? [], hasIds);
+  const settled = core.reconcileVersions(
+    answers,
+    new Set(identities),
+    identity => rows.get(identity) ?? [],
+    hasIds,
+  );
   return identities.flatMap(identity => {
     const its = settled.get(identity);
     if (!hasIds) return judge(identity, its, rows.get(identity) ?? [], moments, answers);
@@ -127,7 +133,7 @@ function playOne(
 
 function judge(
   identity: RecordNo,
-  settled: Settled | undefined,
+  settled: ReconciledRecord | undefined,
   rows: readonly KnownRow[],
   moments: readonly Listed[][],
   answers: readonly SettleAnswer[],
@@ -235,7 +241,7 @@ const lists: SettleBound['lists'] = [
 
 const two = { lists, answers: 2, hasTwoNodes: false, hasMirror: true };
 
-/** The bounds of `settle`, the short one first. */
+/** The bounds of `reconcileVersions`, the short one first. */
 export const settleBounds: readonly SettleBound[] = [
   { ...two, name: 'two answers, one change, any mirror', changesMax: 1 },
   { ...two, name: 'ids, two answers, one change', changesMax: 1, hasIds: true, hasMirror: false },

@@ -9,7 +9,7 @@ export interface KnownRow {
 }
 
 /** What becomes of the records of one identity. */
-export interface Settled {
+export interface ReconciledRecord {
   readonly kept: readonly KnownRow[];
   /** Rows that get another version. */
   readonly edited: readonly KnownRow[];
@@ -28,13 +28,13 @@ interface Seen {
   readonly shown: Set<VersionNo>;
 }
 
-/** Settles the records of these numbers by answers, the oldest first; `isOneEach` if an identity has one record at most, as an id has. */
-export function settle(
+/** Reconciles the records of these numbers by answers, the oldest first; `isOneEach` if an identity has one record at most, as an id has. */
+export function reconcileVersions(
   answers: Iterable<ShownRecords>,
   records: ReadonlySet<RecordNo>,
   rowsOf: (record: RecordNo) => readonly KnownRow[],
   isOneEach: boolean,
-): Map<RecordNo, Settled> {
+): Map<RecordNo, ReconciledRecord> {
   const seen = new Map<RecordNo, Seen>();
   for (const answer of records.size === 0 ? [] : answers)
     for (const [record, versions] of versionsIn(answer, records)) {
@@ -43,10 +43,10 @@ export function settle(
       const isFullest = versions.length >= fullest.length; // guard: the newest of the fullest answers
       seen.set(record, { fullest: isFullest ? versions : fullest, shown });
     }
-  const settled = new Map<RecordNo, Settled>();
+  const reconciled = new Map<RecordNo, ReconciledRecord>();
   for (const [record, { fullest, shown }] of seen)
-    settled.set(record, { ...giveRows(fullest, rowsOf(record), isOneEach), shown });
-  return settled;
+    reconciled.set(record, { ...giveRows(fullest, rowsOf(record), isOneEach), shown });
+  return reconciled;
 }
 
 function versionsIn(answer: ShownRecords, records: ReadonlySet<RecordNo>): Map<RecordNo, VersionNo[]> {
