@@ -121,12 +121,10 @@ function doAgreeToNewest(readings: readonly FullScan[], log: AnswerLog): boolean
   const areSame =
     one.records.length === other.records.length &&
     one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
-  const isEdited = one.records.some(({ version }, at) => version !== other.records[at]?.version);
-  // If a total fell, a record that went can have come back with another text, which looks like an edit.
+  // If a total fell, a copy that lags can still show the record that went, or it can have come back with another text.
   const answers = inTime([...before.answers, ...now.answers]);
   const hasFallen = answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
-  if (isEdited && hasFallen) return false; // guard: an edit in a list that grows
-  return areSame && !areTwins;
+  return areSame && !areTwins && !hasFallen; // guard: totals of a list that grows
 }
 
 /** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */

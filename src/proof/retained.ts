@@ -3,6 +3,7 @@ import type { Verdict } from './cover.ts';
 import type { AnswerLog, KeysBeyond } from './log.ts';
 import { orderOf } from './order.ts';
 import type { AbsentRow } from './questions.ts';
+import { copyStepMin } from './totals.ts';
 import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './window.ts';
 
 // Rows at the end where a list grows, which stay although two answers do not show them.
@@ -11,8 +12,6 @@ import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './w
 // of it are no sign of a deletion. But a total moves by several records at once if the next answer comes from another copy, and while a
 // table is filled all totals rise.
 
-/** A total that moves by so many records from one answer to the next can be that of another copy. */
-const copyStepMin = 3;
 /** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
 const filledMin = 10;
 const filledShare = 1 / 10;

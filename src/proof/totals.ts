@@ -58,7 +58,10 @@ export function countedAnswers(all: readonly Answer[]): Answer[] {
     const other = newest.get(addressText(answer));
     if (other === undefined || answer.asked > other.arrived) newest.set(addressText(answer), answer);
   }
-  return answers.filter(answer => !isContradicted(answer) || newest.get(addressText(answer)) === answer);
+  return answers.filter(answer => {
+    const later = newest.get(addressText(answer));
+    return !isContradicted(answer) || later === answer || (later?.total ?? 0) <= answer.total - copyStepMin; // guard: a total that fell far stands
+  });
 }
 
 /** Whether there is no page at a place before the total, because its records are on the page before it. */
@@ -128,8 +131,9 @@ export function areShort(answers: readonly Answer[]): boolean {
   return short.some(answer => !isAt(answer, short[0] as Answer));
 }
 
-/** A total comes from another copy if it comes back by a step of so many records, in so many answers, and this share of them. */
-const copyStepMin = 3;
+/** Totals that move by so much from one answer to the next are of copies of a list, or of one that is emptied or filled. */
+export const copyStepMin = 3;
+/** A total comes from another copy if it comes back by such a step in so many answers, and this share of them. */
 const copyReturnsMin = 4;
 const copyShare = 1 / 10;
 

@@ -45,6 +45,18 @@ export const guards: readonly Guard[] = [
     breaks: 'removed-wrongly',
   },
   {
+    name: 'totals of a list that grows',
+    keeps: 'a copy that lags does not make up for a record that two pages skip',
+    instead: '  return areSame && !areTwins;',
+    breaks: 'removed-wrongly',
+  },
+  {
+    name: 'a total that fell far stands',
+    keeps: 'a page that fits a total of 46 does not unsay one of 107',
+    instead: '    return !isContradicted(answer) || later === answer;',
+    breaks: 'lost',
+  },
+  {
     name: 'totals of pages by another size',
     keeps: 'a copy that lags by the whole list removes nothing, if the first answer counted more',
     instead: '  const totals = later;',

@@ -83,7 +83,6 @@ export const guardsOfLongLists: readonly string[] = [
   'pages follow each other',
   'as many records as are listed',
   'a list that grows',
-  'an edit in a list that grows',
   'twins of a list that grows',
   'answers of a cache',
   'answers that are too old',
