@@ -4,7 +4,7 @@ import type { KnownService } from '../store/read/service-facts.ts';
 import specification from './service-specification.json' with { type: 'json' };
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
   readonly items?: Schema;
   readonly $ref?: string;
@@ -16,28 +16,30 @@ const specified: Readonly<Record<string, Readonly<Record<string, Schema>>>> =
 
 /** An OpenAPI 3.1 document of what the specification says of a service, and of what runs saw of it; JSON leaves out what is undefined. */
 export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object {
-  const seenOf = (resource: string, fact: string) =>
-    facts.find(each => each.resource === resource && each.fact === fact)?.value;
-  const namesOf = (resource: string, ...kinds: readonly string[]) =>
-    facts.flatMap(({ fact, ...each }) => {
-      const [kind = '', ...name] = fact.split('.');
-      return each.resource === resource && kinds.includes(kind) && name.length > 0 ? [name.join('.')] : [];
+  const seen = new Map(facts.map(({ resource, fact, value }) => [`${resource} ${fact}`, value]));
+  const schemaOf = (resource: string, own: (typeof specified)[string]) => {
+    const namesOf = (kind: string) =>
+      facts.flatMap(({ fact, ...each }) =>
+        each.resource === resource && fact.startsWith(kind) ? [fact.slice(kind.length)] : [],
+      );
+    const words = [...namesOf('kind.'), ...namesOf('event.')];
+    const beside = Object.fromEntries(namesOf('field.').map(name => [name, {}]));
+    const fields = Object.entries<Schema>({ ...beside, ...own }).map(([name, base]) => {
+      const types = stringsIn(tableIn(seen.get(`${resource} field.${name}`)).types);
+      // No fact is about the names of connections: they are as careful readers take them.
+      const canMiss = types.includes('missing') || Array.isArray(base.type);
+      return { name, canMiss, schema: asSeen(base, types, words) };
     });
-  const schemaOf = (resource: string) => {
-    const words = namesOf(resource, 'kind', 'event');
-    const typesOf = (name: string) => stringsIn(tableIn(seenOf(resource, `field.${name}`)).types);
-    const names = [...new Set([...Object.keys(specified[resource] ?? {}), ...namesOf(resource, 'field')])];
-    const schemas = names.map(name => [
-      name,
-      asSeen(specified[resource]?.[name] ?? {}, typesOf(name), words),
-    ]);
-    const required = names.filter(name => !typesOf(name).includes('missing'));
-    return { type: 'object', properties: Object.fromEntries(schemas), required };
+    return {
+      type: 'object',
+      properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
+      required: fields.flatMap(({ name, canMiss }) => (canMiss ? [] : [name])),
+    };
   };
   const pathOf = (resource: string) => {
-    const at = (fact: string) => seenOf(resource, fact);
+    const at = (fact: string) => seen.get(`${resource} ${fact}`);
     const no = { type: 'integer', default: at('first_page'), minimum: at('first_page') };
-    const size = { type: 'integer', default: at('default_page_size'), maximum: at('page_size') };
+    const size = { type: 'integer', default: at('default_page_size') ?? 50, maximum: at('page_size') };
     const parameters = Object.entries({ pageNo: no, pageSize: size }).map(([name, schema]) => {
       return { name, in: 'query', schema };
     });
@@ -47,7 +49,9 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
     const items = { type: 'array', items: { $ref: `#/components/schemas/${resource}` } };
     const pagination = { type: 'object', properties: Object.fromEntries(numbers) };
     const schema = { type: 'object', properties: { items, pagination }, required: ['items'] };
-    const failures = [resource, 'service'].flatMap(each => Object.keys(tableIn(seenOf(each, 'failures'))));
+    const failures = [resource, 'service'].flatMap(each =>
+      Object.keys(tableIn(seen.get(`${each} failures`))),
+    );
     const statuses = ['401', String(at('beyond_end')), ...failures].filter(each => /^\d{3}$/.test(each));
     const refusals = statuses.map(status => [status, { description: 'No page.' }]);
     const page = { description: 'A page.', content: { 'application/json': { schema } } };
@@ -56,7 +60,7 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
     };
   };
   const description = `As docmirror has seen it, up to run ${runId}. The examples are made up.`;
-  const schemas = Object.keys(specified).map(each => [each, schemaOf(each)]);
+  const schemas = Object.entries(specified).map(([name, own]) => [name, schemaOf(name, own)]);
   return {
     ...specification,
     info: { ...specification.info, description },

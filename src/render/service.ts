@@ -14,12 +14,11 @@ export const serviceFormats = {
   text(known: KnownService, width: number): string {
     const { title, lead, parts } = serviceParts(known);
     const shown = parts.map(part => `\n${part.title}\n${renderTable(part.columns, part.rows, width)}`);
-    return [`${title}\n\n${wrapLines(printable(lead), width)}`, ...shown].join('');
+    return [`${title}\n\n${wrapLines(lead, width)}`, ...shown].join('');
   },
   markdown(known: KnownService): string {
     const { title, lead, parts } = serviceParts(known);
-    const escaped = (text: string) =>
-      printable(text).replace(/[\\`*_[\]<>|~#&@]|:(?=\/\/)|(?<=www)\./g, '\\$&');
+    const escaped = (text: string) => text.replace(/[\\`*_[\]<>|~#&@]|:(?=\/\/)|(?<=www)\./g, '\\$&');
     const line = (cells: readonly string[]) => `| ${cells.map(escaped).join(' | ')} |\n`;
     const shown = parts.map(({ title, columns, rows }) =>
       [`\n## ${title}\n\n${line(columns)}|${' --- |'.repeat(columns.length)}\n`, ...rows.map(line)].join(''),
@@ -35,53 +34,41 @@ const unknown =
   'Nothing is known of the service yet, because no run of docmirror 0.6 or newer has ended. Run "docmirror sync". If this is a share, make it again afterwards.';
 const titles = { pages: 'Pages', order: 'Order and totals', answers: 'Answers', fields: 'Fields' };
 const columns = ['What', 'List', 'Seen', 'Evidence', 'In runs'];
-const ofRates = {
-  title: 'Records a day, as medians',
-  columns: ['List', 'New', 'Changed', 'Removed', 'Days'],
-};
+const rateColumns = ['List', 'New', 'Changed', 'Removed', 'Days'];
+const ratesTitle = 'Records a day, as medians';
 
 /** What people are told of a service, in tables; the lead says whose it is or, if nothing is known, what to do. */
 export function serviceParts({ facts, rates, baseUrl, runId }: KnownService) {
   if (facts.length === 0) return { title, lead: unknown, parts: [] };
-  const lead = `${baseUrl}, as of run ${runId}. docmirror saw all of this in answers that it asked for anyway.`;
+  const lead = `${printable(baseUrl)}, as of run ${runId}. docmirror saw all of this in answers that it asked for anyway. A count that is not named is 0.`;
   const parts = [...Map.groupBy(facts, ({ section }) => section)].map(([section, all]) => {
     return { title: titles[section], columns, rows: all.map(rowOf) };
   });
-  const rows = rates.map(({ resource, ...rate }) => {
-    return [resource, ...[rate.new, rate.changed, rate.removed, rate.days].map(each => told(each))];
-  });
-  return { title, lead, parts: [...parts, { ...ofRates, rows }] };
+  const rows = rates.map(rate => Object.values(rate).map(told));
+  return { title, lead, parts: [...parts, { title: ratesTitle, columns: rateColumns, rows }] };
 }
 
 function rowOf({ resource, fact, value, evidence, ...seen }: KnownService['facts'][number]): string[] {
   const [name = '', ...part] = fact.split('.');
-  const says = factKindOf(fact)?.says ?? fact;
-  const from = seen.changedRunId ?? seen.firstSeenRunId;
-  const since = seen.since === null ? '' : `, since ${seen.since.slice(0, 10)}`;
-  const before = seen.changedRunId === null ? '' : `; before: ${told(seen.previousValue, name)}`;
-  const runs = `${from} to ${seen.lastSeenRunId}${since}${before}`;
-  return [part.join('.') || says, resource, told(value, name), told(evidence), runs];
+  const { says = fact, isMeasured = false } = factKindOf(fact) ?? {};
+  // What is measured differs in each run.
+  const changedRunId = isMeasured ? null : seen.changedRunId;
+  const since = seen.since === null || isMeasured ? '' : `, since ${seen.since.slice(0, 10)}`;
+  const before = changedRunId === null ? '' : `; before: ${told(seen.previousValue)}`;
+  const runs = `${changedRunId ?? seen.firstSeenRunId} to ${seen.lastSeenRunId}${since}${before}`;
+  const what = name === 'field' ? part.join('.') : says;
+  return [what, resource, told(value), told(evidence), runs].map(printable);
 }
 
-type Table = { readonly [member: string]: unknown };
-
-/** The values whose members do not say what they are. */
-const wordsOf: Readonly<Record<string, (value: Table) => string>> = {
-  larger_page_size: ({ asked, how, served, status, code }) =>
-    `${told(asked)} was ${how === 'cut' ? `cut to ${told(served)}` : `refused (${status ?? code})`}`,
-  order: ({ by, direction, isExact }) =>
-    by === null
-      ? 'none was seen'
-      : `by ${by}, ${direction === 'up' ? 'ascending' : 'descending'}${isExact === false ? ', almost' : ''}`,
-  field: ({ types, isInContract, times = [] }) =>
-    [types, isInContract === false ? 'beside the contract' : [], times].flat().join(', '),
-};
-
-function told(value: unknown, name = ''): string {
-  if (Array.isArray(value)) return value.map(each => told(each)).join(', ') || 'none';
+/** A value of a fact, or what it rests on, in words: what is 0, or as it should be, is not named. */
+function told(value: unknown): string {
+  if (Array.isArray(value)) return value.map(told).join(', ') || 'none';
   if (isObject(value)) {
-    const members = Object.entries(value).map(([member, each]) => `${member}: ${told(each)}`);
-    return wordsOf[name]?.(value) ?? (members.join(', ') || 'none');
+    const members = Object.entries(value).filter(([, each]) => each !== 0 && each !== true);
+    const words = members.map(
+      ([name, each]) => `${name.replace(/[A-Z]/g, ' $&').toLowerCase()}: ${told(each)}`,
+    );
+    return words.join(', ') || 'none';
   }
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return typeof value === 'number' ? count(value) : String(value ?? '–');

@@ -1,6 +1,5 @@
 import { lists } from '../contract/lists.ts';
 import { attempt } from '../errors.ts';
-import { printable } from '../printable.ts';
 import { flatChanges } from '../render/changes.ts';
 import { csvPieces } from '../render/csv.ts';
 import { shownEndpoint } from '../render/endpoint.ts';
@@ -149,7 +148,7 @@ function serviceBody(sqlite: Sqlite): PageParts {
   const tables = parts.map(({ title, columns, rows }, at) =>
     section(`part${at}`, title, table('list', title, columns, rows)),
   );
-  return { heading: title, intro: html`<p>${printable(lead)}</p>`, main: html`${tables}` };
+  return { heading: title, intro: html`<p>${lead}</p>`, main: html`${tables}` };
 }
 
 function searchBody(sqlite: Sqlite, asked: AskedFor): PageParts {

@@ -50,9 +50,9 @@ function ratesOf(sqlite: Sqlite, list: { resource: string; baseUrl: string; quer
   const days = allRows<Record<'new' | 'changed' | 'removed', number>>(sqlite, ofDays, list);
   const median = (what: 'new' | 'changed' | 'removed') => {
     const sorted = days.map(day => day[what]).sort((one, other) => one - other);
-    const [low = 0, high = 0] = [sorted[(days.length - 1) >> 1], sorted[days.length >> 1]];
-    return days.length === 0 ? null : Math.round(5 * (low + high)) / 10;
+    const [low, high = 0] = [sorted[(days.length - 1) >> 1], sorted[days.length >> 1]];
+    return low === undefined ? null : Math.round(5 * (low + high)) / 10;
   };
   const rates = { new: median('new'), changed: median('changed'), removed: median('removed') };
-  return { resource: list.resource, days: days.length, ...rates };
+  return { resource: list.resource, ...rates, days: days.length };
 }
