@@ -69,7 +69,8 @@ const hooks = [
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const daysBack = 120;
-const newExportCount = 25;
+/** How many exports each day brings. */
+export const newExportCount = 25;
 /** The share of all exports, the latest, that can be exported once more: those of nine days. */
 const revisableShare = 9 / daysBack;
 
@@ -160,7 +161,8 @@ export function makeSample(now: Date, exportCount: number) {
   };
 }
 
-const pageSizeMax = 1_000;
+/** The greatest page size that the service serves; it is the default, too. */
+export const pageSizeMax = 1_000;
 
 /** Serves a sample page by page, as the service does. */
 export async function serveSample(sample: ReturnType<typeof makeSample>) {

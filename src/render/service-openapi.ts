@@ -14,6 +14,9 @@ interface Schema {
 const specified: Readonly<Record<string, Readonly<Record<string, Schema>>>> =
   specification.components.schemas;
 
+/** Runs note so many kinds, or events, at most: then there can be others. */
+const wordsMax = 60;
+
 /** An OpenAPI 3.1 document of what the specification says of a service, and of what runs saw of it; JSON leaves out what is undefined. */
 export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object {
   const seen = new Map(facts.map(({ resource, fact, value }) => [`${resource} ${fact}`, value]));
@@ -76,7 +79,7 @@ function asSeen({ items, ...base }: Schema, types: readonly string[], words: rea
   const others = types.filter(type => type !== 'missing' && type !== 'null');
   const own = others.length === 0 || base.type === 'integer' ? [base.type ?? []].flat() : others;
   const all = [...own, ...nothing];
-  const isChoice = base.enum !== undefined && words.length > 0;
+  const isChoice = base.enum !== undefined && words.length > 0 && words.length < wordsMax;
   const choice = isChoice
     ? { enum: [...words, ...nothing.map(() => null)], example: words[0] }
     : { enum: undefined };
