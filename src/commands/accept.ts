@@ -21,8 +21,7 @@ const until = parsed('DATE', given => {
   throw new Error(`expected a date to come, such as 2027-01-31, got ${JSON.stringify(given)}`);
 });
 
-/** `docmirror accept` */
-export const acceptCommand = command({
+export default command({
   arguments: {
     resource: option(resourceNames, 'LIST'),
     code: typed('CODE'),
@@ -32,7 +31,7 @@ export const acceptCommand = command({
     record: numeral('N', ids),
     atMost: numeral('N', [0, Number.MAX_SAFE_INTEGER]),
     until,
-    anyway: yes(),
+    anyway: yes,
     withdraw: numeral('ID', ids),
   },
   settings: ['actor', 'waitMs', ...mirrorSettings],

@@ -29,7 +29,7 @@ export const keygen = command({
 export const checkpoint = command({
   flags: {
     out: typed('FILE'),
-    unsigned: yes(),
+    unsigned: yes,
   },
   settings: ['signingKeyFile', ...mirrorSettings],
   run({ out, unsigned }, { config: { database, signingKeyFile } }) {
@@ -46,7 +46,7 @@ export const checkpoint = command({
 
 /** `docmirror audit receipts` */
 export const receipts = command({
-  flags: { json: yes() },
+  flags: { json: yes },
   run({ json }, { config: { database }, stdout }) {
     const found = [...receiptsOf(database)];
     if (json) return void stdout.write(found.map(({ receipt }) => `${receipt}\n`).join(''));

@@ -20,8 +20,7 @@ import { failureOf, whenFree } from './io.ts';
 
 const differencesMax = 100;
 
-/** `docmirror backup` */
-export const backup = command({
+export default command({
   arguments: { destination: typed('DEST') },
   flags: {
     keep: numeral('N', [1, 100_000]),
@@ -31,7 +30,7 @@ export const backup = command({
     check: typed('FILE'),
     restore: typed('FILE'),
     list: typed('FOLDER'),
-    maxAge: timeSpan(),
+    maxAge: timeSpan,
   },
   settings: ['baseUrl', 'signingKeyFile', 'actor', 'waitMs', ...notifierSettings, ...mirrorSettings],
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,

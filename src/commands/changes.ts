@@ -30,8 +30,7 @@ const flags = {
 
 type Given = ValuesOf<typeof flags>;
 
-/** `docmirror changes` */
-export const changesCommand = command({
+export default command({
   flags,
   async run(given, context) {
     const { config, stdout, stderr } = context;

@@ -1,6 +1,6 @@
 import { existsSync, rmSync } from 'node:fs';
 import { makeSample, serveSample } from '../../examples/sample-service/sample.ts';
-import { resolveConfig } from '../config/resolve.ts';
+import { resolveConfig, resolveService } from '../config/resolve.ts';
 import { exitCodes, RefusedFileError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { changesText } from '../render/changes.ts';
@@ -39,8 +39,7 @@ SQLite file that you can ask anything in SQL. Each run updates the copy, says ho
 what changed. The service is a small one on this machine, its records are made up, and the runs are dated one a day.
 `;
 
-/** `docmirror demo` */
-export const demo = command({
+export default command({
   flags: {
     records: defaulting(numeral('n', [0, 10_000_000]), '4000'),
     until: moment('date'),
@@ -57,16 +56,7 @@ export const demo = command({
     const at = (day: number) => new Date(untilMs - (days - day) * dayMs);
     const sample = makeSample(at(1), records);
     const server = await serveSample(sample);
-    const token = { text: 'demo-token', from: 'the demo' };
-    const service = {
-      baseUrl: server.url,
-      query: null,
-      headersFile: null,
-      clientCertificate: null,
-      token,
-      proxy: null,
-      extraCa: null,
-    };
+    const service = resolveService({}, { DOCMIRROR_BASE_URL: server.url, DOCMIRROR_TOKEN: 'demo-token' });
     const logger = createLogger(config, context);
     const width = summaryWidth(widthOf(stdout));
     const paragraph = introduction.trimEnd().replaceAll('\n', ' ');

@@ -27,8 +27,7 @@ import { assertShareFits, groupToLose } from './share.ts';
 import { painted } from './terminal.ts';
 import { readToken } from './token.ts';
 
-/** `docmirror doctor` */
-export const doctor = command({
+export default command({
   flags: {},
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   async run({ json }, context) {

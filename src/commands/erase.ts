@@ -12,8 +12,7 @@ import { whenFree } from './io.ts';
 const places = [...keptResources, 'rejected-records'] as const;
 const ids = [0, Number.MAX_SAFE_INTEGER] as const;
 
-/** `docmirror erase` */
-export const eraseCommand = command({
+export default command({
   arguments: {
     resource: required(option(places, 'RESOURCE')),
     recordId: required(numeral('ID', ids)),

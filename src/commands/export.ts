@@ -18,11 +18,10 @@ import { conflicting, defaulting, keptFlag, moment, option, required, runNo, typ
 import { widthOf } from './io.ts';
 import { fill, Tally } from './stream-out.ts';
 
-/** `docmirror export` */
-export const exportMirror = command({
+export default command({
   flags: {
     format: defaulting(option(fileFormats, 'FORMAT'), 'ndjson'),
-    names: yes(),
+    names: yes,
     out: required(typed('DIR')),
     resource: keptFlag,
     asOfRun: conflicting(runNo(), '--as-of'),

@@ -29,9 +29,7 @@ export type ValuesOf<F extends Flags> = {
 };
 
 /** A flag without a value. */
-export function yes(): Flag<boolean> {
-  return { help: '', read: texts => texts.length > 0 };
-}
+export const yes: Flag<boolean> = { help: '', read: texts => texts.length > 0 };
 
 /** A text as it was typed, for example the path of a file; null if it is left out. It can't be empty. */
 export function typed(valueName: string): Flag<string | null> {
@@ -49,9 +47,7 @@ export function runNo(min = 1): Flag<number | null> {
 }
 
 /** A length of time in milliseconds; null if it is left out. */
-export function timeSpan(): Flag<number | null> {
-  return parsed('TIME', parse.lengthOfTime);
-}
+export const timeSpan = parsed('TIME', parse.lengthOfTime);
 
 /** A point in time as docmirror records it, or so long before now; null if it is left out. */
 export function moment(valueName = 'TIME'): Flag<string | null> {

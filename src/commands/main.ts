@@ -5,7 +5,6 @@ import { settings } from '../config/settings.ts';
 import { exitCodes, tryToRead, UsageError } from '../errors.ts';
 import { printable, printableJson, printableLines } from '../printable.ts';
 import { wrapLines } from '../render/table.ts';
-import type { Toned } from '../render/tones.ts';
 import { behindLink } from '../store/file/links.ts';
 import { type Command, type Context, contextOf, flagName, flagsOf } from './command.ts';
 import { type Flag, notifierSettings } from './flags.ts';
@@ -152,13 +151,11 @@ function textOf({ text }: Command, data: unknown, width: number): string {
   return data === undefined || typeof data === 'string' ? (data ?? '') : (text?.(data, width) ?? '');
 }
 
-function tonesOf({ tones }: Command, data: unknown): readonly Toned[] {
-  return data === undefined || typeof data === 'string' ? [] : (tones?.(data) ?? []);
-}
-
 function print(command: Command, data: unknown, isJson: boolean, { stdout, settings: given }: Context): void {
-  if (!isJson || command.output === undefined)
-    return void stdout.write(painted(textOf(command, data, widthOf(stdout)), tonesOf(command, data), stdout));
+  if (!isJson || command.output === undefined) {
+    const tones = typeof data === 'string' ? [] : (command.tones?.(data) ?? []);
+    return void stdout.write(painted(textOf(command, data, widthOf(stdout)), tones, stdout));
+  }
   const output = command.output(data);
   // Labels that can't be read are left out: doctor says so.
   const labels = resolveOne('labels', given.flags, given.environment) ?? {};

@@ -5,12 +5,11 @@ import type { OutputOf } from '../render/outputs.ts';
 import { command } from './command.ts';
 import { mirrorSettings, typed, yes } from './flags.ts';
 
-/** `docmirror publish clickhouse` */
-export const publishClickhouse = command({
+export default command({
   flags: {
-    again: yes(),
-    replaceTenant: yes(),
-    printDdl: yes(),
+    again: yes,
+    replaceTenant: yes,
+    printDdl: yes,
     cluster: typed('NAME'),
   },
   settings: [

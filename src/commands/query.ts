@@ -7,8 +7,7 @@ import { defaulting, option, repeated, typed } from './flags.ts';
 import { widthOf } from './io.ts';
 import { deliver, outFlag, Tally } from './stream-out.ts';
 
-/** `docmirror query` */
-export const query = command({
+export default command({
   arguments: { sql: typed('SQL') },
   flags: {
     format: defaulting(option(queryFormats, 'FORMAT'), 'table'),

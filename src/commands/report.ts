@@ -5,14 +5,13 @@ import { command } from './command.ts';
 import { defaulting, isLength, mirrorSettings, momentOf, timeSpan, typed } from './flags.ts';
 import { put } from './stream-out.ts';
 
-/** `docmirror report` */
-export const report = command({
+export default command({
   flags: {
     since: defaulting(typed('TIME'), '30d'),
     until: typed('TIME'),
     title: typed('TEXT'),
     out: defaulting(typed('FILE'), 'docmirror-report.html'),
-    maxAge: timeSpan(),
+    maxAge: timeSpan,
   },
   settings: ['timezone', ...mirrorSettings],
   async run({ since, until, title, out, maxAge }, { config, line }) {

@@ -11,14 +11,13 @@ import { defaulting, numeral, timeSpan, typed } from './flags.ts';
 import { createLogger, loggedError } from './logging.ts';
 import { readTokenFile } from './token.ts';
 
-/** `docmirror serve` */
-export const serve = command({
+export default command({
   flags: {
     host: defaulting(typed('HOST'), '127.0.0.1'),
     port: defaulting(numeral('PORT', [0, 65_535]), '8080'),
     token: typed('TOKEN'),
     tokenFile: typed('FILE'),
-    maxAge: timeSpan(),
+    maxAge: timeSpan,
   },
   async run({ host, port, maxAge, ...given }, context) {
     const { signal } = context;

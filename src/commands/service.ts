@@ -8,8 +8,7 @@ import { put } from './stream-out.ts';
 
 const formats = ['text', 'markdown', 'json', 'openapi'] as const;
 
-/** `docmirror service` */
-export const service = command({
+export default command({
   flags: {
     format: defaulting(option(formats, 'FORMAT'), 'text'),
     out: typed('FILE'),

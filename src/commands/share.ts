@@ -16,12 +16,11 @@ import { whenFree } from './io.ts';
 import type { Logger } from './logging.ts';
 import { makeShareApart } from './share-apart.ts';
 
-/** `docmirror share` */
-export const shareCommand = command({
+export default command({
   arguments: { target: typed('FILE') },
   flags: {
     without: repeated(typed('FIELD')),
-    withoutHistory: yes(),
+    withoutHistory: yes,
     sql: typed('FILE'),
   },
   settings: ['waitMs', ...mirrorSettings],

@@ -20,15 +20,14 @@ import { command, type Told } from './command.ts';
 import { defaulting, option, repeated, timeSpan, typed, yes } from './flags.ts';
 import { failureOf } from './io.ts';
 
-/** `docmirror status` */
-export const status = command({
+export default command({
   arguments: {
     mirrors: repeated(typed('FILE')),
   },
   flags: {
     format: defaulting(option(['table', 'prometheus'], 'FORMAT'), 'table'),
-    strict: yes(),
-    maxAge: timeSpan(),
+    strict: yes,
+    maxAge: timeSpan,
   },
   async run({ mirrors, format, strict, maxAge: maxAgeMs, json }, context): Promise<Told> {
     if (json && format === 'prometheus')

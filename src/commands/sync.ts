@@ -12,15 +12,14 @@ import { assertShareFits } from './share.ts';
 
 const shownChangesMax = 200;
 
-/** `docmirror sync` */
-export const sync = command({
+export default command({
   flags: {
     resource: listFlag,
-    full: yes(),
-    dryRun: yes(),
-    allowMassRemoval: yes(),
-    acceptNewBaseUrl: yes(),
-    rebuild: conflicting(yes(), '--resource', '--dry-run'),
+    full: yes,
+    dryRun: yes,
+    allowMassRemoval: yes,
+    acceptNewBaseUrl: yes,
+    rebuild: conflicting(yes, '--resource', '--dry-run'),
   },
   settings: [...runSettings, ...mirrorSettings],
   notifies: ({ dryRun }) => !dryRun,

@@ -23,10 +23,9 @@ import {
 import { createLogger } from './logging.ts';
 import { runOnce } from './run-once.ts';
 
-/** `docmirror verify` */
-export const verify = command({
+export default command({
   flags: {
-    live: yes(),
+    live: yes,
     limit: defaulting(numeral('N', [1, 1_000_000]), '100'),
     checkpoint: repeated(typed('FILE')),
     publicKey: typed('FILE'),

@@ -18,13 +18,12 @@ import { readTokenFile } from './token.ts';
 
 const dayMs = 86_400_000;
 
-/** `docmirror watch` */
-export const watch = command({
+export default command({
   flags: {
-    runNow: yes(),
-    jitter: defaulting(timeSpan(), '0'),
+    runNow: yes,
+    jitter: defaulting(timeSpan, '0'),
     http: typed('HOST:PORT'),
-    maxAge: timeSpan(),
+    maxAge: timeSpan,
   },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   notifies: () => true,

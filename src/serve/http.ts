@@ -21,8 +21,14 @@ export class HttpError extends Error {
   readonly statusCode: number;
   readonly headers;
 
-  constructor(statusCode: number, message: string, headers: Readonly<Record<string, string>> = {}) {
-    super(message);
+  /** @param cause for the log, if it is a fault that the client gets no details of */
+  constructor(
+    statusCode: number,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    cause?: Error,
+  ) {
+    super(message, { cause });
     this.statusCode = statusCode;
     this.headers = headers;
   }

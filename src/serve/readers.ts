@@ -43,7 +43,7 @@ export function readersOf(data: Omit<ReaderData, 'isBehind'>) {
     freshness: () => lanes.short.use(null, reader => reader.ask('freshness')),
     figures: () => lanes.short.use(null, reader => reader.ask('figures')),
 
-    /** The answer of an address, and the revision of the mirror that it is from. Throws a ReaderError, or an HttpError. */
+    /** The answer of an address, and the revision of the mirror that it is from. Throws an HttpError. */
     page(path: string, asked: AskedFor, options: { isHead: boolean; isLong: boolean; signal: AbortSignal }) {
       const { isHead, isLong, signal } = options;
       const lane = isLong && !isHead ? lanes.long : lanes.short;
@@ -169,7 +169,7 @@ function readerOf(data: ReaderData, onGone: () => void) {
     fail(new Error('A thread that reads the mirror ended.'));
     onGone();
   });
-  /** Asks the thread for a task. Throws a ReaderError if that fails, and why the thread ended if it has. */
+  /** Asks the thread for a task. Throws an HttpError if that fails, and why the thread ended if it has. */
   const ask = async <Name extends keyof Tasks>(name: Name, ...given: Parameters<Tasks[Name]>) => {
     if (whyEnded !== null) throw whyEnded;
     const { promise: ended, reject } = Promise.withResolvers<never>();
@@ -179,8 +179,11 @@ function readerOf(data: ReaderData, onGone: () => void) {
     worker.postMessage({ name, given } satisfies TaskCall);
     const [said] = await Promise.race([answered, ended]);
     const end: TaskEnd<ReturnType<Tasks[Name]>> = said;
-    if ('failure' in end) throw new ReaderError(end.failure);
-    return end.value;
+    if (!('failure' in end)) return end.value;
+    const { statusCode, message, headers, code, error } = end.failure;
+    // An error of its own class lost its members on the way.
+    const cause = code === null ? error : new DocmirrorError(code, error.message);
+    throw new HttpError(statusCode, message, headers, cause);
   };
   return {
     /** True while a file is sent from it. */
@@ -201,22 +204,6 @@ function readerOf(data: ReaderData, onGone: () => void) {
       await worker.terminate();
     },
   };
-}
-
-/** The work of a thread failed: `answer` is for the client, and the cause for the log. */
-export class ReaderError extends Error {
-  readonly answer: HttpError;
-
-  constructor({
-    statusCode,
-    message,
-    headers,
-    code,
-    error,
-  }: Extract<TaskEnd<never>, { failure: unknown }>['failure']) {
-    super(message, { cause: code === null ? error : new DocmirrorError(code, error.message) });
-    this.answer = new HttpError(statusCode, message, headers);
-  }
 }
 
 const gone = () => new HttpError(499, 'The client is gone.');

@@ -19,7 +19,7 @@ import { type Families, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
 import type { Address, FileAddress, QueryString } from './query.ts';
-import { ReaderError, type Readers, readersOf } from './readers.ts';
+import { type Readers, readersOf } from './readers.ts';
 
 /** The mirror that is served, and the address. */
 export interface ServerOptions {
@@ -151,7 +151,7 @@ function addFile(
       throw error;
     });
     bytes.on('error', error => {
-      if (!signal.aborted && error instanceof ReaderError) onFault?.(error.cause);
+      if (!signal.aborted && error instanceof HttpError && error.cause !== undefined) onFault?.(error.cause);
     });
     reply.header('x-total-count', count);
     return reply.send(isPacked ? packed(bytes) : bytes);
@@ -188,18 +188,13 @@ function addPageHooks(app: FastifyInstance): void {
   });
   // Refusals are pages, too. Only 401 and server errors are answered as everywhere else.
   app.setErrorHandler(async (error, request, reply) => {
-    const { statusCode, headers, message } = toHttpError(answerOf(error));
+    const { statusCode, headers, message } = toHttpError(error);
     if (statusCode === 401 || statusCode >= 500) throw error;
     const heading = statusCode === 404 ? 'No such record' : "This can't be shown";
     const main = html`<section><p class="empty">${brief(message)}</p></section>`;
     reply.code(statusCode).headers(headers).type(htmlType);
     return page(requestUrl(request).pathname.slice(1), { heading, main });
   });
-}
-
-/** The error of a thread is for the log; the client gets another one. */
-function answerOf(error: unknown): unknown {
-  return error instanceof ReaderError ? error.answer : error;
 }
 
 const protection = {
@@ -236,9 +231,9 @@ function monitorApp(options: ServerOptions, probes: ProbeSource): FastifyInstanc
     onAnswer?.({ method, path, status, durationMs: Math.round(elapsedTime), client });
   });
   app.setErrorHandler((error, _request, reply) => {
-    const answer = toHttpError(answerOf(error));
-    if (answer.statusCode >= 500 && !(error instanceof HttpError))
-      onFault?.(error instanceof ReaderError ? error.cause : error);
+    const answer = toHttpError(error);
+    const fault = error instanceof HttpError ? error.cause : error;
+    if (answer.statusCode >= 500 && fault !== undefined) onFault?.(fault);
     return sendError(reply, answer);
   });
   app.setNotFoundHandler((_request, reply) =>
