@@ -272,7 +272,6 @@ const foreignTexts: Readonly<Record<string, string>> = {
   'publish/clickhouse.ts': 'errors of ClickHouse',
   'render/table.ts': 'any text: how wide it is',
   'serve/api.ts': 'what a client sends',
-  'serve/query.ts': 'what a client sends',
   'service/http-client.ts': 'undici',
   'service/page.ts': 'answers of the service',
   'service/patience.ts': 'answers of the service',

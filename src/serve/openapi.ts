@@ -4,8 +4,8 @@ import { failureOutput, outputs } from '../render/outputs.ts';
 import { type Browsable, browsables } from '../store/read/browsable.ts';
 import { freshness } from '../store/read/runs/freshness.ts';
 import { version } from '../version.ts';
+import { changesQuery, listQuery } from './api.ts';
 import fixed from './openapi.json' with { type: 'json' };
-import { changesQuery, listQuery } from './query.ts';
 
 const { exact, list, object, orNull } = shape;
 const ageSeconds = orNull(shape.number('null also if it is in the future'));

@@ -23,8 +23,6 @@ import { readAccepted } from '../store/read/runs/accepted.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { readService } from '../store/read/service-facts.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';
-import { revisionNow } from './api.ts';
-import { HttpError } from './http.ts';
 import {
   type Address,
   type AskedFor,
@@ -39,8 +37,10 @@ import {
   readChangeFilter,
   readFilter,
   readOrder,
+  revisionNow,
   usualOrder,
-} from './query.ts';
+} from './api.ts';
+import { HttpError } from './http.ts';
 
 /** A later page of changes would be read for too long, because all before it are. */
 const changePagesMax = 500;

@@ -2,12 +2,11 @@ import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DocmirrorError } from '../errors.ts';
 import { iterateMirror, readMirror } from '../store/read/sqlite.ts';
-import { apiAddresses, revisionNow } from './api.ts';
+import { type AskedFor, apiAddresses, type QueryString, revisionNow } from './api.ts';
 import { toHttpError } from './http.ts';
 import { labelledFigures } from './metrics.ts';
 import { fileAddresses, pageAddresses } from './pages.ts';
 import { freshnessNow } from './probes.ts';
-import type { AskedFor, QueryString } from './query.ts';
 
 // A thread that reads the mirror for the server: one task at a time, each over a connection of its own, which is opened for it.
 // So the file of a mirror, or of a share, can be replaced between two answers.

@@ -4,8 +4,8 @@ import { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { DocmirrorError } from '../errors.ts';
+import type { AskedFor, QueryString } from './api.ts';
 import { HttpError } from './http.ts';
-import type { AskedFor, QueryString } from './query.ts';
 import type { ReaderData, TaskCall, TaskEnd, Tasks } from './reader.ts';
 
 /** How many threads work at once for answers of one kind, and how many requests wait for one of them. */

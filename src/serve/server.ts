@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { codeOf, DocmirrorError } from '../errors.ts';
 import { html } from '../render/web/html.ts';
 import { brief, page, servedPolicy } from '../render/web/page.ts';
-import { apiAddresses } from './api.ts';
+import { type Address, apiAddresses, type FileAddress, type QueryString } from './api.ts';
 import { connectionsOf } from './connections.ts';
 import {
   HttpError,
@@ -18,7 +18,6 @@ import {
 import { type Families, labelledFigures, metricsText } from './metrics.ts';
 import { fileAddresses, pageAddresses, requestUrl } from './pages.ts';
 import { freshnessNow, healthOf, lastKnown, type ProbeSource } from './probes.ts';
-import type { Address, FileAddress, QueryString } from './query.ts';
 import { type Readers, readersOf } from './readers.ts';
 
 /** The mirror that is served, and the address. */

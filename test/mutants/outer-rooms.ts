@@ -1236,7 +1236,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a time in an address, to the second',
-    file: 'src/serve/query.ts',
+    file: 'src/serve/api.ts',
     line: '.slice(0, 19)',
     instead: '.slice(0, 16)',
     test: 'test/store/read/records/filter.test.ts',
@@ -1244,7 +1244,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a filter that is written wrongly, against being ignored',
-    file: 'src/serve/query.ts',
+    file: 'src/serve/api.ts',
     line: 'additionalProperties: false',
     instead: 'additionalProperties: true',
     test: 'test/serve/browse.test.ts',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readFilter } from '../../../../src/serve/query.ts';
+import { readFilter } from '../../../../src/serve/api.ts';
 import { type MirrorFile, openForReading } from '../../../../src/store/file/open.ts';
 import { browsableOf, noFilter, type RecordFilter } from '../../../../src/store/read/browsable.ts';
 import { type Change, changesThatFit } from '../../../../src/store/read/history/changes.ts';
