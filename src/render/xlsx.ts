@@ -4,6 +4,7 @@ import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
 import type { CellValue, Column } from '../store/read/cells.ts';
 import { inBatches, type Rows } from './csv.ts';
+import parts from './workbook.json' with { type: 'json' };
 
 // An Excel workbook with one sheet (ECMA-376). Most libraries for it hold all cells in memory: 200,000 exports take 1.6 GB there.
 // `hucre` writes row by row, but then it has no filter and no style for the heading.
@@ -17,36 +18,10 @@ const widthMax = 60;
 const exactMax = 10 ** 15;
 
 const xml = '<?xml version="1.0" encoding="UTF-8"?>\n';
-const schemas = 'http://schemas.openxmlformats.org';
-const main = `${schemas}/spreadsheetml/2006/main`;
-const office = `${schemas}/officeDocument/2006/relationships`;
-const packaged = `${schemas}/package/2006`;
+const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 
-const relations = (...targets: [type: string, target: string][]) =>
-  `<Relationships xmlns="${packaged}/relationships">${targets.map(([type, target]) => `<Relationship Id="${type}" Type="${office}/${type}" Target="${target}"/>`).join('')}</Relationships>`;
-const typeOf = (part: string, type: string) =>
-  `<Override PartName="/xl/${part}.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.${type}+xml"/>`;
-
+/** The styles of cells in `workbook.json`, which has all parts but the sheet. Some readers refuse a file without one of them. */
 const styles = { heading: 1, time: 2, date: 3 };
-
-// Some readers refuse a file without all of this: two fills that are always the same, and a style that the cells' styles begin with.
-const styleSheet = `<styleSheet xmlns="${main}">
-<numFmts count="2"><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd\\ hh:mm:ss"/><numFmt numFmtId="165" formatCode="yyyy\\-mm\\-dd"/></numFmts>
-<fonts count="2"><font><sz val="11"/><name val="Calibri"/></font><font><b/><sz val="11"/><name val="Calibri"/></font></fonts>
-<fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills>
-<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>
-<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>
-<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/><xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/><xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/><xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>
-<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>
-</styleSheet>`;
-
-const parts: Readonly<Record<string, string>> = {
-  '[Content_Types].xml': `<Types xmlns="${packaged}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>${typeOf('workbook', 'sheet.main')}${typeOf('worksheets/sheet1', 'worksheet')}${typeOf('styles', 'styles')}</Types>`,
-  '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
-  'xl/workbook.xml': `<workbook xmlns="${main}" xmlns:r="${office}"><sheets><sheet name="Sheet1" sheetId="1" r:id="worksheet"/></sheets></workbook>`,
-  'xl/_rels/workbook.xml.rels': relations(['worksheet', 'worksheets/sheet1.xml'], ['styles', 'styles.xml']),
-  'xl/styles.xml': styleSheet,
-};
 
 /** Rows as an Excel workbook, piece by piece: texts are texts, cut to what a cell can have, and times are times in UTC. */
 export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<Uint8Array> {
