@@ -67,6 +67,17 @@ const sums = list(listSum, 'its lists and the connections after it');
 
 const factsHash = hash(64, 'over `service_facts` without times and rates; not before 0.6');
 
+const rejectedLeft = optional(
+  list(
+    object({
+      runId: whole('a run that lost some', 1),
+      count: count('those that are left'),
+      hash: hash(64, 'over them; of a run before 0.6 its `books` from now on'),
+    }),
+    'rejected records of these runs were deleted; only if there were any',
+  ),
+);
+
 const run = object(
   {
     kind: oneOf(['run']),
@@ -98,7 +109,10 @@ const prune = object(
     at,
     before: time('they had ended before this'),
     throughRunId: optional(
-      whole('the last of the runs whose ended versions were deleted; not by docmirror 0.4', 1),
+      whole(
+        'the last of the runs whose ended versions were deleted; 0 if none ever were; not by docmirror 0.4',
+        0,
+      ),
     ),
     kept: optional(
       list(
@@ -106,6 +120,7 @@ const prune = object(
         'versions of the runs up to it; docmirror 0.3 wrote sums, and 0.4 left it out',
       ),
     ),
+    rejected: rejectedLeft,
   },
   'ended versions were deleted',
 );
@@ -118,6 +133,7 @@ const upgrade = object(
     docmirrorVersion: text('the version after', '.'),
     lists: sums,
     kept,
+    rejected: rejectedLeft,
   },
   'the file got another shape',
 );

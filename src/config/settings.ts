@@ -89,7 +89,7 @@ export const settings = {
     'a run that would remove more than this share of a list (and more than 20 records) withholds the removals',
   ]),
   keepHistoryMs: setting('KEEP_HISTORY TIME=forever', parse.keepHistory, [
-    'each run deletes versions that ended longer than this before the last run began, for example 400d',
+    'each run deletes versions that ended, and rejected records that were settled, longer than this before the last run began, for example 400d',
   ]),
   ignoreFields: setting('IGNORE_FIELDS FIELDS=', parse.ignoreFields, [
     'fields beside the contract whose changes do not count, for example webhooks.etag,webhooks.url; a version keeps the value that it came with',

@@ -2,6 +2,7 @@ import { chmodSync } from 'node:fs';
 import { lists } from '../../contract/lists.ts';
 import { OtherShapeError } from '../../errors.ts';
 import { version } from '../../version.ts';
+import { mergeRejected } from '../receipts/deleted-rejected.ts';
 import { appendRestore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { acceptedNow } from '../receipts/statements.ts';
@@ -124,7 +125,9 @@ function complete(sqlite: Sqlite, pendingRestore: string | null): void {
   const log = new ReceiptLog(sqlite);
   const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };
   const versions = { fromVersion: versionOf(sqlite), docmirrorVersion: version };
-  log.append({ kind: 'upgrade', ...about, ...versions, ...acceptedNow(sqlite) });
+  const rejected = mergeRejected(sqlite);
+  const deleted = rejected.length > 0 && { rejected };
+  log.append({ kind: 'upgrade', ...about, ...versions, ...acceptedNow(sqlite), ...deleted });
 }
 
 /** When the newest migration of a mirror was generated, in milliseconds since 1970; null if it has seen none. */

@@ -128,10 +128,18 @@ export class RunComposer {
       }),
       ...(connections === undefined ? [] : [connections]),
     ] as RunReceipt['lists'];
-    const books = this.#hashOf(runId, facts === null ? [...runRows, rejectedRows] : runRows).digest();
-    const rejected = this.#hashOf(runId, [rejectedRows]);
-    const news = facts !== null && { facts, rejected: { count: rejected.count, hash: rejected.digest() } };
+    const rejected = this.rejected(runId, facts === null);
+    const books = facts === null ? rejected.hash : this.#hashOf(runId, runRows).digest();
+    const news = facts !== null && { facts, rejected };
     return { ...run, kind: 'run', mirrorId, runId, books, ...news, lists: all };
+  }
+
+  /** How many rejected records a run has, and the hash over them; of a run of 0.5 its `books`, which have them, too. */
+  rejected(runId: number, isOf05: boolean): { readonly count: number; readonly hash: string } {
+    const rows = this.#hashOf(runId, [rejectedRows]);
+    const { count } = rows;
+    const hash = isOf05 ? this.#hashOf(runId, [...runRows, rejectedRows]) : rows;
+    return { count, hash: hash.digest() };
   }
 
   /** The hash over a line for each of these rows of a run. */
@@ -232,7 +240,8 @@ export function readPruned(sqlite: Sqlite) {
   const through = newest.throughRunId ?? new EndedRuns(sqlite).lastOfAllBy(before);
   const receipt = receiptOrNull(text);
   return {
-    before,
+    // It can have deleted rejected records alone.
+    before: through === 0 ? null : before,
     throughRunId: Math.min(through, lastRunId ?? through),
     keptBy: receipt?.kind === 'prune' ? keptBy(receipt) : null,
   };

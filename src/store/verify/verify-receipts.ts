@@ -3,6 +3,7 @@ import { MerkleTree } from '../../audit/hashes.ts';
 import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { rejectedLeft, withLeft } from '../receipts/deleted-rejected.ts';
 import { lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { isTrueOf, logsLeftBehind, type Restore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
@@ -112,6 +113,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
   const receipts = sqlite.prepare<[], { leafIndex: number; runId: number | null; text: string }>(
     'SELECT leaf_index AS leafIndex, run_id AS runId, receipt AS text FROM sync_receipts ORDER BY leaf_index DESC',
   );
+  const left = rejectedLeft(sqlite);
   /** The hashes `ended` that erasures changed, by the list and the run. */
   const erased = new Map<string, string | null>();
   /** The newest receipt states the facts as they are. */
@@ -155,7 +157,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
       const expected = composer.compose(runId, mirrorIds[0] ?? '', work, factsAfter(receipt.facts));
       for (const { what, isOfContent } of expected === null
         ? []
-        : differencesBetween({ ...receipt, lists }, expected))
+        : differencesBetween({ ...withLeft(receipt, left.get(runId)), lists }, expected))
         add(`run ${runId}: ${what}`, isOfContent ? 'content' : 'record of runs');
       if (changes !== null) checkStates(`run ${runId}`, receipt.lists);
     } else if (receipt?.kind === 'erase')
