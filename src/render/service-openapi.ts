@@ -6,6 +6,7 @@ import specification from './service-specification.json' with { type: 'json' };
 interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
+  readonly format?: string;
   readonly items?: Schema;
   readonly $ref?: string;
 }
@@ -28,10 +29,10 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
     const words = [...namesOf('kind.'), ...namesOf('event.')];
     const beside = Object.fromEntries(namesOf('field.').map(name => [name, {}]));
     const fields = Object.entries<Schema>({ ...beside, ...own }).map(([name, base]) => {
-      const types = stringsIn(tableIn(seen.get(`${resource} field.${name}`)).types);
+      const value = seen.get(`${resource} field.${name}`);
       // No fact is about the names of connections: they are as careful readers take them.
-      const canMiss = types.includes('missing') || Array.isArray(base.type);
-      return { name, canMiss, schema: asSeen(base, types, words) };
+      const canMiss = textsIn(value, 'types').includes('missing') || Array.isArray(base.type);
+      return { name, canMiss, schema: asSeen(base, value, words) };
     });
     return {
       type: 'object',
@@ -41,26 +42,31 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
   };
   const pathOf = (resource: string) => {
     const at = (fact: string) => seen.get(`${resource} ${fact}`);
-    const no = { type: 'integer', default: at('first_page'), minimum: at('first_page') };
-    const size = { type: 'integer', default: at('default_page_size') ?? 50, maximum: at('page_size') };
-    const parameters = Object.entries({ pageNo: no, pageSize: size }).map(([name, schema]) => {
-      return { name, in: 'query', schema };
-    });
+    const first = at('first_page');
+    const maximum = at('page_size');
+    const size = {
+      type: 'integer',
+      default: at('default_page_size') ?? Math.min(50, Number(maximum ?? 50)),
+      maximum,
+    };
+    const parameters = [
+      { name: 'pageNo', in: 'query', schema: { type: 'integer', default: first, minimum: first } },
+      { name: 'pageSize', in: 'query', schema: size },
+    ];
+    const texts = [at('numbers_as_text')].flat();
     const numbers = ['pageCount', 'pageNo', 'pageSize', 'totalRecordCount'].map(name => {
-      return [name, { type: stringsIn(at('numbers_as_text')).includes(name) ? 'string' : 'integer' }];
+      return [name, { type: texts.includes(name) ? 'string' : 'integer' }];
     });
     const items = { type: 'array', items: { $ref: `#/components/schemas/${resource}` } };
     const pagination = { type: 'object', properties: Object.fromEntries(numbers) };
-    const schema = { type: 'object', properties: { items, pagination }, required: ['items'] };
-    const failures = [resource, 'service'].flatMap(each =>
-      Object.keys(tableIn(seen.get(`${each} failures`))),
-    );
-    const statuses = ['401', String(at('beyond_end')), ...failures].filter(each => /^\d{3}$/.test(each));
-    const refusals = statuses.map(status => [status, { description: 'No page.' }]);
+    const schema = { type: 'object', properties: { items, pagination }, required: ['items', 'pagination'] };
     const page = { description: 'A page.', content: { 'application/json': { schema } } };
-    return {
-      get: { operationId: resource, parameters, responses: { ...Object.fromEntries(refusals), 200: page } },
-    };
+    const statuses = ['401', String(at('beyond_end')), ...Object.keys(Object(at('failures')))];
+    const refusals = statuses
+      .filter(each => /^\d{3}$/.test(each))
+      .map(each => [each, { description: 'No page.' }]);
+    const responses = { ...Object.fromEntries(refusals), 200: page };
+    return { get: { operationId: resource, parameters, responses } };
   };
   const description = `As docmirror has seen it, up to run ${runId}. The examples are made up.`;
   const schemas = Object.entries(specified).map(([name, own]) => [name, schemaOf(name, own)]);
@@ -73,20 +79,30 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
   };
 }
 
-function asSeen({ items, ...base }: Schema, types: readonly string[], words: readonly string[]): object {
-  const nothing = types.includes('null') ? ['null'] : [];
+function asSeen({ items, format, ...base }: Schema, value: unknown, words: readonly string[]): object {
+  const types = textsIn(value, 'types').filter(type => type !== 'missing');
+  const nothing = types.filter(type => type === 'null');
   if (base.$ref !== undefined) return nothing.length > 0 ? { anyOf: [base, { type: 'null' }] } : base;
-  const others = types.filter(type => type !== 'missing' && type !== 'null');
-  const own = others.length === 0 || base.type === 'integer' ? [base.type ?? []].flat() : others;
-  const all = [...own, ...nothing];
+  const others = types.filter(type => type !== 'null');
+  const all = [others.length === 0 || base.type === 'integer' ? (base.type ?? []) : others, nothing].flat();
   const isChoice = base.enum !== undefined && words.length > 0 && words.length < wordsMax;
   const choice = isChoice
     ? { enum: [...words, ...nothing.map(() => null)], example: words[0] }
     : { enum: undefined };
-  const type = all.length > 1 ? all : all[0];
-  return { ...base, ...choice, type, items: items && asSeen(items, [], words) };
+  const areTimes = textsIn(value, 'times').every(form =>
+    /^0000-00-00T00:00:00(\.0+)?(Z|[+-]00:00)$/.test(form),
+  );
+  return {
+    ...base,
+    ...choice,
+    type: all.length > 1 ? all : all[0],
+    format: areTimes ? format : undefined,
+    items: items && asSeen(items, undefined, words),
+  };
 }
 
-const tableIn = (value: unknown): { readonly [member: string]: unknown } => (isObject(value) ? value : {});
-
-const stringsIn = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+/** The texts of a member of a fact's value. */
+function textsIn(value: unknown, member: string): string[] {
+  const list = isObject(value) ? value[member] : [];
+  return Array.isArray(list) ? list.map(String) : [];
+}
