@@ -140,6 +140,9 @@ interface ServiceDetails extends Options {
   readonly retryable: boolean;
   /** How long the service asked docmirror to wait, in milliseconds; null if it did not say. */
   readonly retryAfterMs?: number | null;
+  /** The status of the answer, and the form of its `Retry-After`; null if there was none. */
+  readonly status?: number | null;
+  readonly retryAfterForm?: 'seconds' | 'date' | 'other' | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
   /** True if the client refused to read the answer as HTTP. */
@@ -158,6 +161,8 @@ interface ServiceDetails extends Options {
 export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
+  readonly status: number | null;
+  readonly retryAfterForm: ServiceDetails['retryAfterForm'];
   readonly isBare: boolean;
   readonly isUnreadable: boolean;
   readonly triesMax: number;
@@ -173,6 +178,8 @@ export class ServiceError extends DocmirrorError {
     super(code, message, details);
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.status = details.status ?? null;
+    this.retryAfterForm = details.retryAfterForm ?? null;
     this.isBare = details.isBare ?? false;
     this.isUnreadable = details.isUnreadable ?? false;
     this.triesMax = details.triesMax ?? 3;

@@ -157,6 +157,7 @@ const erase = object(
       }),
       'for each of these runs, by its number',
     ),
+    facts: optional(factsHash),
   },
   'texts were erased',
 );

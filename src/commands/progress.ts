@@ -91,7 +91,9 @@ export function progressOn(logger: Logger, line: StatusLine) {
     },
 
     listEnded(_list, outcome) {
-      const { startedAt: _started, completedAt: _completed, errorOfAnyList: _any, ...judged } = outcome;
+      const { startedAt: _started, completedAt: _completed, errorOfAnyList: _any, ...rest } = outcome;
+      // No text of a record goes into a log.
+      const { unreadableTimes: _times, ...judged } = rest;
       const { open: _open, accepted: _accepted, ...entry } = judged;
       clearInterval(timer);
       const { status } = entry;

@@ -1,3 +1,4 @@
+import type { ServiceSeen } from './answers-seen.ts';
 import { parseExact } from './json.ts';
 import type { ListDefinition } from './lists.ts';
 import { type FieldsOf, oneOf, optional, text, whole, yesOrNo } from './shapes.ts';
@@ -62,6 +63,9 @@ export interface Page {
   readonly otherMembers: readonly UnknownField[];
   /** For how long a cache had kept the answer, by its own word, in milliseconds; 0 if it does not say so. */
   readonly ageMs: number;
+  /** The members of `pagination` that are texts, and whether its total is below zero; left out if nobody looked. */
+  readonly textNumbers?: readonly string[];
+  readonly isTotalNegative?: boolean;
 }
 
 /** The page to ask for; null leaves the parameter out, so that the service's own default counts. */
@@ -92,6 +96,8 @@ export interface PageSource {
   /** What is added to the address of each request, as it is sent (`DOCMIRROR_QUERY`); null or left out: nothing. */
   readonly query?: string | null;
   readonly traffic: FieldsOf<typeof traffic>;
+  /** What it sees of the answers beside their pages, since it was made; left out if it sees nothing. */
+  readonly seen?: ServiceSeen;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;
   /** Gets one page, with all its retries. Throws a ServiceError at last, with `isOfSize` if a smaller page might come. */

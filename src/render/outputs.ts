@@ -20,6 +20,7 @@ import {
 } from '../contract/shapes.ts';
 import { rejectedRecord, rejectionCount } from '../store/read/runs/rejected.ts';
 import { error, labels, listOutcome, news, recordedRun, resource, run } from '../store/tables/run.ts';
+import { serviceChange } from '../store/tables/service-facts.ts';
 
 // Members that several outputs have.
 const { baseUrl, docmirrorVersion } = recordedRun;
@@ -69,6 +70,7 @@ const listStatus = object({
   ageMs: orNull(whole('time since `readSince`')),
   endedInFuture: yesOrNo("by this machine's clock"),
   unknownFields: list(seenField, 'those without a column'),
+  unreadableTimes: news.unreadableTimes,
   lastRun: orNull(object({ ...lastRun, baseUrl }, 'the newest run that worked on it')),
 });
 const mirrorState = {
@@ -253,6 +255,7 @@ const sync = {
   durationMs: whole(),
   resources: list(object({ ...listOutcome, ...news })),
   versionsPruned: whole('old versions that were deleted'),
+  serviceChanges: list(object(serviceChange), 'facts of `service_facts` that are no longer as they were'),
   accepted: list(whole(), 'the ids of the acceptances that cover what it found out'),
   receipt,
   share: orNull(object({ path, error: orNull(error) })),

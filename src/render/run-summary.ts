@@ -6,6 +6,7 @@ import { faultsOf, type ListEnd, verdictText } from '../store/read/list-state.ts
 import type { Freshness } from '../store/read/runs/freshness.ts';
 import { hasNothingOpen } from '../store/tables/accepted.ts';
 import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
+import { factKindOf } from '../store/tables/service-facts.ts';
 import { ago, count, counted, duration } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { renderTable, wrap } from './table.ts';
@@ -20,7 +21,7 @@ export function summaryText(
   rejections: OutputOf['rejected']['counts'] = [],
   first = '',
 ): string {
-  const { resources, receipt, rowsDropped, versionsPruned, accepted, share } = summary;
+  const { resources, receipt, rowsDropped, versionsPruned, accepted, serviceChanges, share } = summary;
   const cells = resources.map(list => {
     const counts = [list.recordsSeen, list.inserted, list.updated, list.removed].map(count);
     return [list.resource, ...counts, verdictText(list)];
@@ -48,6 +49,7 @@ export function summaryText(
       `Accepted, and so no reason to alarm: ${accepted.join(', ')}. "docmirror accept" shows what, by whom, and until when.`,
     ...causes,
     ...resources.flatMap(fieldNotes),
+    ...serviceChanges.map(changeText),
   ];
   // Each piece of advice once, its commands with all lists that need it.
   const todo = [...Map.groupBy(ofLists, ({ advice }) => advice)].flatMap(([advice, of]) => {
@@ -99,11 +101,42 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
   return `${name} ${status} in ${duration(durationMs)}${end}. ${news}. ${proof}.`;
 }
 
+/** A fact of the service that is no longer as it was. */
+function changeText({ resource, fact, value, previousValue }: OutputOf['sync']['serviceChanges'][number]) {
+  const name = fact.slice(fact.indexOf('.') + 1);
+  const what = `${factKindOf(fact)?.says ?? fact}${name === fact ? '' : ` (${name})`}`;
+  const before =
+    previousValue === null ? 'is new' : `is ${JSON.stringify(value)}, was ${JSON.stringify(previousValue)}`;
+  return `the service has changed: ${resource}: ${what} ${before}.`;
+}
+
+/** What runs tell of fields and times for as long as it is so, a sentence each. */
+export function standingNotes(
+  reasons: RecordedList['reasons'],
+  times: ListOutcome['unreadableTimes'],
+): string[] {
+  return (reasons ?? []).flatMap(each => {
+    if (each.code !== 'field_gone' && each.code !== 'time_unreadable') return [];
+    const example =
+      each.code === 'time_unreadable' && times !== null
+        ? `, for example ${JSON.stringify(times.example)}`
+        : '';
+    return [printable(`${sentenceOf(each)}${example}. ${findingWords[each.code].advice}`)];
+  });
+}
+
 /** The news of a list's fields, a line each. */
-function fieldNotes({ resource, newFields, restlessFields }: ListOutcome): string[] {
+function fieldNotes({
+  resource,
+  reasons,
+  newFields,
+  restlessFields,
+  unreadableTimes,
+}: ListOutcome): string[] {
   const ofRecords = fieldsText(newFields.filter(field => !field.isInAnswer));
   const ofAnswers = fieldsText(newFields.filter(field => field.isInAnswer));
   return [
+    ...standingNotes(reasons, unreadableTimes),
     ofRecords && `new at the service: ${ofRecords}. The values are in _extra.`,
     ofAnswers && `new beside the items of its answers, and not kept: ${ofAnswers}.`,
     ...restlessFields.map(field => {

@@ -13,7 +13,7 @@ import type { RecordedRun } from '../store/tables/run.ts';
 import { acceptedLine } from './accepted.ts';
 import { ago, count, duration, instant } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
-import { fieldsText, keptText } from './run-summary.ts';
+import { fieldsText, keptText, standingNotes } from './run-summary.ts';
 import { renderTable, wrapLines } from './table.ts';
 
 /** When a watch will start its next run. */
@@ -33,11 +33,12 @@ export function statusText(
   watch: NextRun | null = null,
 ): string {
   const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
-  const notes = resources.flatMap(({ resource, lastRun, unknownFields, acceptances }) => {
+  const notes = resources.flatMap(({ resource, lastRun, unknownFields, acceptances, unreadableTimes }) => {
     const error = lastRun?.error && printable(`${lastRun.error.message} [${lastRun.error.code}]`);
     const kept = lastRun && keptText(lastRun);
     const fields = `the service sends fields that have no column: ${fieldsText(unknownFields)}.`;
-    return [error, kept, unknownFields.length > 0 && fields]
+    const standing = standingNotes(lastRun?.reasons ?? null, unreadableTimes);
+    return [error, kept, unknownFields.length > 0 && fields, ...standing]
       .filter(Boolean)
       .map(note => `${resource}: ${note}`)
       .concat(acceptances.map(acceptedLine));

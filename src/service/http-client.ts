@@ -8,11 +8,12 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import type { AnswerSight } from '../contract/answers-seen.ts';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { toAnyAddress } from './any-address.ts';
 import type { AwakeClock } from './awake-clock.ts';
-import { waitOf } from './patience.ts';
+import { retryAfterForm, waitOf } from './patience.ts';
 import { numbersOfRefusal } from './refusals.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -47,7 +48,7 @@ const headerBytesMax = 64 * 1024;
 const unzip = promisify(gunzip);
 
 /** An answer's body, decompressed; how long a cache had kept it (`Age`), and how long the service wants to be left alone, if it says so. */
-export interface Body {
+export interface Body extends AnswerSight {
   readonly bytes: Buffer;
   readonly ageMs: number;
   readonly waitMs: number | null;
@@ -103,6 +104,7 @@ export class HttpClient {
   }
 
   async #request(url: URL, token: string, signal: AbortSignal): Promise<Body> {
+    const sentAtMs = performance.now();
     this.#connections ??= connectTo(this.#options, this.#closing.signal);
     const { statusCode, headers, body } = await request.call(await this.#connections, {
       origin: url.origin,
@@ -131,7 +133,15 @@ export class HttpClient {
     // The name of another encoding is not shown: it could be an echo of a secret.
     const encoding = String(headers['content-encoding'] ?? '').replace(/\bidentity\b|[\s,]/gi, '');
     const ageMs = 1_000 * Number(/^\d{1,9}$/.exec(String(headers.age ?? ''))?.[0] ?? 0);
-    const answer = { ageMs, waitMs: waitOf(headers, Date.now()) };
+    const answer = {
+      ageMs,
+      waitMs: waitOf(headers, Date.now()),
+      ms: performance.now() - sentAtMs,
+      received: bytes.length,
+      isCompressed: encoding !== '',
+      hasEtag: headers.etag !== undefined,
+      retryAfter: retryAfterForm(headers),
+    };
     if (encoding === '') return { bytes, ...answer };
     if (/^(x-)?gzip$/i.test(encoding))
       return { bytes: await unzip(bytes, { maxOutputLength: responseBytesMax }), ...answer };
@@ -154,7 +164,8 @@ export class HttpClient {
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
     const what = `answered ${status}`;
-    const more = { retryAfterMs: waitOf(headers, Date.now()), isBare: status === 204, what };
+    const wait = { retryAfterMs: waitOf(headers, Date.now()), retryAfterForm: retryAfterForm(headers) };
+    const more = { ...wait, isBare: status === 204, what, status };
     return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], more);
   }
 

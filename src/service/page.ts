@@ -57,7 +57,9 @@ export function readPage(
     const jsonType = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
     return { field, jsonType, isInAnswer: true };
   });
-  return { ...content, pagination: numbers, otherMembers, ageMs: 0 };
+  const textNumbers = Object.keys(numbers).filter(name => typeof pagination[name] === 'string');
+  const isTotalNegative = Number(pagination.totalRecordCount) < 0;
+  return { ...content, pagination: numbers, otherMembers, ageMs: 0, textNumbers, isTotalNegative };
 
   /** Whether the page is full and others follow: for some services that is what `truncated` says. */
   function isFullOfMany(): boolean {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AnswerSight } from '../contract/answers-seen.ts';
 import type { PageRequest } from '../contract/page.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 
@@ -89,6 +90,13 @@ export function waitOf(headers: IncomingHttpHeaders, nowMs: number): number | nu
   const wait = msUntil(textOf('retry-after'), nowMs);
   const used = rateLimits.find(name => /^0+$/.test(textOf(`${name}-remaining`)));
   return wait ?? (used === undefined ? null : msUntil(textOf(`${used}-reset`), nowMs));
+}
+
+/** In which form `Retry-After` is; null if it is not there. */
+export function retryAfterForm({ 'retry-after': text }: IncomingHttpHeaders): AnswerSight['retryAfter'] {
+  if (text === undefined) return null;
+  if (msUntil(text.trim(), 0) === null) return 'other';
+  return text.includes(':') ? 'date' : 'seconds';
 }
 
 /** Longer than any wait that is meant, in milliseconds: a date can be made of it. */

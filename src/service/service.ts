@@ -1,4 +1,5 @@
 import pRetry, { AbortError } from 'p-retry';
+import { ServiceSeen } from '../contract/answers-seen.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { codeOf, ServiceError } from '../errors.ts';
@@ -40,6 +41,9 @@ export class Service implements PageSource {
   /** The token of the run, which can expire; asked for once for all requests. */
   #token: Promise<string> | undefined;
   readonly #worked = new Set<string>();
+  readonly seen = new ServiceSeen();
+  /** Since when the token is accepted; null until it was. */
+  #tokenSinceMs: number | null = null;
   readonly #pacer: Pacer;
   readonly #outage: Outage;
   #retries = 0;
@@ -100,6 +104,8 @@ export class Service implements PageSource {
       waitMs = body.waitMs;
       const page = this.#read(body, list, request);
       this.#worked.add(list.resource);
+      this.#tokenSinceMs ??= this.#clock.nowMs;
+      this.seen.of(list.resource).page(page, body, waitMs);
       this.#pacer.noteAnswer();
       outage.noteAnswer();
       // If it is longer, the next answer says so, or there is none.
@@ -108,6 +114,8 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       waitMs ??= error.retryAfterMs;
+      const { status, code, retryAfterForm = null } = error;
+      this.seen.of(list.resource).failure(`${status ?? code}`, retryAfterForm, waitMs);
       if (['overloaded', 'timeout'].includes(error.code) || waitMs !== null) this.#pacer.noteOverload();
       const hasWorked = { list: this.#worked.has(list.resource), any: this.#worked.size > 0 };
       const seen = { ...hasWorked, leftMs: outage.leftMs(begunAtMs) };
@@ -143,7 +151,12 @@ export class Service implements PageSource {
       return await get(token);
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'unauthorized') throw error;
-      if (this.#token === reading && this.#worked.size > 0) this.#token = this.#readToken();
+      if (this.#token === reading && this.#worked.size > 0) {
+        if (this.#tokenSinceMs !== null)
+          this.seen.tokenMs = Math.round(this.#clock.nowMs - this.#tokenSinceMs);
+        this.#tokenSinceMs = null;
+        this.#token = this.#readToken();
+      }
       const next = await this.#token;
       if (next === token && headersNow() === headers) throw error;
       await this.#pacer.ready(signal);

@@ -9,6 +9,7 @@ import { rowsToDecide } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Asked, answerOf, FailedPages } from './answer.ts';
 import { type Fetched, pageGetter } from './pages.ts';
+import { seePage } from './see.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, tooManyPages } from './task.ts';
 
 /** A reading ends itself, so that what it has read is written. */
@@ -138,15 +139,18 @@ class ListPages {
   }
 
   /** Stages a page that came, and says what it says. */
-  #enter(ask: Asked, { page, wrong, failure, head }: Fetched): Answer {
+  #enter(ask: Asked, fetched: Fetched): Answer {
+    const { page, wrong, failure, head } = fetched;
     const { stage, paging, total } = this.found;
     if (failure !== undefined) this.#failed.add(ask, paging.firstPageNo + ask.index, failure);
     if (head !== undefined) stage.accept(head, { index: 0, size: ask.size }, ask.asked);
+    const isAgain = page !== null && stage.pages.has(page.digest);
     const read = page === null ? null : stage.accept(page, ask, ask.asked);
     if (read !== null) this.#failed.came(ask, read.page.count);
     const before = { arrived: ++this.#logicalClock, total: total ?? 0 };
     const answer = answerOf(ask, { page, wrong, read }, paging, before);
     if (page !== null) this.found = { ...this.found, total: answer.total };
+    seePage(this.#run, paging, answer, fetched, { count: read?.page.count ?? 0, isAgain });
     return answer;
   }
 

@@ -11,7 +11,16 @@ export interface FirstPage extends Paging {
   readonly tried: readonly Page[];
   /** What is known by now of the sizes that the service refuses; null if nothing is. */
   readonly served: ServedSize | null;
+  /** The size by which it was asked for; null is the service's default. */
+  readonly asked: number | null;
+  readonly larger: LargerSize | null;
 }
+
+/** What the greatest size got that was asked for, if it was not served; null if it was. */
+type LargerSize = { readonly asked: number } & (
+  | { readonly how: 'cut'; readonly served: number }
+  | { readonly how: 'refused' | 'failed'; readonly status: number | null; readonly code: string }
+);
 
 /** Which size to ask for. */
 export interface SizeToAskFor {
@@ -58,6 +67,7 @@ interface Came {
   readonly refused: readonly number[];
   /** False if it failed with a size, which might have been only for a moment. */
   readonly isSure: boolean;
+  readonly larger: LargerSize | null;
 }
 
 /**
@@ -81,10 +91,14 @@ export async function getFirstPage(
   const { pageNo: firstPageNo, pageCount } = page.pagination;
   const isOnlySize = asked === null && (isOnlyKnown || refused.includes(pageSize));
   const isRefusedNow = isAuto && found.isSure && refused.length > 0;
+  const [greatest = 0] = toTry;
+  const cut = greatest > pageSize ? ({ asked: greatest, how: 'cut', served: pageSize } as const) : null;
   const servedNow = { pageSize, isSent: asked !== null, isOnly: isOnlySize, refusedAtMs: nowMs };
   return {
     ...{ page, tried, firstPageNo, pageCount, pageSize, sendsServedSize: asked !== null, isOnlySize },
     served: isRefusedNow ? servedNow : served,
+    asked,
+    larger: found.larger ?? cut,
   };
 }
 
@@ -98,15 +112,19 @@ function sizesToTry(served: ServedSize | null): readonly number[] {
 async function askBySizes(get: Get, toTry: readonly number[], tries?: Parameters<Get>[1]): Promise<Came> {
   const refused: number[] = [];
   let [left, isSure, namedSizes] = [toTry, true, 0];
+  let larger: LargerSize | null = null;
   for (;;) {
     const [size = null, ...smaller] = left;
     try {
       const page = await get(size, size === null ? undefined : tries);
-      return { page, asked: size, pageSize: sizeOf(page), tried: [], refused, isSure };
+      return { page, asked: size, pageSize: sizeOf(page), tried: [], refused, isSure, larger };
     } catch (error) {
       if (size === null || !isOfSize(error)) throw error;
-      if (error.code === 'response_too_large' || isRefusal(error)) refused.push(size);
+      const isRefused = error.code === 'response_too_large' || isRefusal(error);
+      if (isRefused) refused.push(size);
       else isSure = false;
+      const { status, code } = error;
+      larger ??= { asked: size, how: isRefused ? 'refused' : 'failed', status, code };
       const named = error.numbers.find(each => each < size && each > leastSize);
       if (error.code !== 'refused') left = smaller.filter(each => sizesAfterFailure.has(each));
       else if (named === undefined || smaller.includes(named) || namedSizes++ >= namedSizesMax)
@@ -141,10 +159,11 @@ async function inItsRealSize(get: Get, head: Came, isOnlyKnown: boolean): Promis
   const again = await askBySizes(get, [head.pageSize]);
   const isSure = head.isSure && again.isSure;
   const refused = [...head.refused, ...again.refused];
+  const larger = head.larger ?? again.larger;
   // If a smaller page is not full either, pages have fewer records than they say, by any size.
   const isShorter = again.pageSize < head.pageSize && pageSize > head.pageSize; // guard: pages that are shorter than they say
-  if (isShorter) return { ...head, pageSize, tried: [again.page], refused, isSure };
-  return { ...again, tried: [head.page], refused, isSure };
+  if (isShorter) return { ...head, pageSize, tried: [again.page], refused, isSure, larger };
+  return { ...again, tried: [head.page], refused, isSure, larger };
 }
 
 /** Whether a smaller page might come. */

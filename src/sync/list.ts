@@ -8,6 +8,7 @@ import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
 import { growthOf, readFully, readGrowth } from './read.ts';
+import { seeAnswers } from './see.ts';
 import type { Done, Failed, ListRun, ListTask, ReadSoFar, Refused } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
@@ -20,7 +21,7 @@ export interface SyncedList {
 
 /** Reads a list until it is proven, and writes it in one transaction. */
 export async function syncList(task: ListTask): Promise<SyncedList> {
-  const { list, mirror, clock, observer } = task;
+  const { list, mirror, clock, observer, source } = task;
   const begun = clock();
   const startedAt = begun.toISOString();
   const [begunAtMs, tickMs] = [begun.getTime(), performance.now()];
@@ -36,6 +37,7 @@ export async function syncList(task: ListTask): Promise<SyncedList> {
     end = { kind: 'failed', found: null, error };
   }
   const synced = end.kind === 'done' ? end.result : await record(end);
+  seeAnswers(mirror.facts, list, source);
   observer.listEnded(list, synced.outcome);
   return synced;
 
@@ -57,7 +59,7 @@ const nothingWritten = {
   reasons: [],
   ...{ inserted: 0, updated: 0, removed: 0, unchanged: 0, rejected: 0, removalsWithheld: 0, undecided: 0 },
   ...{ completeness: null, reason: null, checksum: null, readSince: null },
-  ...{ newFields: [], restlessFields: [], open: [], accepted: [] },
+  ...{ newFields: [], restlessFields: [], unreadableTimes: null, open: [], accepted: [] },
   ...{ error: null, retryAfterUntil: null, errorOfAnyList: null },
 };
 
@@ -162,9 +164,9 @@ async function write(
       ...(endedBy && endOf(endedBy)),
     });
   };
-  const replaced = replacementOf(stage, removals);
-  if (replaced !== null) {
-    const nothing = { status: 'partial', reasons: [replaced], reason: sentencesOf([replaced]) } as const;
+  const reasons = replacementOf(stage, removals);
+  if (reasons.length > 0) {
+    const nothing = { status: 'partial', reasons, reason: sentencesOf(reasons) } as const;
     const outcome = await mirror.recordList(conclude(found, { ...nothing, ...(endedBy && endOf(endedBy)) }));
     return { kind: 'done', found, result: { outcome, pause: null, fault: null }, endedBy };
   }

@@ -22,6 +22,8 @@ export interface Fetched {
   readonly page: Page | null;
   readonly wrong: PageProblem | null;
   readonly failure?: ServiceError;
+  /** The status of a refusal by which there is none at this address; null if an answer without items said so. */
+  readonly refusedWith?: number | null;
   /** The first page, if it was asked for to explain this one: what it shows was read, too. */
   readonly head?: Page;
 }
@@ -58,7 +60,7 @@ export function pageGetter(
         const page = again ? await request(ask, signal).catch(unlessRefused) : null;
         if (page !== null) return { page, wrong: null };
         if (ask.sent !== null) return noSize(ask);
-        if (ask.isBeyond) return noPage;
+        if (ask.isBeyond) return { ...noPage, refusedWith: error.status };
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
       return await explain(ask, error, signal);
     }
@@ -72,7 +74,8 @@ export function pageGetter(
     const head = await request(first, signal).catch(isOwnSize ? undefined : unlessRefused);
     if (head === null) return noSize(ask);
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
-    if (isRefusal(error) && (isPast || error.code === 'not_found')) return { ...noPage, head };
+    if (isRefusal(error) && (isPast || error.code === 'not_found'))
+      return { ...noPage, head, refusedWith: error.status };
     if (error.isBare && !isOwnSize) return { ...noSize(ask), head };
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.

@@ -19,6 +19,7 @@ import {
 } from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
+import { seeFirstPage } from './see.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
 
 type ReadEnd = Done<ReadList> | Refused | Failed;
@@ -88,6 +89,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const served = stillServed(state.servedSize, context.sum.count, nowMs);
   const wanted = run.pageSize ?? 'auto';
   const first = await getFirstPage(source, list, { wanted, served, nowMs }, signal);
+  seeFirstPage(context.facts, list, first);
   const { firstPageNo, pageSize, page } = first;
   const total = page.pagination.totalRecordCount;
   const begun: ReadSoFar = { mode: 'full', paging: first, total, passes: passes + 1, stage };

@@ -89,7 +89,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
   const cancelled = resources.find(resource => resource.status === 'cancelled');
   const error = (cancelled ?? resources.find(resource => resource.error !== null))?.error ?? null;
   const completedAt = clock().toISOString();
-  const receipt = await mirror.endRun(status, completedAt, error);
+  const { receipt, serviceChanges } = await mirror.endRun(status, completedAt, error);
   const faulty = [...synced.values()].find(({ fault }) => fault !== null);
   if (faulty !== undefined) throw faulty.fault;
   const summary = {
@@ -103,6 +103,7 @@ async function runOnce(options: RunOptions, world: RunWorld) {
     error,
     resources,
     versionsPruned,
+    serviceChanges,
     accepted: [...new Set(resources.flatMap(({ accepted }) => accepted))] as readonly number[],
     receipt,
   };

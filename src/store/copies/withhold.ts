@@ -14,6 +14,7 @@ import { attempt, MirrorFileError, UsageError } from '../../errors.ts';
 import type { ReceiptHashes } from '../receipts/receipt-log.ts';
 import { allValues, type Sqlite } from '../tables/ask.ts';
 import { keptColumns } from '../tables/ever.ts';
+import { forgetFields } from '../tables/service-facts.ts';
 
 /** What a share lacks beside what every share lacks. */
 interface Selection {
@@ -51,8 +52,36 @@ export function withhold(sqlite: Sqlite, { without, withHistory }: Selection): r
       UPDATE record_history SET record = ${recordWithout(list, fields)}${keptWithout(list, fields)} WHERE resource = '${list.resource}'`);
     for (const { name, table } of arrayFields(list))
       if (fields.includes(name)) sqlite.exec(`DELETE FROM ${table}`);
+    const own = list.fields.map(({ name }) => name);
+    const further = all.filter(each => each.list === list && !own.includes(each.field));
+    const ofWebhooks = list === webhooks ? ['endpoint', ...further.map(({ field }) => field)] : [];
+    forgetFields(sqlite, list, [...fields, ...ofWebhooks]);
+    forgetFindings(sqlite, list.resource, [...fields, ...ofWebhooks]);
     return [list.resource];
   });
+}
+
+/** Removes what runs found out about fields. */
+function forgetFindings(sqlite: Sqlite, resource: string, fields: readonly string[]): void {
+  const bound = { resource, fields: JSON.stringify(fields) };
+  const isOfField = "value ->> 'field' IN (SELECT value FROM json_each(@fields))";
+  sqlite
+    .prepare(
+      `UPDATE sync_run_resources SET reason = NULL,
+         reasons = (SELECT json_group_array(json(value)) FROM json_each(reasons) WHERE coalesce(NOT ${isOfField}, 1))
+       WHERE resource = @resource AND EXISTS (SELECT 1 FROM json_each(reasons) WHERE ${isOfField})`,
+    )
+    .run(bound);
+  const found = sqlite.prepare<object, { at: number; path: string }>(
+    `SELECT leaf_index AS at, reason.fullkey AS path
+     FROM (SELECT leaf_index, receipt FROM sync_receipts WHERE instr(receipt, '"field"') > 0 AND json_valid(receipt)),
+       json_each(receipt, '$.lists') AS list, json_tree(receipt, list.fullkey || '.reasons') AS reason
+     WHERE list.value ->> 'resource' = @resource AND reason.type = 'object' AND reason.${isOfField} ORDER BY reason.id DESC`,
+  );
+  const remove = sqlite.prepare(
+    'UPDATE sync_receipts SET receipt = json_remove(receipt, ?) WHERE leaf_index = ?',
+  );
+  for (const { at, path } of found.all(bound)) remove.run(path, at);
 }
 
 /** What decides which hashes a share lacks: the lists that lack something, and null if it can be any, because statements change them. */

@@ -91,11 +91,15 @@ export const listOutcome = {
   ignoredFields: list(text(), 'those of `DOCMIRROR_IGNORE_FIELDS`'),
 };
 
+/** Records of a list with a text for their time that can't be read. */
+export const unreadableOfList = { count: whole(), example: text('one of these texts, cut') };
+
 /** What is reported of a list and not recorded. */
 export const news = {
   errorOfAnyList: orNull(text("the error's message without what only this list has in it")),
   newFields: list(object(unknownField), 'new ones without a column'),
   restlessFields: list(text(), 'those that differ in most records from what they were before'),
+  unreadableTimes: orNull(object(unreadableOfList, 'records whose time can not be read')),
 };
 /** How one list of a run ended. */
 export type ListOutcome = FieldsOf<typeof listOutcome & typeof news>;

@@ -1,3 +1,7 @@
+import { type ListDefinition, lists } from '../../contract/lists.ts';
+import { anything, type FieldsOf, text } from '../../contract/shapes.ts';
+import { allRows, type Sqlite } from './ask.ts';
+
 /** A part of what is told of the service. */
 export type FactSection = 'pages' | 'order' | 'answers' | 'fields';
 
@@ -65,3 +69,49 @@ export function factKindOf(fact: string): FactKind | undefined {
   const [name = ''] = fact.split('.', 1);
   return Object.hasOwn(factKinds, name) ? factKinds[name as FactName] : undefined;
 }
+
+/** Whether runs have seen the records of a list, or only docmirror 0.5 and older has. */
+export function areFieldsKnown(sqlite: Sqlite, resource: string): boolean {
+  const field = "SELECT 1 FROM service_facts WHERE resource = ? AND fact GLOB 'field.*' LIMIT 1";
+  return allRows(sqlite, field, resource).length > 0;
+}
+
+/** Removes what is known of fields of a list, and by them. */
+export function forgetFields(
+  sqlite: Sqlite,
+  { resource, fields }: ListDefinition,
+  left: readonly string[],
+): void {
+  const names = left.flatMap(name => {
+    const field = fields.find(each => each.name === name);
+    const byTime = field?.filter === 'time' ? ['order', 'ties', 'late'] : [];
+    const words = field?.filter === 'kind' ? ['kind.*'] : field?.kind === 'texts' ? ['event.*'] : [];
+    return [`field.${name}`, ...byTime, ...words];
+  });
+  const isOfName = 'EXISTS (SELECT 1 FROM json_each(?) WHERE fact = value OR fact GLOB value)';
+  sqlite
+    .prepare(`DELETE FROM service_facts WHERE resource = ? AND ${isOfName}`)
+    .run(resource, JSON.stringify(names));
+}
+
+/** Removes the kinds and events of a list that no row has any more: an erased text can have been the only one with it. */
+export function forgetWords(sqlite: Sqlite, resource: string): void {
+  const list = lists.find(each => each.resource === resource);
+  const field = list?.fields.find(({ filter, kind }) => filter === 'kind' || kind === 'texts');
+  if (list === undefined || field === undefined) return;
+  const table = 'table' in field ? field.table : list.table;
+  const isWord = `(fact GLOB 'kind.*' OR fact GLOB 'event.*')`;
+  const words = `SELECT ${field.column} FROM ${table} WHERE ${field.column} IS NOT NULL`;
+  const forget = `DELETE FROM service_facts WHERE resource = ? AND ${isWord} AND value ->> '$' NOT IN (${words})`;
+  sqlite.prepare(forget).run(resource);
+}
+
+/** A fact that a run saw change; `previousValue` is null if it is a new kind or event. */
+export const serviceChange = {
+  resource: text('the list, or `service`'),
+  fact: text('its name in `service_facts`'),
+  value: anything(),
+  previousValue: anything(),
+};
+/** The same, as a type. */
+export type ServiceChange = FieldsOf<typeof serviceChange>;

@@ -160,12 +160,15 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
         : differencesBetween({ ...withLeft(receipt, left.get(runId)), lists }, expected))
         add(`run ${runId}: ${what}`, isOfContent ? 'content' : 'record of runs');
       if (changes !== null) checkStates(`run ${runId}`, receipt.lists);
-    } else if (receipt?.kind === 'erase')
+    } else if (receipt?.kind === 'erase') {
+      const facts = factsAfter(receipt.facts);
+      if (facts !== null && facts !== receipt.facts)
+        add(`facts is "${receipt.facts}" in the receipt, but "${facts}" by the tables`, 'record of runs');
       for (const { runId: endedBy, ended } of receipt.ended) {
         const key = `${receipt.resource} ${endedBy}`;
         erased.set(key, erased.get(key) ?? ended);
       }
-    else if (receipt?.kind === 'upgrade' || receipt?.kind === 'rebuild') {
+    } else if (receipt?.kind === 'upgrade' || receipt?.kind === 'rebuild') {
       // The hashes of the runs before it do not have to agree any more.
       if (isKnown) checkStates(`the ${receipt.kind}`, receipt.lists);
     }

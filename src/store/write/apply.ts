@@ -10,7 +10,8 @@ import { altered } from '../receipts/altered-lists.ts';
 import { sumOfContents } from '../receipts/statements.ts';
 import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
-import { newFields, volatileFields } from './field-news.ts';
+import { fieldNews, volatileFields } from './field-news.ts';
+import { newestBefore, seeLate, seeReading } from './list-facts.ts';
 import type { ListContext } from './mirror.ts';
 import type { WritePlan } from './plan.ts';
 import { isThere, sumsOf } from './reconcile.ts';
@@ -51,6 +52,7 @@ export async function apply(
   return transact<Written>(file, signal, async rollBack => {
     // From here on nobody else can write, and nothing of this run was written yet.
     if (haveOthersWritten()) assertSum(stage.context);
+    const newest = deleted.length === 0 ? newestBefore(context) : null;
     const rowsOf = writeChanges(stage, plan);
     const { rows, read } = await writeRows(stage, result, plan, new TimeSlice(signal));
     const isAsRead = read.equals(rows); // guard: commit gate
@@ -67,6 +69,10 @@ export async function apply(
     const seen = { pages: stage.pages, names: stage.names.entries, run: runId, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
+    stage.fields.tell();
+    seeReading(context, result, state);
+    seeLate(context, newest);
+    const { ofFields, ...news } = fieldNews(stage, plan, proof !== null, restlessFields);
     const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(findings.length === 0, {
       inserted: rows.count - sum.count + deleted.length,
@@ -76,10 +82,10 @@ export async function apply(
       rejected,
       removalsWithheld: withheld,
       undecided,
-      reasons: reasonsOf(plan, rejected, resumable > 0),
+      reasons: [...reasonsOf(plan, rejected, resumable > 0), ...ofFields],
       checksum: rows.toString(),
       restlessFields,
-      newFields: newFields(stage, proof !== null),
+      ...news,
     });
     signal.throwIfAborted();
     return { kind: 'written', outcome: context.runs.endList(runId, outcome, rows), resumable };

@@ -5,14 +5,15 @@ import { assertNoMount } from '../file/lock-trial.ts';
 import { isYetToMake, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { assertWhole, explaining } from '../file/sqlite-errors.ts';
 import { assertAsWritten } from '../receipts/altered-lists.ts';
+import { unreadableTimes } from '../tables/unreadable-times.ts';
 import { assertNothingIntrusive } from './objects.ts';
 
-/** Checks a mirror as a run does, without its lock; false if there is none yet. Throws what a run would end with, or `upgrade_needed`. */
-export async function checkMirror(path: string, signal: AbortSignal): Promise<boolean> {
+/** Checks a mirror as a run does, without its lock, and returns which times in it can't be read; undefined if there is none yet. Throws what a run would end with, or `upgrade_needed`. */
+export async function checkMirror(path: string, signal: AbortSignal) {
   const place = mirrorToWrite(path);
   assertNoMount(place);
   assertFree(place);
-  if (isYetToMake(place)) return false;
+  if (isYetToMake(place)) return undefined;
   explaining(place, () => accessSync(place, constants.R_OK | constants.W_OK));
   using file = openMirrorForReading(place);
   const { sqlite } = file;
@@ -25,5 +26,5 @@ export async function checkMirror(path: string, signal: AbortSignal): Promise<bo
   assertWhole(place, sqlite);
   assertNothingIntrusive(file);
   await assertAsWritten(file, new TimeSlice(signal), openRuns);
-  return true;
+  return unreadableTimes(sqlite, 'document-exports');
 }

@@ -7,10 +7,11 @@ import { type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/op
 import { openForWriting } from '../file/open-to-write.ts';
 import { explaining } from '../file/sqlite-errors.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { lastRunBefore, RunComposer } from '../receipts/statements.ts';
+import { factsHash, lastRunBefore, RunComposer } from '../receipts/statements.ts';
 import { acceptancesIn } from '../tables/accepted.ts';
 import { allValues, firstValue } from '../tables/ask.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
+import { forgetWords } from '../tables/service-facts.ts';
 import { withdrawIn } from './accept.ts';
 import { statedHashes } from './prune-history.ts';
 import { nothingLearnt, writeState } from './sync-state.ts';
@@ -146,7 +147,9 @@ function eraseIn(file: MirrorFile, order: EraseOrder) {
   if (versions.length > 0) {
     const hashes = new RunComposer(sqlite);
     const ended = runIds.map(runId => ({ runId, ended: hashes.ended(runId, resource).ended }));
-    log.append({ ...receipt, resource, recordId, versions: versions.length, ended });
+    forgetWords(sqlite, resource);
+    const facts = factsHash(sqlite);
+    log.append({ ...receipt, resource, recordId, versions: versions.length, ended, facts });
   }
   return { ...counts, receipt: log.head() };
 }

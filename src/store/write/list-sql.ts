@@ -69,7 +69,7 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
     staged: 'SELECT * FROM temp.incoming WHERE n = ?',
     /** Some staged versions of records that have a row. */
     stagedOfRows: `SELECT record, n FROM temp.incoming CROSS JOIN ${table} t ON t.id = record LIMIT ?`,
-    /** How many records with a row keep no value but their id; a list without ids has none. */
+    /** How many records with a row keep no value but their id; of a list without ids, how many have no row. */
     replaced: replacedSql(list),
     isFurther: 'SELECT 1 FROM temp.incoming WHERE _extra IS NOT NULL LIMIT 1',
     indexStaged: 'CREATE INDEX IF NOT EXISTS temp.incoming_record ON incoming (record)',
@@ -81,7 +81,7 @@ function stagingSql(list: ListDefinition, { time, timeText, written, arrays }: C
 /** Nulls and empty arrays are no values that a record keeps. */
 function replacedSql(list: ListDefinition): string {
   const { table, identity, ownerColumn } = list;
-  if (identity.by !== 'id') return 'SELECT 0';
+  if (identity.by !== 'id') return 'SELECT count(DISTINCT record) FROM temp.incoming WHERE record < 0';
   const kept = [
     ...scalarFields(list).map(({ column }) => `i.${column} = t.${column}`),
     ...arrayFields(list).map(

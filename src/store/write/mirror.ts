@@ -14,6 +14,7 @@ import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
 import { dropAlteredConnections, reconcileConnections } from './connections.ts';
+import { FactsSeen } from './facts.ts';
 import { assertNothingIntrusive, putObjectsRight } from './objects.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
@@ -43,6 +44,8 @@ export interface ListContext {
   readonly sum: Sum;
   /** Whether another program has written to the mirror since the last question. */
   readonly haveOthersWritten: () => boolean;
+  /** What the run sees of the service. */
+  readonly facts: FactsSeen;
   readonly signal: AbortSignal;
 }
 
@@ -64,6 +67,8 @@ export class SqliteMirror {
   readonly #options: RunOptions;
   readonly #haveOthersWritten: () => boolean;
   readonly #runs: RunRecords;
+  /** What the run sees of the service; its end writes it. */
+  readonly facts = new FactsSeen();
   /** 0 until a run begins. */
   #runId = 0;
 
@@ -152,6 +157,7 @@ export class SqliteMirror {
       ignored: new Set(ignored),
       sum: lastState(sqlite, list.resource),
       haveOthersWritten: otherWriters(sqlite),
+      facts: this.facts,
       signal: this.#options.signal,
     }));
   }
@@ -167,21 +173,23 @@ export class SqliteMirror {
     return tell === undefined ? pruneHistory(this.#file, { runId: this.#runId, keepMs, at, signal }) : 0;
   }
 
+  /** Returns the head of the receipts, null in a dry run, and what has changed at the service. */
   async endRun(status: RunStatus, completedAt: string, error: RunError | null) {
     const { sqlite } = this.#file;
     const { tell } = this.#options;
-    const head = await this.#write(() => {
+    const end = await this.#write(() => {
       // All lists have said by now what they call their connections.
       reconcileConnections(sqlite, this.#runId);
-      return this.#runs.end(this.#runId, status, completedAt, error);
+      const serviceChanges = this.facts.write(sqlite, this.#runId);
+      return { receipt: this.#runs.end(this.#runId, status, completedAt, error), serviceChanges };
     });
-    if (tell === undefined) return head;
+    if (tell === undefined) return end;
     const changes = sqlite.prepare<[number], RecordChange>(
       `SELECT resource, operation, record_id AS recordId, record, before FROM changes
        WHERE run_id = ? AND (resource <> 'connections' OR operation = 'update')`,
     );
     for (const change of changes.iterate(this.#runId)) tell(change);
-    return null;
+    return { ...end, receipt: null };
   }
 
   /** Folds the log back, and lets the next run in. If others use the log, or there is an error, it stays: the run is recorded all the same. */

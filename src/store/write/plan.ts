@@ -1,3 +1,4 @@
+import { scalarFields } from '../../contract/lists.ts';
 import { identityOf } from '../../contract/record.ts';
 
 import type { Finding } from '../../proof/findings.ts';
@@ -88,12 +89,27 @@ function removalsMax(cleanCount: number, { shareMax, allowAny }: RemovalGuard): 
 /** So many records of a list must be known, and such a share of them be replaced, before a run writes nothing. */
 const [knownMin, replacedShare] = [20, 0.9];
 
-/** Says that the list seems to be another one under the same ids; null if it is not, or if the guard lets any removals through. */
-export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuard): Finding | null {
-  const { sqlite, sum } = context;
-  if (allowAny || sum.count < knownMin) return null; // guard: records that were replaced
+/**
+ * Says that the list seems to be another one under the same ids, or that a field by which its records are known is in none of them any more,
+ * so that each would count as a new one; nothing if it is not so, or if the guard lets any removals through.
+ */
+export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuard): readonly Finding[] {
+  const { sqlite, sum, list } = context;
+  if (allowAny || sum.count < knownMin) return []; // guard: records that were replaced
   const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;
-  return count >= sum.count * replacedShare ? { code: 'records_replaced', count } : null;
+  if (count < sum.count * replacedShare) return [];
+  const fields = list.identity.by === 'id' ? [] : list.identity.fields;
+  const gone = fields.filter(name => {
+    const column = scalarFields(list).find(field => field.name === name)?.column;
+    const has = (table: string) =>
+      sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() !== undefined;
+    return has(list.table) && !has('temp.incoming');
+  });
+  if (list.identity.by === 'content' && gone.length === 0) return [];
+  return [
+    { code: 'records_replaced', count },
+    ...gone.map(field => ({ code: 'field_gone' as const, field, count })),
+  ];
 }
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */

@@ -94,6 +94,7 @@ export class RunRecords {
       reasons,
       newFields: _new,
       restlessFields: _restless,
+      unreadableTimes: _times,
       errorOfAnyList: _any,
       open: _open,
       accepted: _accepted,

@@ -13,6 +13,7 @@ import {
   type Shown,
 } from '../../proof/window.ts';
 import { ConnectionNames, comparable } from './connections.ts';
+import { FieldsSeen } from './field-facts.ts';
 import { type ParsedPage, pageRecaller, type RecalledPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
@@ -32,6 +33,7 @@ export class Stage {
   /** What the answers have beside `items` and `pagination`, by name and type. */
   readonly answerMembers = new Map<string, UnknownField>();
   readonly names: ConnectionNames;
+  readonly fields: FieldsSeen;
   readonly before: SyncState;
   readonly #answers: Shown[] = [];
   #merged: readonly Shown[] = [];
@@ -53,6 +55,7 @@ export class Stage {
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(context);
     this.names = new ConnectionNames(before.names);
+    this.fields = new FieldsSeen(context);
     this.#recallPage = pageRecaller(sqlite, list.identity.by, this.sql, before.pages);
   }
 
@@ -150,6 +153,7 @@ export class Stage {
     }
     const found = sum.count === 0 ? [] : table.findAll(records);
     newKeys.push(...sqlite.transaction(() => this.records.number(records, found, numbers))());
+    this.fields.add(all, records, numbers);
     const names = this.names.read(records, this.#timesOf(keys));
     const items = new PageItems(page.digest, keys, numbers, list.identity.by);
     return { items, names };

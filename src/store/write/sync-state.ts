@@ -9,6 +9,7 @@ import { type LearntOrder, learntOrder } from '../../proof/order.ts';
 import { Ties } from '../../proof/ties.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
+import { areFieldsKnown } from '../tables/service-facts.ts';
 import { type KnownPage, KnownPages, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
@@ -115,7 +116,9 @@ export function readState(
   const state: SyncState = { servedSize: null, ...JSON.parse(json) };
   const { order, servedSize, growth } = state;
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
-  if (before.symmetricDifference(ignored).size > 0) return { ...nothingLearnt, order, servedSize };
+  // A page that is known is not parsed, so nothing would be seen of its fields.
+  const isToParse = before.symmetricDifference(ignored).size > 0 || !areFieldsKnown(sqlite, list.resource);
+  if (isToParse) return { ...nothingLearnt, order, servedSize };
   const newest = growth && newestOf(sqlite, list, order);
   return { ...state, growth: newest && { ...(growth as GrowingEnd), ...newest } };
 }

@@ -53,6 +53,8 @@ describe('a share of a mirror in which there is everything', () => {
     /** Endpoints cut by a rule of this test, and no contents if there is one. */
     const cut = (rows: readonly string[]) =>
       rows
+        // How long an endpoint is would say something of it.
+        .filter(row => !row.includes('"field.endpoint"'))
         .map(row => row.replace(/https:\/\/hooks\.example\.com[^"\\]*/g, 'https://hooks.example.com'))
         .map(row => (row.includes('https') ? row.replace(/(\["_?content",)"\w+"/, '$1null') : row))
         .map(row => (row.includes('"webhooks"') ? row.replace(/(\["checksum",)"\w+"/, '$1null') : row))

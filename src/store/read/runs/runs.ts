@@ -19,6 +19,7 @@ import {
   runStatuses,
 } from '../../tables/run.ts';
 import type { syncRunResources, syncRuns, unknownFields } from '../../tables/schema.ts';
+import { unreadableTimes } from '../../tables/unreadable-times.ts';
 import { askedLists } from './freshness.ts';
 
 /** The state of one list of the mirror. */
@@ -89,6 +90,7 @@ export class RunReader implements Disposable {
             lastEnded?.accepted.includes(id),
           ) as readonly Acceptance[],
           lastFullAt: full?.readSince ?? full?.completedAt ?? null,
+          unreadableTimes: unreadableTimes(sqlite, resource),
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
           unknownFields: allRows<SeenField>(sqlite, seenFields, resource) as readonly SeenField[],
         };

@@ -1,0 +1,120 @@
+import { shapeOf } from '../../contract/content.ts';
+import { isObject } from '../../contract/json.ts';
+import type { MirrorRecord } from '../../contract/record.ts';
+import { instantMs } from '../../contract/time.ts';
+import type { ShownRecords } from '../../proof/record-no.ts';
+import { areFieldsKnown } from '../tables/service-facts.ts';
+import { BitSet } from './compact-sets.ts';
+import type { ListContext } from './mirror.ts';
+
+/** So many kinds and events, fields beside the contract and forms of times are noticed in a run. */
+const namesMax = 60;
+
+const nothingSeen = () => {
+  const counts = { records: 0, missing: 0, null: 0, empty: 0, withoutName: 0, longest: 0 };
+  return { types: new Set<string>(), times: new Map<string, string>(), counts };
+};
+type FieldSight = ReturnType<typeof nothingSeen>;
+
+/**
+ * What the records of a list are, as a run parses them: each text once that the mirror did not have, or if nothing is known of its fields,
+ * because an older docmirror read them, also those that it had.
+ */
+export class FieldsSeen {
+  readonly #context: ListContext;
+  readonly #isFirst: boolean;
+  readonly #texts = new BitSet();
+  readonly #fields: Map<string, FieldSight>;
+  readonly #words = new Map<string, number>();
+  readonly #timeName: string | undefined;
+  readonly #wordsName: string | undefined;
+  #records = 0;
+
+  constructor(context: ListContext) {
+    const { list, sqlite } = context;
+    this.#context = context;
+    this.#isFirst = !areFieldsKnown(sqlite, list.resource);
+    this.#fields = new Map(list.fields.map(({ name }) => [name, nothingSeen()]));
+    this.#timeName = list.fields.find(({ filter }) => filter === 'time')?.name;
+    this.#wordsName = list.fields.find(({ filter, kind }) => filter === 'kind' || kind === 'texts')?.name;
+  }
+
+  /** Notes the records of a page, with the items that they were read from, and the numbers that they have got. */
+  add(items: readonly unknown[], records: readonly MirrorRecord[], numbers: ShownRecords): void {
+    for (const { position, extra } of records) {
+      const [item, version] = [items[position], numbers.versions[position] as number];
+      if (version === 0 && !this.#isFirst) continue;
+      const text = version === 0 ? (numbers.records[position] as number) : -version;
+      if (isObject(item) && this.#texts.add(text)) this.#note(item, extra !== null);
+    }
+  }
+
+  #note(item: { readonly [name: string]: unknown }, hasFurther: boolean): void {
+    this.#records++;
+    if (hasFurther) this.#findFurther(Object.keys(item));
+    for (const [name, { counts, types, times }] of this.#fields) {
+      const value = item[name];
+      if (value === undefined) {
+        counts.missing++;
+        continue;
+      }
+      counts.records++;
+      if (value === null) counts.null++;
+      else if (typeof value !== 'string') {
+        types.add(Array.isArray(value) ? 'array' : typeof value);
+        const all = Array.isArray(value) ? value : [value];
+        if (all.length === 0) counts.empty++;
+        if (all.some(each => isObject(each) && 'id' in each && typeof each.name !== 'string'))
+          counts.withoutName++;
+        if (name === this.#wordsName) for (const each of all) this.#word(each);
+      } else {
+        if (types.size === 0 || !types.has('string')) types.add('string');
+        const { length } = value;
+        if (length === 0) counts.empty++;
+        else if (length > counts.longest) counts.longest = length;
+        if (name === this.#timeName) noteForm(times, value);
+        else if (name === this.#wordsName) this.#word(value);
+      }
+    }
+  }
+
+  #findFurther(names: readonly string[]): void {
+    const { list, ignored } = this.#context;
+    for (const name of names) {
+      if (this.#fields.has(name) || shapeOf(list).known.has(name) || ignored.has(name)) continue;
+      const sight = nothingSeen();
+      // Records before this one did not have it.
+      sight.counts.missing = this.#records - 1;
+      if (this.#fields.size < list.fields.length + namesMax) this.#fields.set(name, sight);
+    }
+  }
+
+  #word(word: unknown): void {
+    if (typeof word !== 'string') return;
+    const count = this.#words.get(word) ?? 0;
+    if (count > 0 || this.#words.size < namesMax) this.#words.set(word, count + 1);
+  }
+
+  /** Tells what was read. */
+  tell(): void {
+    const { facts, list } = this.#context;
+    if (this.#records === 0) return;
+    for (const [name, { types, times, counts }] of this.#fields) {
+      if (counts.null > 0) types.add('null');
+      const isInContract = list.fields.some(field => field.name === name);
+      if (counts.missing > 0 || !isInContract) types.add('missing');
+      const forms = [...new Set(times.values())].sort();
+      const value = { types: [...types].sort(), isInContract, ...(forms.length > 0 && { times: forms }) };
+      facts.see(list.resource, 'field', value, { ...counts, records: this.#records }, name);
+    }
+    const fact = this.#timeName === undefined ? 'event' : 'kind';
+    for (const [word, count] of this.#words) facts.see(list.resource, fact, word, { count }, word);
+  }
+}
+
+/** Times of one length with the same signs between and behind their numbers are in one form: a 0 stands for each digit. */
+function noteForm(forms: FieldSight['times'], text: string): void {
+  const key = `${text.length}${text[10]}${text[19]}${text.at(-6)}${text.at(-1)}`;
+  if (forms.has(key) || forms.size >= namesMax) return;
+  forms.set(key, instantMs(text) === null ? 'unreadable' : text.replaceAll(/\d/g, '0'));
+}
