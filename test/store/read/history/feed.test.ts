@@ -243,3 +243,18 @@ test.each([
 ])('%s is no cursor', text => {
   expect(readPosition(text)).toBeNull();
 });
+
+test('a reader that shares no run with a mirror is told of no gap that does not concern it', () => {
+  const { first } = setMirrors();
+  const { next } = feed(first.sqlite).since(0).upTo(100);
+  const other = keep(new MadeMirror());
+  other.sqlite.prepare('UPDATE _mirror SET mirror_id = ?').run(next.mirrorId);
+  other.run(abc);
+  other.run([put(1, 'A')]);
+  other.prune(2);
+  expect(lossIn(other, next)).toEqual({
+    kind: 'restored',
+    why: 'is from a later state of this mirror, which was restored from a backup since',
+    sharedRunId: 0,
+  });
+});
