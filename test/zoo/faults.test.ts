@@ -1,6 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { listNames } from './database.ts';
-import { type Choice, type ListNight, nameOf, playNights } from './nights.ts';
+import { type Choice, nameOf, playNights } from './nights.ts';
+import { expectNothingFalse, expectUnprovenWebhooks } from './verdicts.ts';
 
 /** A service that leaves webhooks out of its pages or counts what is no webhook, and what docmirror says of the cause. */
 interface Faulty extends Choice {
@@ -35,19 +36,8 @@ const named = <C extends Choice>(choices: readonly C[]) =>
 describe.concurrent('a service with', () => {
   test.each(named(faulty))(
     '$name is unproven each night for its cause, and loses nothing',
-    async ({ choice }) => {
-      for (const { name, run, lists } of await playNights(inject('socketFolder'), choice)) {
-        expect(run.code, name).toBe(3);
-        const { webhooks } = lists;
-        expect(webhooks.said, name).toMatchObject({
-          completeness: 'unproven',
-          reason: expect.stringMatching(choice.cause),
-        });
-        for (const list of listNames) expectNothingFalse(lists[list], `${name}: ${list}`);
-        // While others write, a record can be on a page that is being cut.
-        if (name !== 'busy') expect(webhooks.absent, name).toEqual([]);
-      }
-    },
+    async ({ choice }) =>
+      expectUnprovenWebhooks(await playNights(inject('socketFolder'), choice), choice.cause),
   );
 
   test.each(named(miscounting))(
@@ -60,12 +50,3 @@ describe.concurrent('a service with', () => {
     },
   );
 });
-
-/** What is proven is so; nothing that is listed was removed; and the service was not asked too often. */
-function expectNothingFalse({ said, missing, extra, lost }: ListNight, of: string): void {
-  expect(lost, of).toEqual([]);
-  if (said.completeness !== 'unproven') expect({ missing, extra }, of).toEqual({ missing: [], extra: [] });
-  else expect(said.reason, of).toBeTypeOf('string');
-  // The bound for one reading of any service: 12 requests for each page, and 100.
-  expect(said.requests, of).toBeLessThanOrEqual(12 * Number(said.pageCount) + 100);
-}

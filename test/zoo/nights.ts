@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { expectSound, mirrored } from '../support/oracle.ts';
 import { type CliResult, runProcess, temporaryFolder } from '../support/run-cli.ts';
 import type { SyncedResource } from '../support/scene.ts';
 import { Database, type ListName, type Records } from './database.ts';
+import { debianServices, startDebianService } from './debian.ts';
 import type { ServiceSettings } from './service.ts';
 
 /** A service of the zoo: a file of `services`, and how it is set. */
@@ -113,10 +114,17 @@ function flagsOf(name: NightName): readonly string[] {
 /** A process with a service in it. */
 class Service implements AsyncDisposable {
   readonly url: string;
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<unknown>;
+  readonly #end: () => Promise<unknown>;
 
   static async start(framework: string, settings: ServiceSettings): Promise<Service> {
+    const debian = debianServices[framework];
+    if (debian === undefined) return Service.#startHere(framework, settings);
+    const { url, end } = await startDebianService(debian, settings);
+    return new Service(url, end);
+  }
+
+  /** Starts one that is written for Node.js. */
+  static async #startHere(framework: string, settings: ServiceSettings): Promise<Service> {
     const path = fileURLToPath(new URL(`./services/${framework}.ts`, import.meta.url));
     const child = fork(path, [JSON.stringify(settings)], {
       execArgv: [],
@@ -128,18 +136,19 @@ class Service implements AsyncDisposable {
     });
     const [port] = await Promise.race([once(child, 'message'), early]);
     early.catch(() => undefined);
-    return new Service(child, ended, `http://127.0.0.1:${port}`);
+    return new Service(`http://127.0.0.1:${port}`, () => {
+      child.kill('SIGKILL');
+      return ended;
+    });
   }
 
-  private constructor(child: ChildProcess, ended: Promise<unknown>, url: string) {
-    this.#child = child;
-    this.#ended = ended;
+  private constructor(url: string, end: () => Promise<unknown>) {
     this.url = url;
+    this.#end = end;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#child.kill('SIGKILL');
-    await this.#ended;
+    await this.#end();
   }
 }
 
@@ -167,11 +176,17 @@ class Others {
 
 function recordsOf(mirror: string): Records {
   return {
-    'document-exports': mirrored(mirror, 'document-exports'),
+    'document-exports': mirrored(mirror, 'document-exports').map(withTimeInUtc).sort(),
     collections: mirrored(mirror, 'collections'),
     // The order of a webhook's events and connections means nothing.
     webhooks: mirrored(mirror, 'webhooks').map(withSortedArrays).sort(),
   };
+}
+
+/** Frameworks write one instant in several ways. */
+function withTimeInUtc(record: string): string {
+  const values: string[] = JSON.parse(record);
+  return JSON.stringify(values.with(-1, new Date(values.at(-1) ?? '').toISOString()));
 }
 
 function withSortedArrays(record: string): string {
