@@ -14,8 +14,16 @@ const requestsByPage: Readonly<Record<NightName, number>> = {
   quiet: 1.7,
 };
 
+/** The same, if the last page can have more records than its size: some ends are asked for again. */
+export const requestsWithOrphans: typeof requestsByPage = {
+  ...requestsByPage,
+  edits: 3,
+  busy: 5,
+  quiet: 3,
+};
+
 /** All lists are proven each night, row by row, and no change is told that is none. */
-export function expectProven(nights: readonly Night[]): void {
+export function expectProven(nights: readonly Night[], mostByPage = requestsByPage): void {
   for (const { name, run, lists } of nights) {
     expect(run.code, `${name}: ${run.stderr}`).toBe(0);
     const hasChanged = lists['document-exports'].changed === null;
@@ -30,7 +38,7 @@ export function expectProven(nights: readonly Night[]): void {
         extra: [],
       });
       if (changed !== null) expect(said.updated, `${name}: ${list}`).toBe(changed);
-      const most = isIncremental ? 2 : requestsByPage[name] * pagesOf(lists[list]) + 4;
+      const most = isIncremental ? 2 : mostByPage[name] * pagesOf(lists[list]) + 4;
       expect(said.requests, `${name}: ${list} of ${count}`).toBeLessThanOrEqual(most);
     }
   }

@@ -176,6 +176,9 @@ class Pages(PageNumberPagination):
 
 both = 'source_connection', 'destination_connection'
 webhooks = Webhook.objects.prefetch_related('events', 'connections').order_by('id')
+if variant == 'filter by events':
+    # One row for each event.
+    webhooks = webhooks.filter(models.Q(events__isnull=True) | models.Q(events__name__contains='.'))
 lists = {
     'document-exports': (
         Export.objects.select_related(*both).order_by(
@@ -184,8 +187,7 @@ lists = {
         ExportItem,
     ),
     'collections': (Collection.objects.select_related(*both).order_by('id'), CollectionItem),
-    # One row for each event.
-    'webhooks': (webhooks.filter(events__name__contains='.') if variant == 'filter by events' else webhooks, WebhookItem),
+    'webhooks': (webhooks, WebhookItem),
 }
 urlpatterns = [
     path(f'v2/{name}', generics.ListAPIView.as_view(queryset=rows, serializer_class=item, pagination_class=Pages))
