@@ -92,6 +92,10 @@ function helpOf({ help, choices, default: fallback }: FlagHelp): string {
 /** The output of a command for programs: a list of members for each form of it. */
 function outputOf(command: string): string[] {
   if (!(command in outputs)) return [];
+  if (command === 'audit receipts')
+    return [
+      'With `--json`: the receipts. [audit.md](audit.md#the-form-of-receipts) tells their form, and the schema `docmirror/schemas/audit-receipts.json` all members.',
+    ];
   const shape = shapeOf(command);
   const forms = (shape.anyOf ?? [shape]).flatMap(part => {
     const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : '';
@@ -133,10 +137,16 @@ function membersOf(shape: JsonShape, at: string, indent = ''): string[] {
     if (last?.words === words && last.inside.length + inside.length === 0) last.names.push(`\`${name}\``);
     else told.push({ names: [`\`${name}\``], words, inside });
   }
-  const lines = told.flatMap(({ names, words, inside }) => [
-    `${indent}- ${names.join(', ')}${words}`,
-    ...inside,
-  ]);
+  const lines: string[] = [];
+  let isOpen = false;
+  for (const { names, words, inside } of told) {
+    const text = `${names.join(', ')}${words}`;
+    // Neighbours of which only the type is said are on one line.
+    const isShort = inside.length === 0 && !words.includes(': ');
+    if (isShort && isOpen) lines.push(`${lines.pop()}; ${text}`);
+    else lines.push(`${indent}- ${text}`, ...inside);
+    isOpen = isShort;
+  }
   return like === undefined
     ? lines
     : [`${indent}- ${likeText(like, shared)}${isLeftOut ? '; some can be left out' : ''}`, ...lines];
@@ -205,7 +215,7 @@ function insideOf({ items, anyOf, properties = {}, required = [] }: JsonShape): 
 const namedKinds: readonly (readonly [RegExp, string])[] = [
   [/^mirrorId$/, 'text'],
   [/(Id|No|Ms|Count)$/, 'integer'],
-  [/(At|Since)$/, 'time'],
+  [/(^at|At|Since)$/, 'time'],
   [/^is[A-Z]/, 'boolean'],
 ];
 
@@ -270,12 +280,29 @@ function errorSection(): string {
 
 const [begin, end] = ['<!-- Written by "npm run docs:reference" from src/findings.ts. -->', '<!-- End. -->'];
 
+/** What a service's owner can mend, by the part of docs/services.md. */
+const slips: Readonly<Record<string, string>> = {
+  order_unstable: 'no-unique-sort-key',
+  records_repeated: 'no-unique-sort-key',
+  end_not_shown: 'a-total-of-joined-rows',
+  total_exceeds_records: 'a-total-of-joined-rows',
+  pages_short: 'limit-on-joined-rows',
+  id_twice: 'limit-on-joined-rows',
+  total_is_no_count: 'a-total-that-is-deduced-or-capped',
+  records_beyond_total: 'a-total-that-is-deduced-or-capped',
+  page_contradicts_total: 'pages-cut-at-an-older-count',
+};
+
 /** docs/troubleshooting.md with an entry for each code of a finding. */
 export function troubleshootingText(): string {
   const text = readFileSync(troubleshootingPath, 'utf8');
   const lines = Object.entries(findingWords).map(([code, { others }]) => {
-    const help = (findingHelp(code) ?? '').replaceAll(/\n +(docmirror .*)/g, ' `$1`');
-    const shown = help.replace(/ If this stays, tell those who run the service\.$/, '');
+    // A run says which of several sentences is so. One is enough to find the entry.
+    const help = (findingHelp(code) ?? '')
+      .replace(/; or [^\n]*?(?=\. |\.\n|\.$)/, '')
+      .replaceAll(/\n +(docmirror .*)/g, ' `$1`');
+    const slip = slips[code];
+    const shown = `${help.replace(/ If this stays, tell those who run the service\.$/, '')}${slip === undefined ? '' : ` [Remedy](services.md#${slip})`}`;
     const more = others === undefined ? '' : ` (${others.map(name => `\`${name}\``).join(', ')})`;
     return `- <a id="${code}"></a>\`${code}\`${more}: ${shown}`;
   });

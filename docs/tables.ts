@@ -26,25 +26,21 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test checks that it is current. -->
 
-This page lists the tables and views of the mirror, with each column's type and meaning, and a value as an example. A column that several have with one
-meaning is described once.
+This page lists the tables and views of the [share](querying.md), with each column's type and meaning, and a value as an example. A column that
+several have with one meaning is described once.
 
-The [share](querying.md), which readers use, has all of them except tables that begin with an underscore. Only
-docmirror opens the mirror itself. docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's
-book-keeping. Tables that begin with an underscore are last on this page, and can change with any version. \`__drizzle_migrations\` belongs
-to Drizzle: it lists the schemas that the file has had.
+docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's book-keeping. So are tables that begin with one:
+they are in the mirror alone, and can change with any version. \`__drizzle_migrations\` lists the schemas that the file has had.
 `;
 
 /** The text of docs/tables.md. */
 export function tablesText(): string {
   listed.clear();
   const relations = readRelations();
-  const isOwn = ({ name }: Relation) => name.startsWith('_');
-  const forAll = relations.filter(each => !isOwn(each));
+  const forAll = relations.filter(({ name }) => !name.startsWith('_'));
   const sections = (kind: Relation['kind']) => forAll.filter(each => each.kind === kind).map(sectionOf);
-  const own = ['## Book-keeping\n', ...relations.filter(isOwn).map(sectionOf)];
   const views = `## Views\n\nSHA-256 of the views: \`${hashOfViews()}\`\n`;
-  return [intro, '## Tables\n', ...sections('table'), views, ...sections('view'), ...own].join('\n');
+  return [intro, '## Tables\n', ...sections('table'), views, ...sections('view')].join('\n');
 }
 
 /** Columns without a meaning, and meanings without a column, as `table.column`. */
