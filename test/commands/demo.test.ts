@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeSample } from '../../examples/sample-service/sample.ts';
+import { makeSample, newExportCount, pageSizeMax } from '../../examples/sample-service/sample.ts';
 import { type CliResult, runCli, sqlite, temporaryFolder } from '../support/run-cli.ts';
 
 const folder = temporaryFolder();
@@ -73,6 +73,46 @@ describe('the demo', () => {
     expect(await runCli(['demo', '--until', 'x'], { cwd: other.path })).toMatchObject({ code: 2 });
   });
 
+  test('shows by docmirror service what the sample service is', async () => {
+    await using other = temporaryFolder();
+    const [until, records] = ['2026-11-01', 1_000];
+    const made = await runCli(['demo', '--records', `${records}`, '--until', until], { cwd: other.path });
+    expect(made.code).toBe(0);
+    const database = join(other.path, 'docmirror-demo.sqlite');
+    const { code, stdout } = await runCli(['service', '--database', database]);
+    expect(code).toBe(0);
+    const cells = stdout.split('\n').map(line => line.trim().split(/ {2,}/));
+    const seen = new Map(cells.map(([what, list, seen]) => [`${list} ${what}`, seen]));
+    const { lists } = makeSample(new Date(Date.parse(until) - 13 * 86_400_000), records);
+    const named = (name: string) => cells.flatMap(([what, , seen]) => (what === name ? [seen] : []));
+    for (const [list, order] of Object.entries({
+      'document-exports': 'by: exportedAt, direction: down',
+      collections: 'by: id, direction: up',
+      webhooks: 'by: id, direction: up',
+    })) {
+      expect(seen.get(`${list} number of the first page`)).toBe('1');
+      expect(seen.get(`${list} greatest page size that was served`)).toBe(pageSizeMax.toLocaleString('en'));
+      expect(seen.get(`${list} order of the list`)).toBe(order);
+      expect(seen.get(`${list} what totalRecordCount is`)).toBe('fits');
+      expect(seen.get(`${list} compression`)).toBe('none');
+      expect(seen.get(`${list} whether answers have an ETag`)).toBe('no');
+      expect(seen.get(`${list} milliseconds to the last byte`)).toMatch(/^median: [\d.]+, most: [\d.]+/);
+    }
+    for (const [list, items] of Object.entries(lists))
+      for (const name of Object.keys(items[0] ?? {}).filter(each => each !== 'id'))
+        expect([name, seen.get(`${list} ${name}`)?.split(', times')[0]]).toEqual([
+          name,
+          `types: ${[...new Set(items.map(item => typeIn(item, name)))].sort().join(', ')}`,
+        ]);
+    expect(seen.get('document-exports language')).toBe('types: missing, string, is in contract: no');
+    const words = (all: readonly (string | null)[]) => [...new Set(all)].filter(each => each !== null).sort();
+    const kinds = lists['document-exports'].map(({ sourceDocumentKind }) => sourceDocumentKind);
+    expect(named('a kind that documents have')).toEqual(words(kinds));
+    expect(named('an event that webhooks have')).toEqual(words(lists.webhooks.flatMap(each => each.events)));
+    expect(cells).toContainEqual(['document-exports', `${newExportCount}`, '0', '0', '13']);
+    expect(cells).toContainEqual(['collections', '0', '0', '0', '13']);
+  });
+
   test.each([4_000, 40_000])('has some four days between versions, with %i records', records => {
     const newest = new Map<string, number>();
     const gaps: number[] = [];
@@ -97,3 +137,9 @@ test('a demo folder of an older release is made again', async () => {
     new Database(join(cwd, name)).exec('PRAGMA user_version = 8').close();
   expect(await runCli(['demo', '--records', '50'], { cwd })).toMatchObject({ code: 0 });
 }, 60_000);
+
+/** The JSON type of a field of an item. */
+function typeIn(item: object, name: string): string {
+  const value: unknown = Object.entries(item).find(([each]) => each === name)?.[1];
+  return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+}

@@ -138,6 +138,11 @@ test('the README shows what the demo prints', async () => {
   // `npm test -- test/docs/pages.test.ts -u` writes what differs.
   const shown = withTranscript(read('README.md'), demo.stdout);
   await expect(shown).toMatchFileSnapshot(join(root, 'README.md'));
+  const database = join(folder.path, 'docmirror-demo.sqlite');
+  const service = await runCli(['service', '--database', database]);
+  const cells = service.stdout.split('\n').map(line => line.split(/ {2,}/).slice(0, 3));
+  const [, excerpt = ''] = /`docmirror service` says.*?```text\n(.*?)\n```/s.exec(shown) ?? [];
+  for (const line of excerpt.split('\n')) expect(cells).toContainEqual(line.split(/ {2,}/));
 });
 
 /** The README with this transcript of the demo in it, if more differs than its order. A line that only says another port, time, root or id stays. */
