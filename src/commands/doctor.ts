@@ -97,11 +97,12 @@ async function examine(context: Context, check: Check): Promise<void> {
   await check('folder', () => {
     const folder = dirname(resolve(database));
     accessSync(folder, constants.W_OK | constants.X_OK);
-    const { bavail, bsize } = statfsSync(folder);
+    const { bavail, bsize, type } = statfsSync(folder);
     const free = bavail * bsize;
     if (free < roomMin) throw new DocmirrorError('disk_full', `${folder} has only ${bytesText(free)} free`);
     tryLocks(dirname(mirrorToWrite(database)));
-    return `${folder} can be written, also for temporary files, its locks work ${locksWords(folder)}and ${bytesText(free)} are free`;
+    const ofLocks = type === fuseMagic ? 'on this mount alone (FUSE: other mounts do not see them), ' : '';
+    return `${folder} can be written, also for temporary files, its locks work ${ofLocks}and ${bytesText(free)} are free`;
   });
   for (const { path, bytes, canGoFrom } of copiesOfBefore(database))
     await check('copy', () => {
@@ -176,12 +177,7 @@ async function examineRequests({ query, headersFile, clientCertificate }: Servic
     });
 }
 
-/** A lock on a file system of FUSE, such as a mount over SSH, holds for this mount alone. */
-function locksWords(folder: string): string {
-  const { type } = statfsSync(folder);
-  return type === fuseMagic ? 'on this mount alone (FUSE: other mounts do not see them), ' : '';
-}
-
+/** On a file system of FUSE, such as a mount over SSH, a lock is for this mount alone. */
 const fuseMagic = 0x65735546;
 
 /** Less free room than this is too little for a first run of any list, in bytes. */

@@ -8,8 +8,6 @@ import { differenceTexts, itemOf, shownFieldsOf } from './record-text.ts';
 import { cut, linesOf } from './table.ts';
 import { fileFormats, tableWriter } from './table-file.ts';
 
-// Changes in all forms.
-
 /** The formats that `changes` prints, the first of them by default. */
 export const changeFormats = ['table', ...fileFormats] as const;
 

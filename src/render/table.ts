@@ -2,8 +2,6 @@ import { eastAsianWidth } from 'get-east-asian-width';
 import { greatestOf } from '../contract/extremes.ts';
 import { printable } from '../printable.ts';
 
-// How text is laid out for a terminal.
-
 const number = /^(–|[\d,.]+(\s\D{1,5}(\s\d+ \D+)?)?)?$/;
 
 /** Whether each cell of a column is a number, maybe with its unit. Such a column is aligned to the right. */

@@ -27,7 +27,6 @@ export function connectionsOf(server: Server) {
       for (const socket of answers.keys()) count(socket, 0);
     },
 
-    /** Ends all connections at once. */
     endAll(): void {
       for (const socket of answers.keys()) socket.destroy();
     },

@@ -2,27 +2,18 @@ import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { OtherShapeError } from '../errors.ts';
 import { ageMs, isListFresh } from '../store/read/list-state.ts';
-import { type Freshness, neverCompleted, readFreshness } from '../store/read/runs/freshness.ts';
+import { neverCompleted, readFreshness } from '../store/read/runs/freshness.ts';
 import type { LabelledFigures } from './metrics.ts';
 import type { HealthAnswer } from './openapi.ts';
 
-/** When the lists of a mirror were completed, or why that can't be read. */
-export interface FreshnessNow {
-  readonly isThere: boolean;
-  /** Null if the mirror can't be read. */
-  readonly lists: readonly Freshness[] | null;
-  /** What somebody has to do about it; null if there is nothing to say. */
-  readonly why: string | null;
-}
-
 /** What probes are answered from. */
 export interface ProbeSource {
-  readonly freshness: () => Promise<FreshnessNow> | FreshnessNow;
+  readonly freshness: () => Promise<ReturnType<typeof freshnessNow>> | ReturnType<typeof freshnessNow>;
   readonly figures: () => Promise<LabelledFigures> | LabelledFigures;
 }
 
-/** Reads when the lists were completed; it does not throw. */
-export function freshnessNow(database: string): FreshnessNow {
+/** When the lists were completed; null if the mirror can't be read, and `why` says what somebody has to do about it. It does not throw. */
+export function freshnessNow(database: string) {
   const isThere = existsSync(database);
   try {
     return { isThere, lists: isThere ? readFreshness(database) : neverCompleted, why: null };
@@ -33,7 +24,7 @@ export function freshnessNow(database: string): FreshnessNow {
 
 /** The answer of `/healthz` at this moment. */
 export function healthOf(
-  { isThere, lists: found, why }: FreshnessNow,
+  { isThere, lists: found, why }: ReturnType<typeof freshnessNow>,
   maxAgeMs: number | null,
 ): HealthAnswer {
   if (found === null) return { status: 'unreadable', ...(why !== null && { message: why }) };

@@ -61,7 +61,6 @@ const tasks = {
     return next?.done === false ? new TextEncoder().encode(next.value) : null;
   },
 
-  /** Ends a file before its end. */
   stop: () => void pieces?.return?.(),
 };
 

@@ -34,7 +34,6 @@ export function readersOf(data: Omit<ReaderData, 'isBehind'>) {
   const lanes = { short: laneOf(short, data), long: laneOf(long, data), files: laneOf(files, data) };
   const end = (isEnded: (reader: Reader) => boolean) =>
     Promise.all(Object.values(lanes).map(lane => lane.end(isEnded)));
-  /** Refuses what waits, and what comes. */
   const refuse = () => {
     for (const lane of Object.values(lanes)) lane.refuse();
   };
@@ -73,7 +72,6 @@ export function readersOf(data: Omit<ReaderData, 'isBehind'>) {
     /** Ends work of which nothing has been sent yet. */
     endUnsent: () => end(reader => !reader.isSending),
 
-    /** Ends all threads. */
     async close(): Promise<void> {
       refuse();
       await end(() => true);
@@ -186,7 +184,6 @@ function readerOf(data: ReaderData, onGone: () => void) {
     throw new HttpError(statusCode, message, headers, cause);
   };
   return {
-    /** True while a file is sent from it. */
     isSending: false,
     isEnded: () => whyEnded !== null,
     ask,
