@@ -142,7 +142,7 @@ interface ServiceDetails extends Options {
   readonly retryAfterMs?: number | null;
   /** The status of the answer, and the form of its `Retry-After`; null if there was none. */
   readonly status?: number | null;
-  readonly retryAfterForm?: 'seconds' | 'date' | 'other' | null;
+  readonly retryAfter?: 'seconds' | 'date' | 'other' | null;
   /** True if the answer has no items, and either no pagination or an error. Some services answer like this past the end of a list. */
   readonly isBare?: boolean;
   /** True if the client refused to read the answer as HTTP. */
@@ -162,7 +162,7 @@ export class ServiceError extends DocmirrorError {
   readonly retryable: boolean;
   readonly retryAfterMs: number | null;
   readonly status: number | null;
-  readonly retryAfterForm: ServiceDetails['retryAfterForm'];
+  readonly retryAfter: NonNullable<ServiceDetails['retryAfter']> | null;
   readonly isBare: boolean;
   readonly isUnreadable: boolean;
   readonly triesMax: number;
@@ -179,7 +179,7 @@ export class ServiceError extends DocmirrorError {
     this.retryable = details.retryable;
     this.retryAfterMs = details.retryAfterMs ?? null;
     this.status = details.status ?? null;
-    this.retryAfterForm = details.retryAfterForm ?? null;
+    this.retryAfter = details.retryAfter ?? null;
     this.isBare = details.isBare ?? false;
     this.isUnreadable = details.isUnreadable ?? false;
     this.triesMax = details.triesMax ?? 3;

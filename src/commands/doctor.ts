@@ -2,7 +2,6 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isOpenToOthers, readHeadersFile } from '../config/headers-file.ts';
 import type { ServiceConfig } from '../config/resolve.ts';
-import { shapeOf } from '../contract/content.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { readRecords } from '../contract/record.ts';
 import { adviceOn, DocmirrorError, exitCodes, ServiceError } from '../errors.ts';
@@ -84,13 +83,15 @@ async function examine(context: Context, check: Check): Promise<void> {
     try {
       const times = await checkMirror(path, signal);
       if (times === undefined) return `there is none at ${path} yet; the first run makes it`;
-      if (times !== null) return timesWarning(`${path} is as docmirror wrote it`, times.count, times.example);
+      const whole = `${path} can be opened, and its rows are as docmirror wrote them`;
+      if (times === null) return whole;
+      const found = `${whole}; the time of ${counted(times.count, 'record')} can't be read, for example ${JSON.stringify(times.example)}`;
+      return { status: 'warning', found, todo: 'Tell those who run the service.' };
     } catch (error) {
       if (failureOf(error).code !== 'upgrade_needed') throw error;
       const copied = `the next run copies it, for which ${bytesText(statSync(path).size)} must be free,`;
       return `${path} is of an older docmirror; ${copied} and brings it up to date`;
     }
-    return `${path} can be opened, and its rows are as docmirror wrote them`;
   });
   // A token is for the service of its mirror alone.
   if (mirror.code === 'settings') return;
@@ -186,12 +187,6 @@ const roomMin = 500_000;
 /** A wait that is shorter than this is no finding, in milliseconds. */
 const momentMs = 2_000;
 
-/** Says that times of the service can't be read: such records have no place in time. */
-function timesWarning(found: string, count: number, example: string) {
-  const what = `the time of ${counted(count, 'record')} can't be read, for example ${JSON.stringify(example.slice(0, 60))}`;
-  return { status: 'warning', found: `${found}; ${what}`, todo: 'Tell those who run the service.' } as const;
-}
-
 async function examineLists(service: ServiceConfig, context: Context, check: Check): Promise<void> {
   const { config, signal } = context;
   const { pageSize, maxPages: pagesMax } = config;
@@ -234,13 +229,8 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
     await check(list.resource, () => {
       const records = counted(page.pagination.totalRecordCount, 'record');
       const found = `first page ${firstPageNo}, ${size} a page, ${records}`;
-      const { records: read, rejections } = readRecords(list, page.items ?? []);
-      const [rejected] = rejections;
-      const times = read
-        .filter(({ key }) => Number.isNaN(key))
-        .flatMap(each => each.scalars[shapeOf(list).timeAt] ?? []);
-      if (rejected === undefined)
-        return times.length === 0 ? found : timesWarning(found, times.length, String(times[0]));
+      const [rejected] = readRecords(list, page.items ?? []).rejections;
+      if (rejected === undefined) return found;
       const said = `${found}; a record can't be read (${rejected.reason})`;
       const todo =
         'A run sets such records aside, and removes nothing from that list. Ask who runs the service.';

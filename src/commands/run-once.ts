@@ -4,7 +4,7 @@ import type { Config, ServiceConfig } from '../config/resolve.ts';
 import { type ListDefinition, lists } from '../contract/lists.ts';
 import { attempt, CancelledError, exitCodes, UsageError } from '../errors.ts';
 import { firstLine, type SharedRunSummary } from '../render/run-summary.ts';
-import { Service } from '../service/service.ts';
+import { Service, type ServiceOptions } from '../service/service.ts';
 import { queryOf, statedBy } from '../store/copies/manifest.ts';
 import { isYetToMake, mirrorToWrite } from '../store/file/open.ts';
 import { readFreshness } from '../store/read/runs/freshness.ts';
@@ -48,7 +48,8 @@ export async function runOnce(request: RunRequest, context: Context): Promise<Sh
   try {
     const mirror = await openMirror(request, signal);
     if (onPlannedChange === undefined) context.notifier?.begun();
-    const source = openService(service, config, context, signal, logger, observer);
+    const see: ServiceOptions['see'] = (...sight) => mirror.facts.see(...sight);
+    const source = openService(service, { ...config, see }, context, signal, logger, observer);
     try {
       const summary = await runSync(
         {
@@ -150,7 +151,7 @@ export function assertIsMirrorOf(
 /** The service as a source of pages. If its token can't be read for the first one, the run is recorded, and each list says why. */
 export function openService(
   { baseUrl, token, proxy, extraCa, headersFile, clientCertificate }: ServiceConfig,
-  config: Config,
+  config: Config & Pick<ServiceOptions, 'see'>,
   { secrets }: Context,
   signal: AbortSignal,
   logger: Logger,

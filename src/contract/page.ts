@@ -1,4 +1,3 @@
-import type { ServiceSeen } from './answers-seen.ts';
 import { parseExact } from './json.ts';
 import type { ListDefinition } from './lists.ts';
 import { type FieldsOf, oneOf, optional, text, whole, yesOrNo } from './shapes.ts';
@@ -96,8 +95,6 @@ export interface PageSource {
   /** What is added to the address of each request, as it is sent (`DOCMIRROR_QUERY`); null or left out: nothing. */
   readonly query?: string | null;
   readonly traffic: FieldsOf<typeof traffic>;
-  /** What it sees of the answers beside their pages, since it was made; left out if it sees nothing. */
-  readonly seen?: ServiceSeen;
   /** How many page requests can be in flight now. */
   readonly concurrency: number;
   /** Gets one page, with all its retries. Throws a ServiceError at last, with `isOfSize` if a smaller page might come. */

@@ -8,12 +8,11 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import buildConnector from 'undici/lib/core/connect.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import type { AnswerSight } from '../contract/answers-seen.ts';
 import { codeOf, type ErrorCode, ServiceError } from '../errors.ts';
 import { printable } from '../printable.ts';
 import { toAnyAddress } from './any-address.ts';
 import type { AwakeClock } from './awake-clock.ts';
-import { retryAfterForm, waitOf } from './patience.ts';
+import { type RetryAfter, retryAfterForm, waitOf } from './patience.ts';
 import { numbersOfRefusal } from './refusals.ts';
 import type { Secrets } from './secrets.ts';
 
@@ -47,11 +46,19 @@ const headerBytesMax = 64 * 1024;
 
 const unzip = promisify(gunzip);
 
-/** An answer's body, decompressed; how long a cache had kept it (`Age`), and how long the service wants to be left alone, if it says so. */
-export interface Body extends AnswerSight {
+/** An answer's body, decompressed, and what it was beside that. */
+export interface Body {
   readonly bytes: Buffer;
+  /** How long a cache had kept it (`Age`). */
   readonly ageMs: number;
+  /** How long the service wants to be left alone, and the form of its `Retry-After`; null if it does not say so. */
   readonly waitMs: number | null;
+  readonly retryAfter: RetryAfter;
+  /** From the request to the last byte, in milliseconds, and how many bytes were received. */
+  readonly ms: number;
+  readonly received: number;
+  readonly isCompressed: boolean;
+  readonly hasEtag: boolean;
 }
 
 /** Makes GET requests to one service, with its limits, without retries. */
@@ -164,7 +171,7 @@ export class HttpClient {
     // Without its query and its account, which can be secret.
     const to = target === null ? '' : `. It points to ${target.origin}${target.pathname}`;
     const what = `answered ${status}`;
-    const wait = { retryAfterMs: waitOf(headers, Date.now()), retryAfterForm: retryAfterForm(headers) };
+    const wait = { retryAfterMs: waitOf(headers, Date.now()), retryAfter: retryAfterForm(headers) };
     const more = { ...wait, isBare: status === 204, what, status };
     return this.#error(url, [code, `answered ${status}: ${words}${from}${to}`], more);
   }

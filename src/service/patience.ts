@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerSight } from '../contract/answers-seen.ts';
 import type { PageRequest } from '../contract/page.ts';
 import { type ErrorCode, ServiceError } from '../errors.ts';
 
@@ -92,8 +91,11 @@ export function waitOf(headers: IncomingHttpHeaders, nowMs: number): number | nu
   return wait ?? (used === undefined ? null : msUntil(textOf(`${used}-reset`), nowMs));
 }
 
-/** In which form `Retry-After` is; null if it is not there. */
-export function retryAfterForm({ 'retry-after': text }: IncomingHttpHeaders): AnswerSight['retryAfter'] {
+/** The form of a `Retry-After`; null if there is none. */
+export type RetryAfter = ServiceError['retryAfter'];
+
+/** In which form `Retry-After` is. */
+export function retryAfterForm({ 'retry-after': text }: IncomingHttpHeaders): RetryAfter {
   if (text === undefined) return null;
   if (msUntil(text.trim(), 0) === null) return 'other';
   return text.includes(':') ? 'date' : 'seconds';

@@ -1,5 +1,4 @@
 import pRetry, { AbortError } from 'p-retry';
-import { ServiceSeen } from '../contract/answers-seen.ts';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { codeOf, ServiceError } from '../errors.ts';
@@ -7,7 +6,7 @@ import { AwakeClock } from './awake-clock.ts';
 import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
 import { Pacer } from './pacer.ts';
 import { readPage } from './page.ts';
-import { leftAloneError, verdictOn } from './patience.ts';
+import { leftAloneError, type RetryAfter, verdictOn } from './patience.ts';
 
 /** How to reach the service, and how long to keep trying. */
 export interface ServiceOptions extends HttpOptions {
@@ -19,10 +18,21 @@ export interface ServiceOptions extends HttpOptions {
   readonly maxRequestsPerSecond?: number | null;
   /** The first wait after a failed try, in milliseconds; `retryDelayMs` if left out. */
   readonly retryDelayMs?: number;
+  /** Called with what answers show of the service: a fact of `service_facts`. Values in a list are those of single answers. */
+  readonly see?: (
+    resource: string,
+    fact: FactOfAnswers,
+    value: unknown,
+    evidence?: { readonly answers: number },
+  ) => void;
   readonly onRetry?: (error: ServiceError, tryNumber: number) => void;
   /** Called when the service asks for a pause, with its end in milliseconds since 1970. */
   readonly onWait?: (untilMs: number) => void;
 }
+
+type FactOfAnswers =
+  | ('answer_ms' | 'answer_bytes' | 'compression' | 'etag' | 'negative_total' | 'numbers_as_text')
+  | ('age_ms' | 'failures' | 'retry_after' | 'token_ms');
 
 /** The first wait after a failed try, in milliseconds. Each further wait is twice as long, and up to as much again is added at random. */
 const retryDelayMs = 250;
@@ -41,7 +51,6 @@ export class Service implements PageSource {
   /** The token of the run, which can expire; asked for once for all requests. */
   #token: Promise<string> | undefined;
   readonly #worked = new Set<string>();
-  readonly seen = new ServiceSeen();
   /** Since when the token is accepted; null until it was. */
   #tokenSinceMs: number | null = null;
   readonly #pacer: Pacer;
@@ -105,7 +114,7 @@ export class Service implements PageSource {
       const page = this.#read(body, list, request);
       this.#worked.add(list.resource);
       this.#tokenSinceMs ??= this.#clock.nowMs;
-      this.seen.of(list.resource).page(page, body, waitMs);
+      this.#seeAnswer(list.resource, page, body);
       this.#pacer.noteAnswer();
       outage.noteAnswer();
       // If it is longer, the next answer says so, or there is none.
@@ -114,8 +123,9 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       waitMs ??= error.retryAfterMs;
-      const { status, code, retryAfterForm = null } = error;
-      this.seen.of(list.resource).failure(`${status ?? code}`, retryAfterForm, waitMs);
+      const { status, code, retryAfter } = error;
+      this.#options.see?.(list.resource, 'failures', { [status ?? code]: 1 });
+      this.#seeWait(list.resource, retryAfter, waitMs);
       if (['overloaded', 'timeout'].includes(error.code) || waitMs !== null) this.#pacer.noteOverload();
       const hasWorked = { list: this.#worked.has(list.resource), any: this.#worked.size > 0 };
       const seen = { ...hasWorked, leftMs: outage.leftMs(begunAtMs) };
@@ -130,6 +140,23 @@ export class Service implements PageSource {
       end.isOfSize = verdict === 'smaller';
       throw new AbortError(end);
     }
+  }
+
+  #seeAnswer(resource: string, page: Page, { ms, received, isCompressed, hasEtag, ...body }: Body): void {
+    const { see } = this.#options;
+    const one = { answers: 1 };
+    see?.(resource, 'answer_ms', [ms], one);
+    see?.(resource, 'answer_bytes', [received], one);
+    see?.(resource, 'compression', [isCompressed], one);
+    see?.(resource, 'etag', [hasEtag], one);
+    see?.(resource, 'negative_total', [page.isTotalNegative === true], one);
+    see?.(resource, 'numbers_as_text', page.textNumbers, one);
+    if (page.ageMs > 0) see?.(resource, 'age_ms', page.ageMs);
+    this.#seeWait(resource, body.retryAfter, body.waitMs);
+  }
+
+  #seeWait(resource: string, form: RetryAfter, waitMs: number | null): void {
+    if (form !== null) this.#options.see?.(resource, 'retry_after', { form, mostMs: waitMs ?? 0 });
   }
 
   #leaveAlone(waitMs: number, isEnd = false): void {
@@ -152,8 +179,8 @@ export class Service implements PageSource {
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'unauthorized') throw error;
       if (this.#token === reading && this.#worked.size > 0) {
-        if (this.#tokenSinceMs !== null)
-          this.seen.tokenMs = Math.round(this.#clock.nowMs - this.#tokenSinceMs);
+        const acceptedMs = Math.round(this.#clock.nowMs - (this.#tokenSinceMs ?? this.#clock.nowMs));
+        this.#options.see?.('service', 'token_ms', acceptedMs);
         this.#tokenSinceMs = null;
         this.#token = this.#readToken();
       }

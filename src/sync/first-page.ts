@@ -16,11 +16,14 @@ export interface FirstPage extends Paging {
   readonly larger: LargerSize | null;
 }
 
-/** What the greatest size got that was asked for, if it was not served; null if it was. */
-type LargerSize = { readonly asked: number } & (
-  | { readonly how: 'cut'; readonly served: number }
-  | { readonly how: 'refused' | 'failed'; readonly status: number | null; readonly code: string }
-);
+/** What the greatest size got that was asked for: the size that was served instead, or the status, or the code of an error without one. */
+interface LargerSize {
+  readonly asked: number;
+  readonly how: 'cut' | 'refused' | 'failed';
+  readonly served?: number;
+  readonly status?: number | null;
+  readonly code?: string;
+}
 
 /** Which size to ask for. */
 export interface SizeToAskFor {
@@ -92,13 +95,13 @@ export async function getFirstPage(
   const isOnlySize = asked === null && (isOnlyKnown || refused.includes(pageSize));
   const isRefusedNow = isAuto && found.isSure && refused.length > 0;
   const [greatest = 0] = toTry;
-  const cut = greatest > pageSize ? ({ asked: greatest, how: 'cut', served: pageSize } as const) : null;
+  const cut: LargerSize = { asked: greatest, how: 'cut', served: pageSize };
   const servedNow = { pageSize, isSent: asked !== null, isOnly: isOnlySize, refusedAtMs: nowMs };
   return {
     ...{ page, tried, firstPageNo, pageCount, pageSize, sendsServedSize: asked !== null, isOnlySize },
     served: isRefusedNow ? servedNow : served,
     asked,
-    larger: found.larger ?? cut,
+    larger: found.larger ?? (greatest > pageSize ? cut : null),
   };
 }
 

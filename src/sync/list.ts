@@ -8,7 +8,6 @@ import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
 import { growthOf, readFully, readGrowth } from './read.ts';
-import { seeAnswers } from './see.ts';
 import type { Done, Failed, ListRun, ListTask, ReadSoFar, Refused } from './task.ts';
 
 /** How a list ended, and whether its reading pauses: then the next run goes on with it, if it has got further. */
@@ -21,7 +20,7 @@ export interface SyncedList {
 
 /** Reads a list until it is proven, and writes it in one transaction. */
 export async function syncList(task: ListTask): Promise<SyncedList> {
-  const { list, mirror, clock, observer, source } = task;
+  const { list, mirror, clock, observer } = task;
   const begun = clock();
   const startedAt = begun.toISOString();
   const [begunAtMs, tickMs] = [begun.getTime(), performance.now()];
@@ -37,7 +36,6 @@ export async function syncList(task: ListTask): Promise<SyncedList> {
     end = { kind: 'failed', found: null, error };
   }
   const synced = end.kind === 'done' ? end.result : await record(end);
-  seeAnswers(mirror.facts, list, source);
   observer.listEnded(list, synced.outcome);
   return synced;
 

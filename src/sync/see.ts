@@ -1,6 +1,4 @@
-import type { AnswersSeen } from '../contract/answers-seen.ts';
 import type { ListDefinition } from '../contract/lists.ts';
-import type { PageSource } from '../contract/page.ts';
 import type { Answer } from '../proof/window.ts';
 import type { FactsSeen } from '../store/write/facts.ts';
 import type { FirstPage } from './first-page.ts';
@@ -39,37 +37,3 @@ export function seePage(
   facts.see(list.resource, 'beyond_end', what);
   if (total % size === 0) facts.see(list.resource, 'beyond_full_end', what);
 }
-
-/** Notes what the answers of a list were beside their pages, since it was begun; nothing if the source does not see that. */
-export function seeAnswers(facts: FactsSeen, { resource }: ListDefinition, { seen }: PageSource): void {
-  const answers = seen?.take(resource);
-  if (answers === undefined || seen === undefined) return;
-  const { count, failures, retryAfter, ageMsMax, compressed, withEtag, textNumbers, negativeTotals } =
-    answers;
-  if (count > 0) {
-    facts.see(
-      resource,
-      'answer_ms',
-      { ...quantiles(answers.ms), p95: quantile(answers.ms, 0.95) },
-      { answers: count },
-    );
-    facts.see(resource, 'answer_bytes', quantiles(answers.received), { answers: count });
-    facts.see(resource, 'compression', compressed > 0 ? 'gzip' : 'none', { answers: count, compressed });
-    facts.see(resource, 'etag', withEtag > 0, { answers: count, withEtag });
-    facts.see(resource, 'numbers_as_text', textNumbers, { answers: count });
-  }
-  if (negativeTotals > 0) facts.see(resource, 'total', 'negative', { answers: negativeTotals });
-  if (ageMsMax !== null) facts.see(resource, 'age_ms', ageMsMax);
-  if (failures.size > 0) facts.see(resource, 'failures', Object.fromEntries(failures), { answers: count });
-  if (retryAfter !== null) facts.see(resource, 'retry_after', retryAfter);
-  if (seen.tokenMs !== null) facts.see('service', 'token_ms', seen.tokenMs);
-}
-
-const quantile = (samples: AnswersSeen['ms'], share: number): number => {
-  const sorted = samples.toSorted((a, b) => a - b);
-  return Math.round((sorted[Math.ceil(share * sorted.length) - 1] ?? 0) * 10) / 10;
-};
-const quantiles = (samples: AnswersSeen['ms']) => ({
-  median: quantile(samples, 0.5),
-  most: quantile(samples, 1),
-});

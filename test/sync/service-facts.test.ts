@@ -74,6 +74,7 @@ const habits: Readonly<Record<string, Habit>> = {
       etag: false,
       age_ms: undefined,
       retry_after: undefined,
+      negative_total: false,
       numbers_as_text: [],
     },
   },

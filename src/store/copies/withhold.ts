@@ -56,32 +56,23 @@ export function withhold(sqlite: Sqlite, { without, withHistory }: Selection): r
     const further = all.filter(each => each.list === list && !own.includes(each.field));
     const ofWebhooks = list === webhooks ? ['endpoint', ...further.map(({ field }) => field)] : [];
     forgetFields(sqlite, list, [...fields, ...ofWebhooks]);
-    forgetFindings(sqlite, list.resource, [...fields, ...ofWebhooks]);
+    forgetFindings(sqlite, [...fields, ...ofWebhooks]);
     return [list.resource];
   });
 }
 
 /** Removes what runs found out about fields. */
-function forgetFindings(sqlite: Sqlite, resource: string, fields: readonly string[]): void {
-  const bound = { resource, fields: JSON.stringify(fields) };
-  const isOfField = "value ->> 'field' IN (SELECT value FROM json_each(@fields))";
-  sqlite
-    .prepare(
-      `UPDATE sync_run_resources SET reason = NULL,
-         reasons = (SELECT json_group_array(json(value)) FROM json_each(reasons) WHERE coalesce(NOT ${isOfField}, 1))
-       WHERE resource = @resource AND EXISTS (SELECT 1 FROM json_each(reasons) WHERE ${isOfField})`,
-    )
-    .run(bound);
-  const found = sqlite.prepare<object, { at: number; path: string }>(
-    `SELECT leaf_index AS at, reason.fullkey AS path
-     FROM (SELECT leaf_index, receipt FROM sync_receipts WHERE instr(receipt, '"field"') > 0 AND json_valid(receipt)),
-       json_each(receipt, '$.lists') AS list, json_tree(receipt, list.fullkey || '.reasons') AS reason
-     WHERE list.value ->> 'resource' = @resource AND reason.type = 'object' AND reason.${isOfField} ORDER BY reason.id DESC`,
-  );
-  const remove = sqlite.prepare(
-    'UPDATE sync_receipts SET receipt = json_remove(receipt, ?) WHERE leaf_index = ?',
-  );
-  for (const { at, path } of found.all(bound)) remove.run(path, at);
+function forgetFindings(sqlite: Sqlite, fields: readonly string[]): void {
+  const isOther = (finding: unknown) => !fields.includes(String(Object(finding).field));
+  const reduced = (text: unknown) =>
+    JSON.stringify(
+      JSON.parse(String(text), (_, value) => (Array.isArray(value) ? value.filter(isOther) : value)),
+    );
+  sqlite.function('without_findings', { deterministic: true }, reduced);
+  const ofField = (column: string) => `instr(${column}, '"field":') > 0 AND json_valid(${column})`;
+  sqlite.exec(`UPDATE sync_receipts SET receipt = without_findings(receipt) WHERE ${ofField('receipt')};
+    UPDATE sync_run_resources SET reasons = without_findings(reasons), reason = NULL
+    WHERE ${ofField('reasons')} AND reasons <> without_findings(reasons)`);
 }
 
 /** What decides which hashes a share lacks: the lists that lack something, and null if it can be any, because statements change them. */

@@ -33,8 +33,9 @@ export const factKinds = {
   order: { section: 'order', says: 'order of the list', value: 'table' },
   order_stable: { section: 'order', says: 'whether pages agree on the order', value: 'boolean' },
   ties: { section: 'order', says: 'most records with one time', value: 'number', isMeasured: true },
-  /** `fits`, `negative`, or the code of the finding, with its `kind` behind a colon if it has one. */
+  /** `fits`, or the code of a finding, or its `kind`. */
   total: { section: 'order', says: 'what totalRecordCount is', value: 'text' },
+  negative_total: { section: 'order', says: 'whether totalRecordCount is below zero', value: 'boolean' },
   /** `count` of records that came behind newer ones, and `mostMs`, the greatest distance. */
   late: { section: 'order', says: 'records that came late', value: 'table', isMeasured: true },
   /** `median`, `p95`, `most`. */

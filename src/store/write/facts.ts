@@ -1,4 +1,5 @@
 import { isObject } from '../../contract/json.ts';
+import { tryToRead } from '../../errors.ts';
 import { firstRow, type Sqlite } from '../tables/ask.ts';
 import { type FactKind, type FactName, factKindOf, type ServiceChange } from '../tables/service-facts.ts';
 
@@ -11,7 +12,9 @@ interface Sight {
 }
 
 /** So many kinds, events and fields of a list have a row, each with a name of so many characters at most. */
-const [rowsMax, nameMax] = [60, 100];
+const [rowsMax, nameMax] = [40, 100];
+/** Of so many answers in a run, the first ones, times and sizes are kept. */
+const samplesMax = 10_000;
 /** So many forms of times are told of a field. */
 const formsMax = 5;
 
@@ -57,10 +60,13 @@ export class FactsSeen {
         if (room <= 0) continue;
         left.set(group, room - 1);
       }
-      const before = row && { value: JSON.parse(row.value), evidence: JSON.parse(row.evidence) };
-      const { value, evidence } = merged(fact, before, now);
+      // What another program wrote there is none.
+      const before =
+        row &&
+        tryToRead(() => ({ value: JSON.parse(row.value), evidence: tableIn(JSON.parse(row.evidence)) }));
+      const { value, evidence } = merged(fact, before, { ...now, value: finished(fact, now.value) });
       const text = JSON.stringify(value);
-      const isOther = before !== undefined && text !== row?.value;
+      const isOther = before != null && text !== row?.value;
       const runs = Number(before?.evidence.runs ?? 0) + 1;
       const json = JSON.stringify({ ...evidence, runs });
       put.run({ resource, fact, text, evidence: json, runId, isOther: Number(isOther) });
@@ -93,10 +99,22 @@ type Merge = (before: Sight, now: Sight) => Sight;
 const most: Merge = (before, now) => (Number(now.value) >= Number(before.value) ? now : before);
 const added: Merge = ({ evidence }, now) => ({ ...now, evidence: sums(evidence, now.evidence) });
 
+/** Those of single answers in a run. */
+const sampled: Merge = (before, now) => {
+  if (!Array.isArray(before.value) || !Array.isArray(now.value)) return now;
+  if (before.value.length < samplesMax) before.value.push(...now.value);
+  return added(now, before);
+};
+
 /** What two sights say together; without a rule the newer one counts. */
 const merges: Readonly<Partial<Record<FactName, Merge>>> = {
   // A person can ask for smaller pages than the service serves.
   page_size: (before, now) => (now.evidence.isGreatest === true ? now : most(before, now)),
+  answer_ms: sampled,
+  answer_bytes: sampled,
+  compression: sampled,
+  etag: sampled,
+  negative_total: sampled,
   orphans: most,
   ties: most,
   age_ms: most,
@@ -125,9 +143,21 @@ const merges: Readonly<Partial<Record<FactName, Merge>>> = {
   },
 };
 
-function merged(fact: string, before: Sight | undefined, now: Sight): Sight {
+function merged(fact: string, before: Sight | null | undefined, now: Sight): Sight {
   const merge = Object.entries(merges).find(([name]) => name === fact.split('.', 1)[0])?.[1];
-  return before === undefined || merge === undefined ? now : merge(before, now);
+  return before == null || merge === undefined ? now : merge(before, now);
+}
+
+/** What all answers of a run say together. */
+function finished(fact: string, value: unknown): unknown {
+  if (!Array.isArray(value)) return value;
+  if (fact === 'compression') return value.includes(true) ? 'gzip' : 'none';
+  if (fact === 'etag' || fact === 'negative_total') return value.includes(true);
+  if (fact !== 'answer_ms' && fact !== 'answer_bytes') return value;
+  const sorted = value.map(Number).sort((a, b) => a - b);
+  const at = (share: number) => Math.round(10 * (sorted[Math.ceil(share * sorted.length) - 1] ?? 0)) / 10;
+  const ofTimes = fact === 'answer_ms' && { p95: at(0.95) };
+  return { median: at(0.5), ...ofTimes, most: at(1) };
 }
 
 const tableIn = (value: unknown): Table => (isObject(value) ? value : {});
