@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { putKept } from '../support/kept.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { type Scene, setScene, startingFrom } from '../support/scene.ts';
 import { readable, textsIn } from '../support/share.ts';
@@ -238,4 +239,22 @@ describe('a cursor', () => {
     expect(key()).toBe(before);
     expect(before).toMatch(/^[0-9A-F]{64}$/);
   });
+});
+
+test('the share of a mirror is replaced after a backup of 0.5 was restored, which has no key yet', async () => {
+  await using scene = await setScene();
+  const old = join(scene.folder, 'old.sqlite');
+  for (const path of [scene.database, old]) putKept('mirror-0.5.0', path);
+  const shared = join(scene.folder, 'share.sqlite');
+  // The service of that mirror is gone; the run brings it up to date all the same.
+  const begin = () => scene.run('sync', '--give-up-after', '0', '--accept-new-base-url');
+  await begin();
+  expect(await scene.run('share', shared)).toMatchObject({ code: 0 });
+  const before = valuesOf(scene.database, 'SELECT hex(share_key) FROM _mirror');
+  const restored = await scene.run('backup', '--restore', old);
+  expect(restored, restored.stderr).toMatchObject({ code: 0 });
+  await begin();
+  expect(valuesOf(scene.database, 'SELECT hex(share_key) FROM _mirror')).not.toEqual(before);
+  const again = await scene.run('share', shared);
+  expect(again, again.stderr).toMatchObject({ code: 0 });
 });

@@ -101,7 +101,11 @@ export function assertShareOf(database: string, path: string): void {
     'if that mirror was lost, restore it with "docmirror backup --restore"; if its share is no longer needed, remove it; else name another file.';
   assertOneMirror(path, database, advice, code);
   const shared = sharedHistory(database, path);
-  if (shared === null || shared.isWhole || shared.size === receiptsRestored(database)) return;
+  if (shared === null || shared.isWhole) return;
+  const restored = receiptsRestored(database);
+  // A backup of 0.5 has no key. The mirror got another one with its next upgrade, so no hash is the same.
+  const hasOtherKey = shared.size === 0 && restored !== undefined && (shared.upgradedAt ?? -1) >= restored;
+  if (shared.size === restored || hasOtherKey) return;
   throw new RefusedFileError(
     `${path} has other runs of this mirror than ${database}: the newest run that both have is ${shared.runId}. So another machine, or an older copy, has gone on with the same mirror. Nothing was changed; stop one of the two. If this one goes on, remove the share.`,
     { code },

@@ -95,6 +95,10 @@ export function withholdHashes(
   sqlite.exec(`UPDATE sync_receipts SET receipt = without_hashes(receipt), leaf_hash = keyed_hash(leaf_hash);
     UPDATE rejected_records SET identity = NULL, content = NULL;
     UPDATE record_history SET content = NULL WHERE record IS NULL`);
+  if (lacking === null)
+    sqlite.exec(
+      "DELETE FROM service_facts WHERE fact GLOB 'field.*' OR fact GLOB 'kind.*' OR fact GLOB 'event.*'",
+    );
   const older = sqlite.prepare(olderChecksums);
   for (const resource of keptResources) {
     older.run({ resource, withHistory: Number(withHistory) });

@@ -43,7 +43,7 @@ export class ReceiptLog {
       yield { ...row, receipt: bytes.toString(), hash: leafHash(bytes) };
   }
 
-  /** How many receipts the log of a mirror has in common with a share's, the newest run among them (0 if there is none), and whether that is all of the share's. */
+  /** How many receipts the log of a mirror has in common with a share's, the newest run among them (0 if there is none), whether that is all of the share's, and the place of its newest upgrade. */
   sharedWith(share: ReceiptLog) {
     const hashes = new ReceiptHashes(this.#sqlite);
     const [own, others] = [leafHashes(this.#sqlite), leafHashes(share.#sqlite)];
@@ -57,7 +57,9 @@ export class ReceiptLog {
     }
     const newest = 'SELECT max(run_id) FROM sync_receipts WHERE leaf_index < ?';
     const runId = firstValue<number>(this.#sqlite, newest, size) ?? 0;
-    return { size, runId, isWhole: size === others.size };
+    const upgrade = `SELECT max(leaf_index) FROM sync_receipts WHERE run_id IS NULL AND instr(receipt, '"kind":"upgrade"') > 0`;
+    const upgradedAt = firstValue<number>(this.#sqlite, upgrade);
+    return { size, runId, upgradedAt, isWhole: size === others.size };
   }
 
   /** The newest receipt, with the size and the root hash of the log; null if there is none. */
