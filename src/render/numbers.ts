@@ -1,3 +1,4 @@
+import { isObject } from '../contract/json.ts';
 import { isInFuture } from '../store/read/list-state.ts';
 
 /** A whole number for people: `12,345`. The first use of `Intl.NumberFormat` would cost 15 ms. */
@@ -49,4 +50,18 @@ export function instant(iso: string): string {
 export function ago(at: string | null, nowMs: number): string {
   if (at === null) return 'never';
   return isInFuture(at, nowMs) ? 'in the future' : `${duration(Math.max(0, nowMs - Date.parse(at)))} ago`;
+}
+
+/** A fact of the service, or what it rests on, in words: of its members, what is 0 or true is not named. */
+export function told(value: unknown): string {
+  if (Array.isArray(value)) return value.map(told).join(', ') || 'none';
+  if (isObject(value)) {
+    const members = Object.entries(value).filter(([, each]) => each !== 0 && each !== true);
+    const words = members.map(
+      ([name, each]) => `${name.replace(/[A-Z]/g, ' $&').toLowerCase()}: ${told(each)}`,
+    );
+    return words.join(', ') || 'none';
+  }
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return typeof value === 'number' ? count(value) : String(value ?? '–');
 }

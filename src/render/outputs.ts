@@ -266,8 +266,8 @@ const service = {
   runId: newestRunId,
   baseUrl,
   query: orNull(text()),
-  facts: list(anyObject(rowOfFacts)),
-  rates: list(anyObject(rate)),
+  facts: list(anyObject(), rowOfFacts),
+  rates: list(anyObject(), rate),
 };
 const share = {
   path,

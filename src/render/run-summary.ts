@@ -7,7 +7,7 @@ import type { Freshness } from '../store/read/runs/freshness.ts';
 import { hasNothingOpen } from '../store/tables/accepted.ts';
 import type { ListOutcome, RecordedList, RunError } from '../store/tables/run.ts';
 import { factKindOf } from '../store/tables/service-facts.ts';
-import { ago, count, counted, duration } from './numbers.ts';
+import { ago, count, counted, duration, told } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { renderTable, wrap } from './table.ts';
 
@@ -105,8 +105,7 @@ function headlineOf({ runId, status, durationMs, resources }: SharedRunSummary):
 function changeText({ resource, fact, value, previousValue }: OutputOf['sync']['serviceChanges'][number]) {
   const name = fact.slice(fact.indexOf('.') + 1);
   const what = `${factKindOf(fact)?.says ?? fact}${name === fact ? '' : ` (${name})`}`;
-  const before =
-    previousValue === null ? 'is new' : `is ${JSON.stringify(value)}, was ${JSON.stringify(previousValue)}`;
+  const before = previousValue === null ? 'is new' : `is ${told(value)}, was ${told(previousValue)}`;
   return `the service has changed: ${resource}: ${what} ${before}.`;
 }
 

@@ -3,17 +3,10 @@ import { lists } from '../contract/lists.ts';
 import type { KnownService } from '../store/read/service-facts.ts';
 import specification from './service-specification.json' with { type: 'json' };
 
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly format?: string;
-  readonly items?: Schema;
-  readonly $ref?: string;
-}
+type Table = { readonly [member: string]: unknown };
 
 /** What the specification says of fields, with examples that are made up. An `enum` is filled with what was seen. */
-const specified: Readonly<Record<string, Readonly<Record<string, Schema>>>> =
-  specification.components.schemas;
+const specified: Readonly<Record<string, Readonly<Record<string, Table>>>> = specification.components.schemas;
 
 /** Runs note so many kinds, or events, at most: then there can be others. */
 const wordsMax = 60;
@@ -21,24 +14,22 @@ const wordsMax = 60;
 /** An OpenAPI 3.1 document of what the specification says of a service, and of what runs saw of it; JSON leaves out what is undefined. */
 export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object {
   const seen = new Map(facts.map(({ resource, fact, value }) => [`${resource} ${fact}`, value]));
-  const schemaOf = (resource: string, own: (typeof specified)[string]) => {
-    const namesOf = (kind: string) =>
-      facts.flatMap(({ fact, ...each }) =>
-        each.resource === resource && fact.startsWith(kind) ? [fact.slice(kind.length)] : [],
-      );
+  const schemaOf = (resource: string) => {
+    const namesOf = (kind: string) => {
+      const all = facts.filter(each => each.resource === resource && each.fact.startsWith(kind));
+      return all.map(({ fact }) => fact.slice(kind.length));
+    };
     const words = [...namesOf('kind.'), ...namesOf('event.')];
     const beside = Object.fromEntries(namesOf('field.').map(name => [name, {}]));
-    const fields = Object.entries<Schema>({ ...beside, ...own }).map(([name, base]) => {
-      const value = seen.get(`${resource} field.${name}`);
-      // No fact is about the names of connections: they are as careful readers take them.
-      const canMiss = textsIn(value, 'types').includes('missing') || Array.isArray(base.type);
-      return { name, canMiss, schema: asSeen(base, value, words) };
+    const bases = Object.entries<Table>({ ...beside, ...specified[resource] });
+    const schemas = bases.map(([name, base]) => {
+      return [name, asSeen(base, seen.get(`${resource} field.${name}`), words)];
     });
-    return {
-      type: 'object',
-      properties: Object.fromEntries(fields.map(({ name, schema }) => [name, schema])),
-      required: fields.flatMap(({ name, canMiss }) => (canMiss ? [] : [name])),
-    };
+    // No fact is about the names of connections: they are as careful readers take them.
+    const canMiss = ([name, { type }]: (typeof bases)[number]) =>
+      Array.isArray(type) || textsIn(seen.get(`${resource} field.${name}`), 'types').includes('missing');
+    const required = bases.filter(each => !canMiss(each)).map(([name]) => name);
+    return { type: 'object', properties: Object.fromEntries(schemas), required };
   };
   const pathOf = (resource: string) => {
     const at = (fact: string) => seen.get(`${resource} ${fact}`);
@@ -69,7 +60,7 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
     return { get: { operationId: resource, parameters, responses } };
   };
   const description = `As docmirror has seen it, up to run ${runId}. The examples are made up.`;
-  const schemas = Object.entries(specified).map(([name, own]) => [name, schemaOf(name, own)]);
+  const schemas = Object.keys(specified).map(name => [name, schemaOf(name)]);
   return {
     ...specification,
     info: { ...specification.info, description },
@@ -79,25 +70,21 @@ export function serviceOpenapi({ facts, baseUrl, runId }: KnownService): object 
   };
 }
 
-function asSeen({ items, format, ...base }: Schema, value: unknown, words: readonly string[]): object {
+function asSeen({ items, format, ...base }: Table, value: unknown, words: readonly string[]): object {
   const types = textsIn(value, 'types').filter(type => type !== 'missing');
   const nothing = types.filter(type => type === 'null');
   if (base.$ref !== undefined) return nothing.length > 0 ? { anyOf: [base, { type: 'null' }] } : base;
   const others = types.filter(type => type !== 'null');
   const all = [others.length === 0 || base.type === 'integer' ? (base.type ?? []) : others, nothing].flat();
   const isChoice = base.enum !== undefined && words.length > 0 && words.length < wordsMax;
-  const choice = isChoice
-    ? { enum: [...words, ...nothing.map(() => null)], example: words[0] }
-    : { enum: undefined };
-  const areTimes = textsIn(value, 'times').every(form =>
-    /^0000-00-00T00:00:00(\.0+)?(Z|[+-]00:00)$/.test(form),
-  );
+  const isTime = textsIn(value, 'times').every(each => /^[0-]{10}T[0:]{8}(\.0+)?(Z|[+-]00:00)$/.test(each));
   return {
     ...base,
-    ...choice,
     type: all.length > 1 ? all : all[0],
-    format: areTimes ? format : undefined,
-    items: items && asSeen(items, undefined, words),
+    format: isTime ? format : undefined,
+    enum: isChoice ? [...words, ...nothing.map(() => null)] : undefined,
+    example: isChoice ? words[0] : base.example,
+    items: isObject(items) ? asSeen(items, undefined, words) : undefined,
   };
 }
 

@@ -1,8 +1,7 @@
-import { isObject } from '../contract/json.ts';
 import { printable, printableJson } from '../printable.ts';
 import type { KnownService } from '../store/read/service-facts.ts';
 import { factKindOf } from '../store/tables/service-facts.ts';
-import { count } from './numbers.ts';
+import { told } from './numbers.ts';
 import type { OutputOf } from './outputs.ts';
 import { serviceOpenapi } from './service-openapi.ts';
 import { renderTable, wrapLines } from './table.ts';
@@ -58,18 +57,4 @@ function rowOf({ resource, fact, value, evidence, ...seen }: KnownService['facts
   const runs = `${changedRunId ?? seen.firstSeenRunId} to ${seen.lastSeenRunId}${since}${before}`;
   const what = name === 'field' ? part.join('.') : says;
   return [what, resource, told(value), told(evidence), runs].map(printable);
-}
-
-/** A value of a fact, or what it rests on, in words: what is 0, or as it should be, is not named. */
-function told(value: unknown): string {
-  if (Array.isArray(value)) return value.map(told).join(', ') || 'none';
-  if (isObject(value)) {
-    const members = Object.entries(value).filter(([, each]) => each !== 0 && each !== true);
-    const words = members.map(
-      ([name, each]) => `${name.replace(/[A-Z]/g, ' $&').toLowerCase()}: ${told(each)}`,
-    );
-    return words.join(', ') || 'none';
-  }
-  if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return typeof value === 'number' ? count(value) : String(value ?? '–');
 }

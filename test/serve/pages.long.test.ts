@@ -131,6 +131,7 @@ describe.skipIf(reason !== '')(`the served pages in Chromium${reason}`, () => {
         ['A', 'Connections'],
         ['A', 'Changes'],
         ['A', 'Runs'],
+        ['A', 'Service'],
         ['INPUT', ''],
         ['BUTTON', 'Search'],
         ['A', 'run 1'],
