@@ -6,6 +6,7 @@ import { type Command, flagsOf } from '../src/commands/command.ts';
 import { type FlagHelp, mirrorSettings, runSettings } from '../src/commands/flags.ts';
 import { argumentWord, loadCommands } from '../src/commands/index.ts';
 import { type SettingName, settings } from '../src/config/settings.ts';
+import { lists } from '../src/contract/lists.ts';
 import { exitMeanings } from '../src/errors.ts';
 import { findingHelp, findingWords } from '../src/findings.ts';
 import { outputs } from '../src/render/outputs.ts';
@@ -28,7 +29,7 @@ error.
 
 With \`--json\`, a command prints one JSON value on one line; \`audit receipts\` and \`changes --format ndjson\` print one a line,
 and \`runs\` prints an array. The members are listed with each command. A member is a text if nothing else is said. The end of a name also says
-the type: \`Id\`, \`No\` and \`Count\` are integers, \`Ms\` milliseconds, \`At\` and \`Since\` times; \`is…\` is true or false. A \`mirrorId\` is a UUID.
+the type: \`Id\`, \`No\` and \`Count\` are integers, \`Ms\` milliseconds, \`At\` and \`Since\` times; \`is…\` is true or false. A \`resource\` is a list. A \`mirrorId\` is a UUID.
 A \`time\` is in UTC (ISO 8601), \`hex\` is lower-case hexadecimal digits. An object also has \`labels\` if some are set. Within 0.x, members are added and never renamed or
 removed, so ignore those that you do not know. The package has a JSON Schema of each output: \`docmirror/schemas/sync.json\` and so on. If a
 whole number of the service is too large for JavaScript, docmirror keeps all its digits.
@@ -233,6 +234,8 @@ function typeOf(
     .map(word => `\`${word}\``)
     .join(', ');
   const text = timeEnd.test(description ?? '') ? 'time' : hexEnd.test(description ?? '') ? 'hex' : 'text';
+  // The introduction says what a resource is.
+  if (name === 'resource' && words?.join() === Object.keys(lists).join() && isRequired) return '';
   const kind = items !== undefined ? 'list' : types.includes('string') ? (named ?? text) : types[0];
   const [, namedKind = 'text'] = namedKinds.find(([pattern]) => pattern.test(name)) ?? [];
   const isPlain = kind === namedKind || (kind === 'object' && properties !== undefined);

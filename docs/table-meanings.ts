@@ -165,10 +165,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       resource: resource('was worked on'),
       status: ['as in `sync_runs`, for this list alone', 'completed'],
       mode: ['`full` or `incremental`; null if nothing was read', 'full'],
-      completeness: [
-        'If `proven`, the pages overlap and cover every record, or two readings agree. If `incremental`, the list was proven before, and its growing end was read. If `unproven`, the answers do not show that the list is complete',
-        'proven',
-      ],
+      completeness: ['`proven`, `incremental` or `unproven`, as proof.md says', 'proven'],
       first_page_no: ['the number of the first page, as found out', '1'],
       page_size: ['records a page, as found out', '500'],
       page_count: ['pages, as the service stated', '3'],
@@ -179,16 +176,13 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       removed: ['records that were gone, and were removed', '1'],
       unchanged: ['records that were as before', '1200'],
       rejected: ['records that could not be read; they are in `rejected_records`', '0'],
-      removals_withheld: ['records that were gone but were kept (removals withheld)', '0'],
-      undecided: ['records that were not shown, and that the run could not yet prove gone', '0'],
+      removals_withheld: ['records that were gone, and were kept', '0'],
+      undecided: ['records that might be gone', '0'],
       walks: ['how many readings were begun', '1'],
       requests: ['requests that were sent', '6'],
       retries: ['how many of them were further tries', '0'],
       bytes: ['bytes that were received', '401234'],
-      waited_ms: [
-        'time spent waiting because the service failed or asked docmirror to wait, in milliseconds',
-        '0',
-      ],
+      waited_ms: ['milliseconds of waiting, because the service failed or asked for it', '0'],
       started_at: ['when the run began with this list', '2026-11-20T23:15:04.130Z'],
       completed_at: ['when it finished the list; null while it goes on', '2026-11-20T23:15:07.502Z'],
       error: [
@@ -198,10 +192,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
       error_code: ['the code of the error, for programs', 'timeout'],
       error_message: ['the message of the error, for people', 'GET … did not answer in time'],
       reason: ['why completeness is not proven, or why removals were withheld', 'two readings differ'],
-      record_count: [
-        'records in the mirror after the run, also if the run did not write the list; null while the run goes on',
-        '1205',
-      ],
+      record_count: ['records in the mirror after the run; null while the run goes on', '1205'],
       checksum: [
         "32 hexadecimal digits: the sum of the contents of the list's rows after the run, as in its receipt; null while the run goes on",
         'bb1f0ed1…',

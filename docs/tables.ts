@@ -26,7 +26,7 @@ const intro = `# The tables of the mirror
 
 <!-- Written by "npm run docs:tables" from the schema and docs/table-meanings.ts; a test checks that it is current. -->
 
-This page lists the tables and views of the [share](querying.md), with each column's type and meaning, and a value as an example. A column that
+This page lists the tables and views of the [share](querying.md), with each column's type and meaning, and an example where it has a new form. A column that
 several have with one meaning is described once.
 
 docmirror's own times are UTC in ISO 8601. Columns that begin with an underscore are docmirror's book-keeping. So are tables that begin with one:
@@ -36,6 +36,7 @@ they are in the mirror alone, and can change with any version. \`__drizzle_migra
 /** The text of docs/tables.md. */
 export function tablesText(): string {
   listed.clear();
+  examples.clear();
   const relations = readRelations();
   const forAll = relations.filter(({ name }) => !name.startsWith('_'));
   const sections = (kind: Relation['kind']) => forAll.filter(each => each.kind === kind).map(sectionOf);
@@ -125,6 +126,9 @@ function sectionOf(relation: Relation): string {
   return [`### \`${relation.name}\`\n`, `${meaning.about}\n`, ...shown, ...like, ''].join('\n');
 }
 
+/** Examples that were shown: one shows the form of a time or a number. */
+const examples = new Set<string>();
+
 function rowOf({ kind, references }: Relation, column: Column, { columns }: TableMeaning): string {
   const [meaning, example] = columns[column.name] ?? ['(no meaning)', ''];
   const target = references.get(column.name);
@@ -134,7 +138,10 @@ function rowOf({ kind, references }: Relation, column: Column, { columns }: Tabl
     ...(column.isKey > 0 ? ['key'] : []),
     ...(target === undefined ? [] : [`→ ${target}`]),
   ];
-  return `- \`${column.name}\` (${type.join(', ')}): ${meaning} (\`${example}\`)`;
+  const line = `- \`${column.name}\` (${type.join(', ')}): ${meaning}`;
+  if (examples.has(example)) return line;
+  examples.add(example);
+  return `${line} (\`${example}\`)`;
 }
 
 if (import.meta.main) writeFileSync(tablesPath, tablesText());
