@@ -1,8 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, test } from 'vitest';
 import { docmirrorShell } from '../support/docmirror-shell.ts';
+import { putKept } from '../support/kept.ts';
+import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'running.md'), 'utf8');
@@ -66,4 +69,22 @@ test('its loop over tenants syncs and backs up each, and writes metrics with its
     );
     expect(readFileSync(file(`metrics/${name}-backup.prom`), 'utf8')).toContain(`{tenant="${name}"} 0`);
   }
+});
+
+test('the way from 0.5 to 0.6 is one run, and the statement for DuckDB that the page names counts its Parquet by a clock', async () => {
+  await using scene = await setScene({}, { exports: 30 });
+  putKept('mirror-0.5.0', scene.database);
+  expect(page).toContain('One run is enough: `docmirror sync`.');
+  // The service of the test has other records.
+  const others = ['--accept-new-base-url', '--allow-mass-removal'];
+  expect(await scene.run('sync', ...others)).toMatchObject({ code: 0 });
+  expect(await scene.run('verify')).toMatchObject({ code: 0 });
+  const lake = join(scene.folder, 'lake');
+  expect(await scene.run('export', '--format', 'parquet', '--out', lake)).toMatchObject({ code: 0 });
+  const [, day = ''] = /In DuckDB, write `([^`]+)`/.exec(page) ?? [];
+  const duckdb = await (await DuckDBInstance.create()).connect();
+  const sql = `SELECT (${day})::DATE AS day, count(*) AS n FROM '${lake}/document_exports.parquet' GROUP BY 1`;
+  const counts = (await duckdb.runAndReadAll(sql)).getRowObjects();
+  const { n } = sqlite(scene.database, 'SELECT count(*) AS n FROM document_exports')[0] ?? {};
+  expect(counts.reduce((sum, row) => sum + Number(row.n), 0)).toBe(n);
 });
