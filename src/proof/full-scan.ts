@@ -134,9 +134,9 @@ class Pass {
     const last = answers.reduce((a, b) => (b.index > a.index ? b : a));
     if (last.page.count === 0 || isOldPage(last, answers)) return false;
     // A full page that shows the whole list has counted it.
-    const isWhole = (other: Answer) =>
-      isFull(other) && other.index === 0 && other.page.count === other.total && !other.isRecalled;
-    const isCounted = log.answers.some(other => isWhole(other) && other.total === last.total);
+    const isWhole = ({ index, page, total }: Answer) =>
+      index === 0 && page.count === total && total === last.total;
+    const isCounted = log.answers.filter(isOfRun).filter(isFull).some(isWhole);
     if (last.index === 0 && !isCounted) return true; // guard: a reading of one page
     return isFull(last) || answers.some(other => other !== last && !isFull(other));
   }

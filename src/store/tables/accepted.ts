@@ -1,6 +1,6 @@
 import { findingsThatCount } from '../../findings.ts';
 import type { Finding, FindingCode } from '../../proof/findings.ts';
-import { allRows, type Sqlite } from './ask.ts';
+import { allRows, firstValue, type Sqlite } from './ask.ts';
 import { reasonsIn } from './reasons.ts';
 import type { acceptedFindings } from './schema.ts';
 
@@ -92,22 +92,16 @@ const judgedMax = 10_000;
 
 /** The newest run that completed a list, as `condition` says, or whose findings are all accepted; 0 if there is none. */
 export function newestComplete(sqlite: Sqlite, resource: string, condition: string, nowMs: number): number {
-  const newest = `SELECT coalesce(max(run_id), 0) AS runId FROM sync_run_resources WHERE resource = ? AND ${condition}`;
-  const sure = allRows<{ runId: number }>(sqlite, newest, resource)[0]?.runId ?? 0;
+  const newest = `SELECT max(run_id) FROM sync_run_resources WHERE resource = ? AND ${condition}`;
+  const sure = firstValue<number>(sqlite, newest, resource) ?? 0;
   const inForce = 'SELECT id FROM accepted_findings WHERE resource = ? AND withdrawn_at IS NULL LIMIT 1';
-  if (allRows(sqlite, inForce, resource).length === 0) return sure;
+  if (firstValue(sqlite, inForce, resource) === null) return sure;
   const later = `SELECT run_id AS runId, reasons FROM sync_run_resources
     WHERE resource = ? AND run_id > ? AND status = 'partial' AND error_code IS NULL ORDER BY run_id DESC LIMIT ${judgedMax}`;
-  for (const { runId, reasons } of allRows<{ runId: number; reasons: string | null }>(
-    sqlite,
-    later,
-    resource,
-    sure,
-  )) {
-    const { open } = judge(sqlite, { resource, runId, reasons: reasonsIn(reasons) }, nowMs);
-    if (open?.length === 0) return runId;
-  }
-  return sure;
+  type Run = { readonly runId: number; readonly reasons: string | null };
+  const isDone = ({ runId, reasons }: Run) =>
+    judge(sqlite, { resource, runId, reasons: reasonsIn(reasons) }, nowMs).open?.length === 0;
+  return allRows<Run>(sqlite, later, resource, sure).find(isDone)?.runId ?? sure;
 }
 
 /** Whether a run left nothing open of a list: it is complete, or all that it found out is accepted. */
