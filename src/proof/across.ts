@@ -6,7 +6,6 @@ import type { Asking } from './questions.ts';
 import { pagesAcross, type Tie } from './repairs.ts';
 import { type Answer, areSameRecords, areTwinsApart, inOrder, isIn, itemsOf, joinPages } from './window.ts';
 
-/** So many page sizes are asked for at once. */
 const sizesAtOnce = 2;
 
 /**

@@ -110,7 +110,6 @@ function fateOf(key: number, evidence: Evidence): Fate {
   return isConfirmed ? 'gone' : 'unconfirmed';
 }
 
-/** So many numbers of failed pages are named. */
 const failedNamedMax = 20;
 
 /** The pages of the list's own size in which something fails for good. */

@@ -11,7 +11,6 @@ import { newestClaim, pageOfWitness } from './witnesses.ts';
 // The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
 // between pages, in this order. Each is looked at again after every answer.
 
-/** How often a witness is looked for. */
 const witnessTriesMax = 12;
 /** At most this many pages are asked for because the page behind each is empty. */
 const pagesBeforeEmptyMax = 3;

@@ -163,7 +163,6 @@ function sizeFor(log: AnswerLog, at: number): number {
   return unused ?? (sizes[at % sizes.length] as number);
 }
 
-/** A page that fails is read by so many smaller ones. */
 const partsOfFailed = 6;
 
 /** A page that fails for good is read by ever smaller pages, so that all of its records are shown but those that make it fail. */

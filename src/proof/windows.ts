@@ -11,7 +11,6 @@ import { checkTotal, isFull, shortPages } from './totals.ts';
 import { type Answer, endOf, type PageAddress, reachOf } from './window.ts';
 import { pagesOfOnePage } from './witnesses.ts';
 
-/** How often a list on one page is asked for once more. */
 const onePageTriesMax = 4;
 /** What repairs would cost is looked at after so many pages, or this share of the list's. */
 const probedMin = 6;

@@ -50,9 +50,7 @@ const sizes = [1000, 250, 200, 100, 50];
 const leastSize = 50;
 /** Those of a service that does not refuse a size, but fails: it would be asked too often. */
 const sizesAfterFailure: ReadonlySet<number> = new Set([250, 50]);
-/** How many sizes are asked for because a refusal names them. */
 const namedSizesMax = 3;
-/** How often a size is asked for before a smaller one is. */
 const triesOfSize = 2;
 
 /** Gets the first page by a size; null is the service's default. */

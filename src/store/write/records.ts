@@ -161,7 +161,6 @@ class Staging {
     this.#read = sqlite.prepare(sql.staged);
   }
 
-  /** Adds a version, which `write` writes. */
   add(record: RecordNo, version: VersionNo, values: Omit<MirrorRecord, 'position' | 'mentions'>): void {
     const { scalars, key, extra, content, arrays } = values;
     const time = this.#list.identity.by === 'id' ? [] : [key];
@@ -169,7 +168,6 @@ class Staging {
     if (this.#sql.hasArrays) this.#values.push(JSON.stringify(arrays));
   }
 
-  /** Writes what was added. */
   write(): void {
     const [values, { width }] = [this.#values, this.#sql];
     const many = width * rowsPerInsert;

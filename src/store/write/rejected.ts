@@ -4,7 +4,6 @@ import { identityHash, rejectedContent, rejectedIdentity } from '../tables/rejec
 import type { ListContext } from './mirror.ts';
 import type { ReadList } from './sync-state.ts';
 
-/** Records that are written in one step. */
 const recordsPerStep = 1_000;
 
 /** Staged records. One whose identity can't be read has its place instead, and is also known by its content. */
