@@ -57,8 +57,10 @@ export interface Page {
   readonly bytes: Buffer;
   /** 32 hexadecimal digits over these bytes. */
   readonly digest: string;
-  /** The items in their order, with all digits of their numbers; null if the digest was known, so that nothing was parsed. */
+  /** The items in their order, with all digits of their numbers; known ones are `undefined`, and null means that all are. */
   readonly items: readonly unknown[] | null;
+  /** The bytes of those that are not known. */
+  readonly unknown: Buffer;
   readonly otherMembers: readonly UnknownField[];
   /** For how long a cache had kept the answer, by its own word, in milliseconds; 0 if it does not say so. */
   readonly ageMs: number;
@@ -77,9 +79,12 @@ export interface PageRequest {
   readonly triesMax?: number;
   /** How often a page is asked for before a smaller one is; if it is left out, smaller ones are not asked for. */
   readonly triesOfSize?: number;
-  /** Tells whether items with that digest need no parsing. */
-  readonly isKnown?: (digest: string) => boolean;
+  /** Reads the items of an answer; all of them are parsed if it is left out. */
+  readonly readItems?: ReadItems;
 }
+
+/** Reads a page's items from the bytes of the array, which have that digest. Throws a SyntaxError if they are not JSON. */
+export type ReadItems = (bytes: Buffer, digest: string) => Pick<Page, 'items' | 'unknown'>;
 
 /** What requests have cost so far. */
 export const traffic = {
@@ -123,4 +128,51 @@ export function parseItems(bytes: Buffer): unknown[] {
     // A part that was cut inside an item is not JSON.
     return parse(1, end);
   }
+}
+
+/** Items of a page that follow each other, or what seems to be some: their bytes, without the commas around them. */
+export interface Piece {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A piece ends behind one item of so many; a power of two. Shorter ones take longer to look up, longer ones to parse. */
+const itemsPerPiece = 4;
+/** How many bytes of an item tell whether a piece ends behind it. */
+const bytesOfCut = 24;
+/** The first member of compact items, which is within so many bytes. */
+const firstMember = /^\{"\w+":/;
+const firstMemberMax = 200;
+
+/**
+ * Cuts a page's items into pieces, before what begins like its first item. The item before tells whether a piece ends there, so neighbours
+ * that move to another page make the same pieces. Null if there is nothing to cut.
+ */
+export function piecesOf(bytes: Buffer): Piece[] | null {
+  const head = firstMember.exec(bytes.toString('latin1', 1, firstMemberMax));
+  if (head === null) return null;
+  const comma = Buffer.from(`,${head[0]}`);
+  const pieces: Piece[] = [];
+  let [from, item] = [1, 1];
+  for (let end = bytes.indexOf(comma, item); end >= 0; end = bytes.indexOf(comma, item)) {
+    if (isCutBehind(bytes, item, end)) {
+      pieces.push({ from, to: end });
+      from = end + 1;
+    }
+    item = end + 1;
+  }
+  pieces.push({ from, to: bytes.length - 1 });
+  return pieces.length > 1 ? pieces : null;
+}
+
+function isCutBehind(bytes: Buffer, from: number, to: number): boolean {
+  const step = Math.ceil((to - from) / bytesOfCut);
+  let mixed = to - from;
+  for (let at = from; at < to; at += step) mixed = Math.imul(mixed ^ (bytes[at] as number), 0x01000193);
+  return ((mixed ^ (mixed >>> 15)) & (itemsPerPiece - 1)) === 0;
+}
+
+/** Parses a piece by itself. Throws a SyntaxError if it is not whole items. */
+export function parsePiece(bytes: Buffer, { from, to }: Piece): unknown[] {
+  return parseExact(`[${bytes.toString('utf8', from, to)}]`) as unknown[];
 }

@@ -49,8 +49,8 @@ class Unreadable extends Error {
 }
 
 /**
- * Reads the items of a page of a list. The `ignored` fields are left out of the contents, but are in the records' `extra`. The result's
- * `contents` has 16 bytes for each item: the content of a record, anything for a rejected one.
+ * Reads the items of a page of a list, but for those that are `undefined`. The `ignored` fields are left out of the contents, but are in the
+ * records' `extra`.
  */
 export function readRecords(list: ListDefinition, items: readonly unknown[], ignored = nothingIgnored) {
   const shape = shapeOf(list);
@@ -60,6 +60,7 @@ export function readRecords(list: ListDefinition, items: readonly unknown[], ign
   const contents = Buffer.allocUnsafe(items.length * contentBytes);
   for (let position = 0; position < items.length; position++) {
     const item = items[position];
+    if (item === undefined) continue;
     try {
       const offset = position * contentBytes;
       const record = readItem(shape, item, position, contents.subarray(offset, offset + contentBytes));
@@ -70,7 +71,7 @@ export function readRecords(list: ListDefinition, items: readonly unknown[], ign
       rejections.push({ position, reason: error.message, record: textOf(item) });
     }
   }
-  return { records, rejections, contents };
+  return { records, rejections };
 }
 
 function textOf(item: unknown): string {

@@ -14,8 +14,8 @@ export function hash16Hex(data: string | Uint8Array): string {
 }
 
 /** The same, written to a place in a buffer, in half the time of `hash16` because it makes no buffer. */
-export function writeHash16(text: string, target: Buffer, offset: number): void {
-  target.write(hash('sha256', text, 'binary'), offset, contentBytes, 'latin1');
+export function writeHash16(data: string | Uint8Array, target: Buffer, offset: number): void {
+  target.write(hash('sha256', data, 'binary'), offset, contentBytes, 'latin1');
 }
 
 const scratch = Buffer.alloc(contentBytes);

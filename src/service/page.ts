@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject, parseExact } from '../contract/json.ts';
-import { type Page, parseItems, readPagination, wholeNumberIn } from '../contract/page.ts';
+import { type Page, parseItems, type ReadItems, readPagination, wholeNumberIn } from '../contract/page.ts';
 import { hash16Hex } from '../contract/sum.ts';
 import { ServiceError, tryToRead } from '../errors.ts';
 
@@ -20,11 +20,11 @@ function isFault(name: string, value: unknown): boolean {
   return value === true && isPartial.test(name);
 }
 
-/** Reads an answer's envelope, without items of a known digest. Throws a ServiceError without secrets for another answer. */
+/** Reads an answer's envelope, in which known items are not parsed. Throws a ServiceError without secrets for another answer. */
 export function readPage(
   received: Buffer,
   asked: string,
-  isKnown: (digest: string) => boolean = () => false,
+  readItems: ReadItems = bytes => ({ items: parseItems(bytes), unknown: bytes }),
   redact: (text: string) => string = text => text,
 ): Page {
   const problem = (why: string, isBare = false, triesMax = 3) => {
@@ -34,7 +34,7 @@ export function readPage(
   const noPage = (why: string, isBare = false) => problem(`not a page of items: ${why}`, isBare);
   const read = (bytes: Buffer, beside: { readonly [name: string]: unknown }) => {
     const digest = hash16Hex(bytes);
-    return { bytes, beside, digest, items: isKnown(digest) ? null : parseItems(bytes) };
+    return { bytes, beside, digest, ...readItems(bytes, digest) };
   };
   if (!isUtf8(received)) throw problem('not valid UTF-8');
   // Without a byte order mark.

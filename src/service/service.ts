@@ -212,12 +212,12 @@ export class Service implements PageSource {
     return Math.min(timeoutMs, giveUpAfterMs, this.#outage.isOver ? lastTryMsMax : timeoutMs);
   }
 
-  #read({ bytes, ageMs }: Body, list: ListDefinition, { isKnown }: PageRequest): Page {
+  #read({ bytes, ageMs }: Body, list: ListDefinition, { readItems }: PageRequest): Page {
     const asked = `GET ${this.baseUrl}${list.path}`;
     const { secrets } = this.#options;
-    const page = { ...readPage(bytes, asked, isKnown, text => secrets.redact(text)), ageMs };
-    // Nothing of a known page is stored or shown, so no secret needs to be looked for.
-    if (page.items === null || !secrets.areIn(page.bytes)) return page;
+    const page = { ...readPage(bytes, asked, readItems, text => secrets.redact(text)), ageMs };
+    // Nothing of a known item is stored or shown, so no secret needs to be looked for.
+    if (!secrets.areIn(page.unknown)) return page;
     // Records without the secret would not be what the service lists.
     const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });

@@ -75,8 +75,8 @@ class ListPages {
   constructor(run: ListRun, begun: ReadSoFar, first: Page | null) {
     [this.#run, this.found, this.#first] = [run, begun, first];
     // For a few pages it takes longer to read what is remembered.
-    const isKnown = (digest: string) => begun.mode === 'full' && begun.stage.recall(digest);
-    this.#getPage = pageGetter(run.source, run.list, begun.paging, isKnown);
+    const readItems = begun.mode === 'full' ? begun.stage.readItems : undefined;
+    this.#getPage = pageGetter(run.source, run.list, begun.paging, readItems);
   }
 
   /** Asks for the pages of a batch. `answers` takes what they say, so that nothing is lost that came before an error. */

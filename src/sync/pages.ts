@@ -1,5 +1,5 @@
 import type { ListDefinition } from '../contract/lists.ts';
-import type { Page, PageSource } from '../contract/page.ts';
+import type { Page, PageSource, ReadItems } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Finding } from '../proof/findings.ts';
 import { type Ask, beginOf, type PageProblem } from '../proof/window.ts';
@@ -44,10 +44,10 @@ export function pageGetter(
   source: PageSource,
   list: ListDefinition,
   paging: Paging,
-  isKnown: (digest: string) => boolean,
+  readItems?: ReadItems,
 ): (ask: Ask, signal: AbortSignal) => Promise<Fetched> {
   const { pageSize, isOnlySize } = paging;
-  const request = pageRequester(source, list, paging, isKnown);
+  const request = pageRequester(source, list, paging, readItems);
 
   return async (ask, signal) => {
     if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);
@@ -96,7 +96,7 @@ function pageRequester(
   source: PageSource,
   list: ListDefinition,
   { firstPageNo, pageSize, sendsServedSize }: Paging,
-  isKnown: (digest: string) => boolean,
+  readItems?: ReadItems,
 ): (ask: Ask, signal: AbortSignal, triesMax?: number) => Promise<Page> {
   /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
   let ahead = 0;
@@ -108,7 +108,13 @@ function pageRequester(
     const get = (by: number) => {
       // Answers might count the first page by a number at which the service has none.
       const asked = index === 0 ? null : pageNo - by;
-      const wanted = { pageNo: asked, pageSize: sentSize, isBeyond, isKnown, ...tries };
+      const wanted = {
+        pageNo: asked,
+        pageSize: sentSize,
+        isBeyond,
+        ...(readItems && { readItems }),
+        ...tries,
+      };
       return source.getPage(list, wanted, signal);
     };
     const before = ahead;

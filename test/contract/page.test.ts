@@ -5,8 +5,11 @@ import { readPage } from '../../src/service/page.ts';
 
 const pagination = { pageCount: 2, pageNo: 1, pageSize: 2, totalRecordCount: 3 };
 const items = [{ id: 1, name: '"pagination":{}' }, { id: 2 }];
-const read = (text: string, isKnown?: (digest: string) => boolean) =>
-  readPage(Buffer.from(text), 'GET /', isKnown);
+const read = (text: string, isKnown: (digest: string) => boolean = () => false) =>
+  readPage(Buffer.from(text), 'GET /', (bytes, digest) => ({
+    items: isKnown(digest) ? null : parseItems(bytes),
+    unknown: bytes,
+  }));
 
 describe('a page', () => {
   test.each<[layout: string, write: (total: number, list: unknown) => object]>([

@@ -146,13 +146,13 @@ function sourceOf({ ask, concurrency }: RunWish): PageSource {
     baseUrl: 'https://simulated.example',
     concurrency,
     traffic,
-    async getPage({ resource }, { isKnown, ...request }, signal) {
+    async getPage({ resource }, { readItems, ...request }, signal) {
       traffic.requests++;
       const answer = await ask({ list: resource, ...request }, signal);
       if (answer.kind !== 'page') throw errorOf(answer.kind);
       const bytes = Buffer.from(answer.body);
       traffic.bytes += bytes.length;
-      return readPage(bytes, '', isKnown);
+      return readPage(bytes, '', readItems);
     },
   };
 }

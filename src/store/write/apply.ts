@@ -66,7 +66,7 @@ export async function apply(
     const carried = proof === null ? carryRejectedOn(stage.context) : 0;
     const rejected = stage.rejected.count + carried;
     const isSure = findings.length === 0 && withheld === 0;
-    const seen = { pages: stage.pages, names: stage.names.entries, run: runId, rowsOf };
+    const seen = { pages: stage.pages, names: stage.names, run: runId, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
     stage.fields.tell();

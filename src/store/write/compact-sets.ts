@@ -53,9 +53,15 @@ const loadMax = 0.5;
 
 /** Numbers hashes of 16 bytes from 1, in some 25 bytes each: a map with a text for each takes four times as much. */
 export class InternTable {
-  #slots = new Int32Array(slotsAtFirst);
-  #hashes = new Uint8Array((slotsAtFirst / 2) * contentBytes);
+  #slots;
+  #hashes;
   #count = 0;
+
+  /** @param countAtFirst how many hashes have room before it grows. */
+  constructor(countAtFirst = slotsAtFirst * loadMax) {
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(countAtFirst / loadMax + 1)));
+    this.#hashes = new Uint8Array(this.#slots.length * loadMax * contentBytes);
+  }
 
   get count(): number {
     return this.#count;
@@ -74,8 +80,9 @@ export class InternTable {
     return this.#count;
   }
 
-  has(bytes: Uint8Array): boolean {
-    return (this.#slots[this.#slotOf(bytes, 0)] as number) > 0;
+  /** The number of the hash at an offset; null if it has none. */
+  find(bytes: Uint8Array, offset = 0): number | null {
+    return this.#slots[this.#slotOf(bytes, offset)] || null;
   }
 
   /** The 16 bytes that have a number. */

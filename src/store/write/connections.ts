@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { type Connection, connectionContent } from '../../contract/content.ts';
 import { lists, type ResourceName } from '../../contract/lists.ts';
-import type { MirrorRecord } from '../../contract/record.ts';
 import { checkRows } from '../receipts/altered-lists.ts';
 import { connectionJson } from '../tables/view-sql.ts';
 
@@ -11,17 +10,31 @@ interface Said {
   readonly time: number;
 }
 
+/** What a record says of its connections: the number of an entry, and that of what it says before. */
+export interface Saying {
+  readonly before: number;
+  readonly entry: number;
+}
+
 /** What records say of connections. The newest name counts, and of equally new ones the one that sorts last; so do further fields. */
 export class ConnectionNames {
-  /** What records say, each once. Pages have the numbers of entries. */
+  /** What records say of one connection, each once. */
   readonly entries: Connection[] = [];
+  /** What records say of all their connections, each once. Pages have their numbers, from 1; 0 is nothing. */
+  readonly sayings: Saying[] = [];
   /** For each connection, the number of the entry that came last, and those of all its entries by their texts. */
   readonly #numbers = new Map<number, { last: number; readonly byText: Map<string, number> }>();
-  readonly #newest = new Map<number, { name: Said | null; extra: Said | null }>();
+  /** By the number of a saying: the numbers of those with one entry more, by that, and the newest time at which it was said. */
+  readonly #longer: Map<number, number>[] = [];
+  readonly #times: number[] = [Number.NaN];
 
-  /** @param entries those of remembered pages. */
-  constructor(entries: readonly Connection[]) {
-    for (const entry of entries) this.#numberOf(entry);
+  /** @param known what remembered pages say. */
+  constructor({
+    names,
+    sayings,
+  }: { readonly names: readonly Connection[]; readonly sayings: readonly Saying[] }) {
+    for (const entry of names) this.#numberOf(entry);
+    for (const { before, entry } of sayings) this.#sayingOf(before, entry);
   }
 
   /** The number of an entry; a new one gets the next number. */
@@ -38,31 +51,48 @@ export class ConnectionNames {
     return number;
   }
 
-  /** Enters what a page's records say, and returns it, as `enter` takes it. */
-  read(records: readonly MirrorRecord[], timeAt: (place: number) => number): Int32Array {
-    const newest = new Map<number, number>();
-    for (const { mentions, position: place } of records) {
-      for (const mention of mentions) {
-        const number = this.#numberOf(mention);
-        const known = newest.get(number);
-        if (known === undefined || timeAt(place) > timeAt(known)) newest.set(number, place);
-      }
-    }
-    const pairs = Int32Array.from([...newest].flat());
-    this.enter(pairs, timeAt);
-    return pairs;
+  #sayingOf(before: number, entry: number): number {
+    const longer = this.#longer[before] ?? new Map<number, number>();
+    const known = longer.get(entry);
+    if (known !== undefined) return known;
+    this.#longer[before] = longer;
+    this.#times.push(Number.NaN);
+    const number = this.sayings.push({ before, entry });
+    longer.set(entry, number);
+    return number;
   }
 
-  /** Enters what a page says: pairs of the number of an entry and the place of its newest record, which `timeAt` gives the time of. */
-  enter(pairs: Int32Array, timeAt: (place: number) => number): void {
-    for (let at = 0; at < pairs.length; at += 2) {
-      const { id, name, extra } = this.entries[pairs[at] as number] as Connection;
-      const time = timeAt(pairs[at + 1] as number);
-      const newest = this.#newest.get(id) ?? { name: null, extra: null };
-      newest.name = newerOf(newest.name, name, time);
-      newest.extra = newerOf(newest.extra, extra, time);
-      this.#newest.set(id, newest);
+  /** Enters what a record of that time says, and returns its number. Names are as old as their records. */
+  read(mentions: readonly Connection[], time: number): number {
+    let said = 0;
+    for (const mention of mentions) said = this.#sayingOf(said, this.#numberOf(mention));
+    this.enter(said, time);
+    return said;
+  }
+
+  /** Enters what a record of that time says, by its number. */
+  enter(said: number, time: number): void {
+    const isOld = time <= (this.#times[said] as number);
+    if (!isOld) this.#times[said] = time;
+  }
+
+  /** For each connection its newest name and further fields. */
+  #newest(): Map<number, { readonly name: Said | null; readonly extra: Said | null }> {
+    const newest = new Map<number, { readonly name: Said | null; readonly extra: Said | null }>();
+    for (const [number, time] of this.#times.entries()) {
+      if (Number.isNaN(time)) continue;
+      for (let said = number; said > 0; ) {
+        const { before, entry } = this.sayings[said - 1] as Saying;
+        said = before;
+        const { id, name, extra } = this.entries[entry] as Connection;
+        const known = newest.get(id);
+        newest.set(id, {
+          name: newerOf(known?.name ?? null, name, time),
+          extra: newerOf(known?.extra ?? null, extra, time),
+        });
+      }
     }
+    return newest;
   }
 
   /** Writes what a list says of connections, and the rows of new ones. If it is all that the list says, it replaces what is known. */
@@ -75,7 +105,7 @@ export class ConnectionNames {
          named_at = iif(${isNewer('name', '@namedAt')}, @namedAt, named_at),
          _extra = iif(_extra IS NULL OR ${isNewer('extra', '@extraAt')}, @extra, _extra)`,
     );
-    for (const [id, { name, extra }] of this.#newest) {
+    for (const [id, { name, extra }] of this.#newest()) {
       const texts = { name: name?.text ?? null, extra: extra?.text ?? null };
       write.run({ resource, id, ...texts, namedAt: dateOf(name), extraAt: dateOf(extra) });
     }

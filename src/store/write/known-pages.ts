@@ -1,11 +1,9 @@
-import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import { contentBytes } from '../../contract/sum.ts';
-import { roomFor } from '../../proof/record-no.ts';
-import { type Identity, PageItems } from '../../proof/window.ts';
-import type { ListSql } from './list-sql.ts';
+import type { PageItems } from '../../proof/window.ts';
+import type { ConnectionNames, Saying } from './connections.ts';
 
-// A page that the last proven full sync has seen needs no parsing if it comes again, and its rows are as they were.
+// What a run notes of its pages, so that the next one knows their items by their bytes (known-items.ts).
 
 /** A page whose parse is remembered. */
 export interface KnownPage {
@@ -13,101 +11,109 @@ export interface KnownPage {
   readonly rows: readonly Range[];
   /** The run that saw it: a later one wrote none of these rows. */
   readonly run: number;
-  /** The names that it gives to connections: pairs of a number of the remembered names, and the place of the record. */
-  readonly names: readonly number[];
+  /** For each item the number of what it says of connections, in base64 of two bytes each. */
+  readonly said: string;
+  /** The page's pieces, in base64 of `pieceBytes` each; null if it was not cut. */
+  readonly pieces: string | null;
 }
+
+/** Bytes of a piece that is remembered: 16 of its hash, and two of the number of its items. */
+export const pieceBytes = contentBytes + 2;
 
 /** The first and the last id of neighbouring rows; SQL reads it as it is. */
-type Range = readonly [first: number, last: number];
+export type Range = readonly [first: number, last: number];
 
-/** A page that was parsed, in this run or in the last proven full sync. */
+/** A page that was read in this run. */
 export interface ParsedPage {
   readonly items: PageItems;
-  /** The names that it gives to connections: pairs of an entry's number in the book of names, and a place. */
-  readonly names: Int32Array;
+  /** For each item the number of what it says of connections; null if one has no place in two bytes. */
+  readonly said: Uint16Array | null;
+  /** The same as in a `KnownPage`. */
+  readonly pieces: Buffer | null;
 }
 
-/** A remembered page whose rows are as they were: these rows, and their contents. Its records have no numbers yet. */
-export interface RecalledPage extends ParsedPage {
-  readonly rows: readonly number[];
-  readonly contents: Buffer;
-}
-
-/** Makes a function that recalls a remembered page; null if it is not remembered, or if its rows have changed. */
-export function pageRecaller(
-  sqlite: Database.Database,
-  identity: Identity,
-  sql: ListSql,
-  pages: Readonly<Record<string, KnownPage>>,
-) {
-  type Known = [run: number | null, contents: Buffer | null, keys: string];
-  const find = sqlite.prepare<[ranges: string], Known>(sql.known).raw();
-  return (digest: string): RecalledPage | null => {
-    const known = pages[digest];
-    if (known === undefined) return null;
-    const [run, bytes, json] = find.get(JSON.stringify(known.rows)) as Known;
-    const rows = known.rows.flatMap(idsOf);
-    const isSame = run !== null && run <= known.run; // guard: rows of known pages
-    if (!isSame || bytes?.length !== rows.length * contentBytes) return null;
-    const keys = Float64Array.from(JSON.parse(json) as (number | null)[], key => key ?? Number.NaN);
-    const items = new PageItems(digest, keys, roomFor(rows.length), identity);
-    return { items, names: Int32Array.from(known.names), rows, contents: bytes };
-  };
-}
-
-const idsOf = ([first, last]: Range) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
-
-/** The pages of a run, the names that they give to connections, and the rows that their records have now. */
+/** The pages of a run, what they say of connections, and the rows that their records have now. */
 export interface SeenPages {
   readonly pages: ReadonlyMap<string, ParsedPage>;
-  readonly names: readonly Connection[];
+  readonly names: ConnectionNames;
   readonly run: number;
   /** Null for a record that has no row. */
   readonly rowsOf: (page: PageItems) => readonly (number | null)[];
 }
 
-/** Pages that the next run can recall, and the names that they give. */
+/** Pages that the next run can know, and what they say of connections. */
 export class KnownPages {
   readonly pages: Record<string, KnownPage> = {};
   readonly names: Connection[] = [];
+  readonly sayings: Saying[] = [];
   readonly #seen: SeenPages;
-  readonly #numbers = new Map<number, number>();
+  /** The numbers that entries and sayings of this run have here. */
+  readonly #entries = new Map<number, number>();
+  readonly #sayings = new Map<number, number>([[0, 0]]);
 
   constructor(seen: SeenPages) {
     this.#seen = seen;
   }
 
-  /** Adds a page of this run; false if a record on it has no row, so that it can't be recalled. */
+  /** Adds a page of this run; false if a record on it has no row, so that it can't be known. */
   add(digest: string): boolean {
     const parsed = this.#seen.pages.get(digest);
     if (parsed === undefined) return digest in this.pages;
-    const rows = parsed.items.count > 0 ? rangesOf(this.#seen.rowsOf(parsed.items)) : null;
-    if (rows !== null) this.keep(digest, { rows, run: this.#seen.run, names: [...parsed.names] });
-    else delete this.pages[digest];
+    const { items, said, pieces } = parsed;
+    const rows = items.count > 0 && said !== null ? rangesOf(this.#seen.rowsOf(items)) : null;
+    if (rows === null || said === null) delete this.pages[digest];
+    else this.#note(digest, said, { rows, run: this.#seen.run, pieces: pieces?.toString('base64') ?? null });
     return rows !== null;
   }
 
   /** Adds a page as it is known. */
   keep(digest: string, page: KnownPage): void {
-    const names = page.names.map((value, at) => (at % 2 === 0 ? this.#numberOf(value) : value));
-    this.pages[digest] = { ...page, names };
+    this.#note(digest, unpackNumbers(page.said), page);
   }
 
-  #numberOf(entry: number): number {
-    const known = this.#numbers.get(entry);
+  #note(digest: string, said: Uint16Array, page: Omit<KnownPage, 'said'>): void {
+    const numbers = said.map(saying => this.#sayingOf(saying));
+    this.pages[digest] = { ...page, said: Buffer.from(numbers.buffer).toString('base64') };
+  }
+
+  #sayingOf(saying: number): number {
+    const known = this.#sayings.get(saying);
     if (known !== undefined) return known;
-    this.#numbers.set(entry, this.names.length);
-    return this.names.push(this.#seen.names[entry] as Connection) - 1;
+    const { before, entry } = this.#seen.names.sayings[saying - 1] as Saying;
+    const number = this.sayings.push({ before: this.#sayingOf(before), entry: this.#entryOf(entry) });
+    this.#sayings.set(saying, number);
+    return number;
+  }
+
+  #entryOf(entry: number): number {
+    const known = this.#entries.get(entry);
+    if (known !== undefined) return known;
+    this.#entries.set(entry, this.names.length);
+    return this.names.push(this.#seen.names.entries[entry] as Connection) - 1;
   }
 }
 
-function rangesOf(rows: readonly (number | null)[]): Range[] | null {
+/** Numbers of two bytes each, from base64. */
+export function unpackNumbers(base64: string): Uint16Array {
+  const bytes = Uint8Array.from(Buffer.from(base64, 'base64'));
+  return new Uint16Array(bytes.buffer);
+}
+
+/** The ids in ranges. */
+export function idsOf(ranges: readonly Range[]): number[] {
+  const ids: number[] = [];
+  for (const [first, last] of ranges) for (let id = first; id <= last; id++) ids.push(id);
+  return ids;
+}
+
+/** Ids as ranges, in their order; null if one is missing. */
+export function rangesOf(ids: readonly (number | null)[]): Range[] | null {
   const ranges: [first: number, last: number][] = [];
-  for (const row of rows) {
-    if (row === null) return null;
+  for (const id of ids) {
+    if (id === null) return null;
     const last = ranges.at(-1);
-    if (last !== undefined && last[1] + 1 === row) last[1] = row;
-    else ranges.push([row, row]);
+    if (last !== undefined && last[1] + 1 === id) last[1] = id;
+    else ranges.push([id, id]);
   }
   return ranges;
 }

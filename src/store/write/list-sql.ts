@@ -132,8 +132,8 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
     rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
     idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,
     contentOf: `SELECT _content FROM ${table} WHERE id = ?`,
-    /** The newest run that wrote some of the rows of a remembered page, their contents one after the other, and their keys. */
-    known: `SELECT max(r._changed_run_id), CAST(group_concat(r._content, '') AS BLOB), json_group_array(r.${key})
+    /** The newest run that wrote some of the rows of remembered items, their contents one after the other, and their keys. */
+    known: `SELECT max(r._changed_run_id) AS run, CAST(group_concat(r._content, '') AS BLOB) AS contents, json_group_array(r.${key}) AS keys
       FROM json_each(?) j CROSS JOIN ${table} r ON r.id BETWEEN j.value ->> 0 AND j.value ->> 1`,
     indexes: `SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = '${table}' AND sql IS NOT NULL`,
   };

@@ -9,6 +9,7 @@ import * as no from '../../proof/record-no.ts';
 import { BitSet, InternTable } from './compact-sets.ts';
 import { Identities } from './identities.ts';
 import { KnownForms } from './known-forms.ts';
+import type { ItemsRead } from './known-items.ts';
 import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 
@@ -43,49 +44,41 @@ export class Records {
     this.#staging = new Staging(context, sql);
   }
 
-  /** Numbers a page's records, of which `found` has rows with their contents, and stages the others. Returns the keys of those. */
+  /**
+   * Numbers a page's records: those that are known to be rows, and `parsed` ones, of which `found` has rows with their contents. Stages the
+   * others, and returns the keys of what the mirror lacks.
+   */
   number(
-    all: readonly MirrorRecord[],
+    { items, keys, known }: ItemsRead,
+    parsed: readonly MirrorRecord[],
     found: readonly (number | undefined)[],
     into: no.ShownRecords,
   ): number[] {
-    this.#openDuplicates(all.map(({ key }) => key));
-    const newKeys: number[] = [];
-    const counts = new Map<no.RecordNo, number>();
-    for (const [at, each] of all.entries()) {
+    for (const record of this.identities.findDuplicates(keys)) this.open.add(record);
+    for (const { place, rows, contents } of known)
+      for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, place + at);
+    const lacking = new Set<number>();
+    for (const [at, each] of parsed.entries()) {
+      const { position, content } = each;
       const row = found[at] ?? this.#stage(each, into);
-      const { position, key, content } = each;
-      if (row !== null) this.#show(row, content, 0, into, position);
-      const record = into.records[position] as no.RecordNo;
-      const count = (counts.get(record) ?? 0) + 1;
-      counts.set(record, count);
-      if (count > 1) this.open.add(record);
-      if (row === null || count > (this.identities.rowsOfDuplicates.get(record)?.length ?? 1))
-        newKeys.push(key);
+      if (row === null) lacking.add(position);
+      else this.#show(row, content, 0, into, position);
     }
     this.#staging.write();
-    return newKeys;
+    // A page that is known as a whole shows each of its rows once.
+    for (const at of items === null ? [] : repeatedIn(into)) {
+      const record = into.records[at] as no.RecordNo;
+      this.open.add(record);
+      const count = into.records.subarray(0, at + 1).filter(other => other === record).length;
+      if (count > (this.identities.rowsOfDuplicates.get(record)?.length ?? 1)) lacking.add(at);
+    }
+    return Array.from(lacking, at => keys[at] as number);
   }
 
   /** Numbers a record that can't be read. */
   numberRejected(key: number, content: Uint8Array, into: no.ShownRecords, position: number): void {
     into.records[position] = this.identities.ofRejected(key, content);
     into.versions[position] = no.unreadable;
-  }
-
-  /** Numbers the records of a page that are rows as they are, with these keys and contents. */
-  numberRows(
-    rows: readonly number[],
-    keys: Iterable<number>,
-    contents: Uint8Array,
-    into: no.ShownRecords,
-  ): void {
-    this.#openDuplicates(keys);
-    for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, at);
-  }
-
-  #openDuplicates(keys: Iterable<number>): void {
-    for (const record of this.identities.findDuplicates(keys)) this.open.add(record);
   }
 
   #show(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
@@ -103,7 +96,7 @@ export class Records {
     const first = this.#forms.ofRowOf(each);
     const record = this.identities.ofText(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
-    const isToDress = (first !== undefined || staged !== null) && !this.texts.has(each.content);
+    const isToDress = (first !== undefined || staged !== null) && this.texts.find(each.content) === null;
     const known = { first, duplicates: this.identities.rowsOfDuplicates.get(record), staged };
     const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
     if (dressed.row !== null) return dressed.row;
@@ -185,5 +178,14 @@ class Staging {
       arrays: JSON.parse(String(staged.arrays ?? '[]')),
       extra: (staged._extra ?? null) as string | null,
     };
+  }
+}
+
+/** The places of records that a page has shown before them. */
+function* repeatedIn({ records, versions }: no.ShownRecords): Generator<number> {
+  const seen = new Set<RecordNo>();
+  for (const [at, record] of records.entries()) {
+    const { size } = seen;
+    if (versions[at] !== no.unreadable && seen.add(record).size === size) yield at;
   }
 }

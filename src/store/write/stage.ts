@@ -1,6 +1,5 @@
-import { type Page, parseItems, type UnknownField } from '../../contract/page.ts';
+import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
-import { contentBytes } from '../../contract/sum.ts';
 import { straysMax } from '../../proof/order.ts';
 import { roomFor } from '../../proof/record-no.ts';
 import {
@@ -14,7 +13,8 @@ import {
 } from '../../proof/window.ts';
 import { ConnectionNames, comparable } from './connections.ts';
 import { FieldsSeen } from './field-facts.ts';
-import { type ParsedPage, pageRecaller, type RecalledPage } from './known-pages.ts';
+import { type ItemsRead, KnownItems, notKnown } from './known-items.ts';
+import type { ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
@@ -22,6 +22,9 @@ import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
 import type { LoggedAnswer } from './resume-log.ts';
 import type { SyncState } from './sync-state.ts';
+
+/** How many sayings of connections have numbers in two bytes. */
+const sayingsMax = 2 ** 16;
 
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
@@ -42,9 +45,9 @@ export class Stage {
   readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
   hasRecalled = false;
-  /** Remembered pages that came again; none is accepted yet. */
-  readonly #recalled = new Map<string, RecalledPage>();
-  readonly #recallPage: ReturnType<typeof pageRecaller>;
+  readonly #known: KnownItems;
+  /** The items of answers that are not accepted yet, by the digests of their pages. */
+  readonly #read = new Map<string, ItemsRead>();
 
   constructor(context: ListContext, before: SyncState) {
     const { list, sqlite } = context;
@@ -54,9 +57,9 @@ export class Stage {
     sqlite.exec(this.sql.create);
     this.records = new Records(context, this.sql);
     this.rejected = new RejectedRecords(context);
-    this.names = new ConnectionNames(before.names);
+    this.names = new ConnectionNames(before);
     this.fields = new FieldsSeen(context);
-    this.#recallPage = pageRecaller(sqlite, list.identity.by, this.sql, before.pages);
+    this.#known = new KnownItems(context, this.sql, before.pages);
   }
 
   /** How many records the run has seen, each once. */
@@ -91,9 +94,11 @@ export class Stage {
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
     const newKeys: number[] = [];
-    const parsed =
-      this.pages.get(page.digest) ?? this.#enterRecalled(page.digest) ?? this.#parse(page, address, newKeys);
-    this.pages.set(page.digest, parsed);
+    const { digest, bytes } = page;
+    const read = () => this.#read.get(digest) ?? notKnown(page.items ?? parseItems(bytes), bytes);
+    const parsed = this.pages.get(digest) ?? this.#enter(digest, read(), address, newKeys);
+    this.#read.delete(digest);
+    this.pages.set(digest, parsed);
     this.#answers.push({ asked, page: parsed.items });
     this.#reconciliation = null;
     // One that can't be read is older than all others.
@@ -110,9 +115,11 @@ export class Stage {
   /** The answer of an earlier run to a request, as if it had come before all others; null if there is none, or if its rows have changed. */
   acceptOlder(ask: Ask): Answer | null {
     const older = this.#older.get(addressText(ask));
-    if (older === undefined || !this.recall(older.digest)) return null;
+    if (older === undefined) return null;
     const { asked, at, total, digest } = older;
-    const parsed = this.pages.get(digest) ?? (this.#enterRecalled(digest) as ParsedPage);
+    const read = this.pages.has(digest) ? null : this.#known.page(digest);
+    const parsed = this.pages.get(digest) ?? (read && this.#enter(digest, read, older, []));
+    if (parsed === null) return null;
     this.pages.set(digest, parsed);
     const { items: page } = parsed;
     this.#answers.push({ asked, page });
@@ -139,48 +146,38 @@ export class Stage {
     this.#reconciliation = null;
   }
 
-  #parse(page: Page, address: PageAddress, newKeys: number[]): ParsedPage {
+  /** Reads the items of an answer, but for those that are known. That has no effect yet. */
+  readonly readItems: ReadItems = (bytes, digest) => {
+    if (this.pages.has(digest)) return { items: null, unknown: Buffer.alloc(0) };
+    const read = this.#known.page(digest) ?? this.#known.read(bytes);
+    this.#read.set(digest, read);
+    return read;
+  };
+
+  #enter(digest: string, read: ItemsRead, address: PageAddress, newKeys: number[]): ParsedPage {
     const { list, sqlite, sum, table, ignored } = this.context;
-    const all = page.items ?? parseItems(page.bytes);
-    const { records, rejections, contents } = readRecords(list, all, ignored);
-    const keys = new Float64Array(all.length);
-    const numbers = roomFor(all.length);
-    for (const { position, key } of records) keys[position] = key;
+    const { items: all, keys, said, known, pieces } = read;
+    const { records, rejections } = readRecords(list, all ?? [], ignored);
+    const numbers = roomFor(keys.length);
+    // In a list with ids nobody knows how old a name is.
+    const timeOf = (key: number) => (list.identity.by === 'id' ? Number.NEGATIVE_INFINITY : comparable(key));
+    for (const { place, rows } of known)
+      for (let at = place; at < place + rows.length; at++)
+        this.names.enter(said[at] as number, timeOf(keys[at] as number));
+    for (const { position, key, mentions } of records) {
+      keys[position] = key;
+      said[position] = this.names.read(mentions, timeOf(key));
+    }
     for (const { position, key, content } of this.rejected.add(rejections, beginOf(address))) {
       keys[position] = key;
-      contents.set(content, position * contentBytes);
       this.records.numberRejected(key, content, numbers, position);
     }
     const found = sum.count === 0 ? [] : table.findAll(records);
-    newKeys.push(...sqlite.transaction(() => this.records.number(records, found, numbers))());
-    this.fields.add(all, records, numbers);
-    const names = this.names.read(records, this.#timesOf(keys));
-    const items = new PageItems(page.digest, keys, numbers, list.identity.by);
-    return { items, names };
-  }
-
-  /** Names are as old as their records; in a list with ids nobody knows how old. */
-  #timesOf(keys: Float64Array): (place: number) => number {
-    if (this.context.list.identity.by === 'id') return () => Number.NEGATIVE_INFINITY;
-    return place => comparable(keys[place] as number);
-  }
-
-  /** Whether a page needs no parsing: it came in this run, or is remembered and its rows have its contents. That has no effect yet. */
-  recall(digest: string): boolean {
-    if (this.pages.has(digest) || this.#recalled.has(digest)) return true;
-    const page = this.#recallPage(digest);
-    if (page !== null) this.#recalled.set(digest, page);
-    return page !== null;
-  }
-
-  #enterRecalled(digest: string): ParsedPage | undefined {
-    const page = this.#recalled.get(digest);
-    if (page === undefined) return undefined;
-    this.#recalled.delete(digest);
-    const { items, names, rows, contents } = page;
-    this.names.enter(names, this.#timesOf(items.keys));
-    this.records.numberRows(rows, items.keys, contents, items);
-    return { items, names };
+    const number = () => this.records.number(read, records, found, numbers);
+    newKeys.push(...(records.length === 0 ? number() : sqlite.transaction(number)()));
+    this.fields.add(all ?? [], records, numbers);
+    const items = new PageItems(digest, keys, numbers, list.identity.by);
+    return { items, said: this.names.sayings.length < sayingsMax ? said : null, pieces };
   }
 
   end(): void {

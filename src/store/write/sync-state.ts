@@ -10,6 +10,7 @@ import { Ties } from '../../proof/ties.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
+import type { Saying } from './connections.ts';
 import { type KnownPage, KnownPages, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
@@ -20,8 +21,9 @@ export interface SyncState {
   readonly order: LearntOrder;
   /** Null if the last run was not sure of the list, or if the list must be read in full for another reason. */
   readonly growth: GrowingEnd | null;
-  /** The names that remembered pages give to connections. */
+  /** What remembered pages say of connections: single ones, and what their records say of all. */
   readonly names: readonly Connection[];
+  readonly sayings: readonly Saying[];
   /** The pages of the last proven full sync and of the resume log, by their digests. */
   readonly pages: Readonly<Record<string, KnownPage>>;
   /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
@@ -48,6 +50,7 @@ export const nothingLearnt: SyncState = {
   order: null,
   growth: null,
   names: [],
+  sayings: [],
   pages: {},
   resumeLog: null,
   servedSize: null,
@@ -111,9 +114,10 @@ export function readState(
 ): SyncState {
   const saved = savedState(sqlite, list) ?? null;
   if (saved === null) return nothingLearnt;
-  // What 0.5 wrote has no size, and calls two members otherwise; in a text they would have backslashes.
+  // What 0.5 wrote has no size, knows pages otherwise, and calls two members otherwise; in a text they would have backslashes.
   const json = saved.json.replace('"journal":', '"resumeLog":').replace('"sweptAt":', '"lastFullSyncAt":');
-  const state: SyncState = { servedSize: null, ...JSON.parse(json) };
+  const known = json.includes('"sayings":') ? null : { names: [], sayings: [], pages: {} };
+  const state: SyncState = { servedSize: null, ...JSON.parse(json), ...known };
   const { order, servedSize, growth } = state;
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
   // A page that is known is not parsed, so nothing would be seen of its fields.

@@ -1,0 +1,204 @@
+import type Database from 'better-sqlite3';
+import { type Page, parseItems, parsePiece, piecesOf } from '../../contract/page.ts';
+import { contentBytes, writeHash16 } from '../../contract/sum.ts';
+import { tryToRead } from '../../errors.ts';
+import { InternTable } from './compact-sets.ts';
+import { idsOf, type KnownPage, pieceBytes, type Range, rangesOf, unpackNumbers } from './known-pages.ts';
+import type { ListSql } from './list-sql.ts';
+import type { ListContext } from './mirror.ts';
+
+// Items that come as the mirror remembers them are not parsed. They are known by their bytes: those of a whole page, or of a piece of one.
+//
+//     last night   | a b c d | e f | g h i |         a page in pieces; where one ends, its last item tells
+//     tonight    | n a b c d | e f | g h |           one record came, and all others moved by one place
+//                                                    e and f are known; a to d and g to i are in pieces with other bytes
+//
+// No cut is a guess. Each piece of a remembered page was JSON by itself, so its brackets are even, and the next one begins at the level of the
+// list. A page of which each piece is known, or is JSON by itself, has therefore the items of these pieces, and no others.
+
+/** A page's items as they were read. */
+export interface ItemsRead extends Pick<Page, 'items' | 'unknown'> {
+  /** Of known items their keys, and what they say of connections, by the numbers of `ConnectionNames`. */
+  readonly keys: Float64Array;
+  readonly said: Uint16Array;
+  readonly known: readonly KnownRows[];
+  /** As in a `KnownPage`, but not as text; null if the page was not cut. */
+  readonly pieces: Buffer | null;
+}
+
+/** The rows of known items that follow each other, from a place on the page, and their contents, of 16 bytes each. */
+export interface KnownRows {
+  readonly place: number;
+  readonly rows: readonly number[];
+  readonly contents: Buffer;
+}
+
+/** Known items that follow each other: on the page that is read, and on one that is remembered. */
+interface KnownRun {
+  readonly place: number;
+  readonly page: KnownPage;
+  readonly from: number;
+  count: number;
+}
+
+/** Items of which nothing is known. */
+export function notKnown(
+  items: readonly unknown[],
+  unknown: Buffer,
+  pieces: Buffer | null = null,
+): ItemsRead {
+  const [keys, said] = [new Float64Array(items.length), new Uint16Array(items.length)];
+  return { items, unknown, keys, said, known: [], pieces };
+}
+
+/** The items that a run knows of a list, by what the runs before have noted. */
+export class KnownItems {
+  readonly #pages: Readonly<Record<string, KnownPage>>;
+  readonly #find: Database.Statement<[ranges: string], FoundRows>;
+  #index: PieceIndex | null = null;
+  /** Without rows nothing is known, and pieces would cost a first copy more than they save the next run. */
+  #isCut: boolean;
+
+  constructor({ sqlite, sum }: ListContext, sql: ListSql, pages: Readonly<Record<string, KnownPage>>) {
+    this.#pages = pages;
+    this.#find = sqlite.prepare<[string], FoundRows>(sql.known);
+    this.#isCut = sum.count > 0;
+  }
+
+  /** A page that is known as a whole; null if it is not, or if its rows have changed. */
+  page(digest: string): ItemsRead | null {
+    const page = this.#pages[digest];
+    if (page === undefined) return null;
+    const rows = idsOf(page.rows);
+    const [keys, said] = [new Float64Array(rows.length), unpackNumbers(page.said)];
+    const contents = this.#contentsOf(page.rows, [page], keys);
+    if (contents === null) return null;
+    const pieces = page.pieces === null ? null : Buffer.from(page.pieces, 'base64');
+    return { items: null, unknown: nothing, keys, said, known: [{ place: 0, rows, contents }], pieces };
+  }
+
+  /** Reads the items of a page that is not known as a whole. Throws a SyntaxError if they are not JSON. */
+  read(bytes: Buffer): ItemsRead {
+    const read = this.#isCut ? tryToRead(() => this.#readPieces(bytes)) : null;
+    if (read) return read;
+    const items = parseItems(bytes);
+    // Items of an unusual form will not be otherwise on the next page.
+    if (items.length > 0) this.#isCut = false;
+    return notKnown(items, bytes);
+  }
+
+  /** Null if there is nothing to cut. Throws a SyntaxError if a piece is not whole items. */
+  #readPieces(bytes: Buffer): ItemsRead | null {
+    const cut = piecesOf(bytes);
+    if (cut === null) return null;
+    this.#index ??= new PieceIndex(Object.values(this.#pages));
+    const pieces = Buffer.allocUnsafe(cut.length * pieceBytes);
+    const runs: KnownRun[] = [];
+    const [items, unknown]: [unknown[], Buffer[]] = [[], []];
+    for (const [at, piece] of cut.entries()) {
+      const text = bytes.subarray(piece.from, piece.to);
+      writeHash16(text, pieces, at * pieceBytes);
+      const known = this.#index.find(pieces, at * pieceBytes);
+      const parsed = known === null ? parsePiece(bytes, piece) : new Array<undefined>(known.count);
+      pieces.writeUInt16LE(parsed.length, at * pieceBytes + contentBytes);
+      if (known === null) unknown.push(text);
+      else addRun(runs, { ...known, place: items.length });
+      for (const item of parsed) items.push(item);
+    }
+    const read = notKnown(items, Buffer.concat(unknown), pieces);
+    const known = this.#rowsOf(runs, read);
+    // If a row has changed, nothing is known.
+    return known === null ? notKnown(parseItems(bytes), bytes, pieces) : { ...read, known };
+  }
+
+  /** The rows of known items; null if one has changed. Notes their keys, and what they say. */
+  #rowsOf(runs: readonly KnownRun[], { keys, said }: ItemsRead): KnownRows[] | null {
+    const ids = runs.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
+    const ranges = rangesOf(ids.flat()) ?? [];
+    const found = new Float64Array(ids.reduce((sum, { length }) => sum + length, 0));
+    const contents = this.#contentsOf(
+      ranges,
+      runs.map(({ page }) => page),
+      found,
+    );
+    if (contents === null) return null;
+    let at = 0;
+    return runs.map(({ place, page, from, count }, run) => {
+      const [first, last] = [at, at + count];
+      at = last;
+      keys.set(found.subarray(first, last), place);
+      said.set(unpackNumbers(page.said).subarray(from, from + count), place);
+      const ofRun = contents.subarray(first * contentBytes, last * contentBytes);
+      return { place, rows: ids[run] ?? [], contents: ofRun };
+    });
+  }
+
+  /** The contents of rows, whose keys it notes; null if a row is gone, or was written by a later run than those that noted the pages. */
+  #contentsOf(ranges: readonly Range[], pages: readonly KnownPage[], keys: Float64Array): Buffer | null {
+    if (keys.length === 0) return nothing;
+    const found = this.#find.get(JSON.stringify(ranges)) as FoundRows;
+    const { run, contents } = found;
+    const isSame = run !== null && pages.every(page => run <= page.run); // guard: rows of known pages
+    if (!isSame || contents?.length !== keys.length * contentBytes) return null;
+    const all: readonly (number | null)[] = JSON.parse(found.keys);
+    for (const [at, key] of all.entries()) keys[at] = key ?? Number.NaN;
+    return contents;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+/** What SQL finds of some rows: the newest run that wrote one of them, their contents one after the other, and their keys as JSON. */
+interface FoundRows {
+  readonly run: number | null;
+  readonly contents: Buffer | null;
+  readonly keys: string;
+}
+
+/** Adds known items to those before them on the page that is read. */
+function addRun(runs: KnownRun[], run: KnownRun): void {
+  const last = runs.at(-1);
+  const isNext = last?.page === run.page && last.from + last.count === run.from;
+  if (isNext && last.place + last.count === run.place) last.count += run.count;
+  else runs.push(run);
+}
+
+/** The pieces of remembered pages, by their hashes. */
+class PieceIndex {
+  readonly #pages: readonly KnownPage[];
+  readonly #hashes: InternTable;
+  /** By the number of a piece: its page, the place of its first item there, and how many items it has. */
+  readonly #pageOf: Uint32Array;
+  readonly #fromOf: Uint32Array;
+  readonly #countOf: Uint16Array;
+
+  constructor(pages: readonly KnownPage[]) {
+    const all = pages.map(({ pieces }) => Buffer.from(pieces ?? '', 'base64'));
+    const count = all.reduce((sum, { length }) => sum + length / pieceBytes, 0);
+    this.#pages = pages;
+    this.#hashes = new InternTable(count);
+    this.#pageOf = new Uint32Array(count + 1);
+    this.#fromOf = new Uint32Array(count + 1);
+    this.#countOf = new Uint16Array(count + 1);
+    for (const [page, pieces] of all.entries())
+      for (let [offset, from] = [0, 0]; offset < pieces.length; offset += pieceBytes) {
+        const number = this.#hashes.numberOf(pieces, offset);
+        const countOf = pieces.readUInt16LE(offset + contentBytes);
+        this.#pageOf[number] = page;
+        this.#fromOf[number] = from;
+        this.#countOf[number] = countOf;
+        from += countOf;
+      }
+  }
+
+  /** The items of the piece whose hash is at an offset; null if it is not known. */
+  find(hashes: Buffer, offset: number): Omit<KnownRun, 'place'> | null {
+    const number = this.#hashes.find(hashes, offset);
+    if (number === null) return null;
+    return {
+      page: this.#pages[this.#pageOf[number] as number] as KnownPage,
+      from: this.#fromOf[number] as number,
+      count: this.#countOf[number] as number,
+    };
+  }
+}
