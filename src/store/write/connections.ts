@@ -16,25 +16,31 @@ export interface Saying {
   readonly entry: number;
 }
 
+/** How many sayings have numbers, of two bytes. If records say more, pages that come later are not remembered. */
+const sayingsMax = 2 ** 16 - 1;
+
 /** What records say of connections. The newest name counts, and of equally new ones the one that sorts last; so do further fields. */
 export class ConnectionNames {
   /** What records say of one connection, each once. */
   readonly entries: Connection[] = [];
+  /** The newest time of each entry: minus infinity if it has none, and NaN if no record of this run says it. */
+  readonly #times: number[] = [];
   /** What records say of all their connections, each once. Pages have their numbers, from 1; 0 is nothing. */
   readonly sayings: Saying[] = [];
+  /** By the number of a saying: the numbers of those with one entry more, by that. */
+  readonly #longer: Map<number, number>[] = [];
   /** For each connection, the number of the entry that came last, and those of all its entries by their texts. */
   readonly #numbers = new Map<number, { last: number; readonly byText: Map<string, number> }>();
-  /** By the number of a saying: the numbers of those with one entry more, by that, and the newest time at which it was said. */
-  readonly #longer: Map<number, number>[] = [];
-  readonly #times: number[] = [Number.NaN];
 
   /** @param known what remembered pages say. */
-  constructor({
-    names,
-    sayings,
-  }: { readonly names: readonly Connection[]; readonly sayings: readonly Saying[] }) {
-    for (const entry of names) this.#numberOf(entry);
-    for (const { before, entry } of sayings) this.#sayingOf(before, entry);
+  constructor(known: { readonly names: readonly Connection[]; readonly sayings: readonly Saying[] }) {
+    for (const entry of known.names) this.#numberOf(entry);
+    for (const { before, entry } of known.sayings) this.#sayingOf(before, entry);
+  }
+
+  /** Whether there is no number for what another record says. */
+  get isFull(): boolean {
+    return this.sayings.length >= sayingsMax;
   }
 
   /** The number of an entry; a new one gets the next number. */
@@ -45,18 +51,20 @@ export class ConnectionNames {
     if (last?.name === name && last.extra === extra) return known.last;
     const text = `${name?.length ?? ''}:${name}${extra}`;
     const number = known.byText.get(text) ?? this.entries.push(said) - 1;
+    if (number === this.#times.length) this.#times.push(Number.NaN);
     known.byText.set(text, number);
     known.last = number;
     this.#numbers.set(id, known);
     return number;
   }
 
+  /** The number of a saying; 0 for a new one if there is no number left. */
   #sayingOf(before: number, entry: number): number {
     const longer = this.#longer[before] ?? new Map<number, number>();
     const known = longer.get(entry);
     if (known !== undefined) return known;
+    if (this.isFull) return 0;
     this.#longer[before] = longer;
-    this.#times.push(Number.NaN);
     const number = this.sayings.push({ before, entry });
     longer.set(entry, number);
     return number;
@@ -65,32 +73,36 @@ export class ConnectionNames {
   /** Enters what a record of that time says, and returns its number. Names are as old as their records. */
   read(mentions: readonly Connection[], time: number): number {
     let said = 0;
-    for (const mention of mentions) said = this.#sayingOf(said, this.#numberOf(mention));
-    this.enter(said, time);
+    for (const mention of mentions) {
+      const entry = this.#numberOf(mention);
+      this.#note(entry, time);
+      said = this.#sayingOf(said, entry);
+    }
     return said;
   }
 
   /** Enters what a record of that time says, by its number. */
   enter(said: number, time: number): void {
-    const isOld = time <= (this.#times[said] as number);
-    if (!isOld) this.#times[said] = time;
+    for (let left = said; left > 0; ) {
+      const { before, entry } = this.sayings[left - 1] as Saying;
+      this.#note(entry, time);
+      left = before;
+    }
+  }
+
+  #note(entry: number, time: number): void {
+    const isOld = time <= (this.#times[entry] as number);
+    if (!isOld) this.#times[entry] = time;
   }
 
   /** For each connection its newest name and further fields. */
   #newest(): Map<number, { readonly name: Said | null; readonly extra: Said | null }> {
     const newest = new Map<number, { readonly name: Said | null; readonly extra: Said | null }>();
-    for (const [number, time] of this.#times.entries()) {
+    for (const [number, { id, name, extra }] of this.entries.entries()) {
+      const time = this.#times[number] as number;
       if (Number.isNaN(time)) continue;
-      for (let said = number; said > 0; ) {
-        const { before, entry } = this.sayings[said - 1] as Saying;
-        said = before;
-        const { id, name, extra } = this.entries[entry] as Connection;
-        const known = newest.get(id);
-        newest.set(id, {
-          name: newerOf(known?.name ?? null, name, time),
-          extra: newerOf(known?.extra ?? null, extra, time),
-        });
-      }
+      const known = newest.get(id) ?? { name: null, extra: null };
+      newest.set(id, { name: newerOf(known.name, name, time), extra: newerOf(known.extra, extra, time) });
     }
     return newest;
   }

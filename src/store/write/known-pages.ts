@@ -26,7 +26,7 @@ export type Range = readonly [first: number, last: number];
 /** A page that was read in this run. */
 export interface ParsedPage {
   readonly items: PageItems;
-  /** For each item the number of what it says of connections; null if one has no place in two bytes. */
+  /** For each item the number of what it says of connections; null if one might have none. */
   readonly said: Uint16Array | null;
   /** The same as in a `KnownPage`. */
   readonly pieces: Buffer | null;
@@ -95,8 +95,7 @@ export class KnownPages {
 
 /** Numbers of two bytes each, from base64. */
 export function unpackNumbers(base64: string): Uint16Array {
-  const bytes = Uint8Array.from(Buffer.from(base64, 'base64'));
-  return new Uint16Array(bytes.buffer);
+  return new Uint16Array(new Uint8Array(Buffer.from(base64, 'base64')).buffer);
 }
 
 /** The ids in ranges. */

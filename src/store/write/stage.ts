@@ -23,9 +23,6 @@ import { RejectedRecords } from './rejected.ts';
 import type { LoggedAnswer } from './resume-log.ts';
 import type { SyncState } from './sync-state.ts';
 
-/** How many sayings of connections have numbers in two bytes. */
-const sayingsMax = 2 ** 16;
-
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
   readonly context: ListContext;
@@ -177,7 +174,7 @@ export class Stage {
     newKeys.push(...(records.length === 0 ? number() : sqlite.transaction(number)()));
     this.fields.add(all ?? [], records, numbers);
     const items = new PageItems(digest, keys, numbers, list.identity.by);
-    return { items, said: this.names.sayings.length < sayingsMax ? said : null, pieces };
+    return { items, said: this.names.isFull ? null : said, pieces };
   }
 
   end(): void {
