@@ -62,7 +62,7 @@ export async function makeShare({ database, path, sql, signal, ...selection }: S
       const runId = new EndedRuns(sqlite).newest();
       if (sql !== null) runStatements(sqlite, sql);
       const leftOut = dropUnreadableViews(sqlite);
-      noteMaking(sqlite, selection, making);
+      noteMaking(sqlite, { sql, ...selection }, making);
       // The statements can have changed these, and docmirror recognizes a share by them.
       sqlite.pragma(`application_id = ${applicationIds.share}`);
       sqlite.pragma(`user_version = ${shape}`);
@@ -125,8 +125,8 @@ function inFile<T>(path: string, work: (sqlite: Sqlite) => T): T {
 /** How a share is made: what decides, beside the mirror, what is in it. */
 type Making = Pick<ShareOptions, 'without' | 'withHistory' | 'sql'>;
 
-const selectionOf = ({ without, withHistory }: Omit<Making, 'sql'>) =>
-  JSON.stringify({ without: [...without].sort(), withHistory, version });
+const selectionOf = ({ without, withHistory, sql }: Making) =>
+  JSON.stringify({ without: [...without].sort(), withHistory, hasStatements: sql !== null, version });
 
 /** A hash of how a share is made and of the state of the mirror. It has the mirror's key, because both can name what is taken out. */
 function makingOf(mirror: Sqlite, making: Making): string {
@@ -136,7 +136,7 @@ function makingOf(mirror: Sqlite, making: Making): string {
 }
 
 /** Notes in a share how it was made, and a mark that no other share has. */
-function noteMaking(sqlite: Sqlite, selection: Omit<Making, 'sql'>, making: string): void {
+function noteMaking(sqlite: Sqlite, selection: Making, making: string): void {
   sqlite.exec('DROP TABLE IF EXISTS _share; CREATE TABLE _share (mark blob, selection text, making text)');
   const insert = sqlite.prepare('INSERT INTO _share (mark, selection, making) VALUES (?, ?, ?)');
   insert.run(randomBytes(markBytes), selectionOf(selection), making);
