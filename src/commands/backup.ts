@@ -96,12 +96,10 @@ async function restoreMirror(copy: string, context: Context): Promise<Told> {
     text: () =>
       linesOf([
         printable(`${text} "docmirror sync" brings it up to date.`),
-        ...(acceptances?.lost ?? []).map(
-          each => `Lost; accept it again if it still counts: ${acceptedLine(each)}`,
-        ),
-        ...(acceptances?.back ?? []).map(
-          each => `In force again, because its withdrawal is lost: ${acceptedLine(each)}`,
-        ),
+        ...(acceptances ?? []).map(each => {
+          const what = each.withdrawnAt === null ? 'Lost' : 'In force again, because its withdrawal is lost';
+          return `${what}: ${acceptedLine(each)}`;
+        }),
       ]),
   };
 }

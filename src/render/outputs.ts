@@ -225,12 +225,7 @@ const restoredBackup = {
   mirrorId: orNull(mirrorId),
   baseUrl: orNull(baseUrl),
   isVerified: yesOrNo('it was audited; an older shape can only be looked at'),
-  acceptances: orNull(
-    object(
-      { lost: list(acceptance), back: list(acceptance, 'their withdrawal was lost') },
-      'those in force that changed; null if the replaced mirror could not be read',
-    ),
-  ),
+  acceptances: orNull(list(acceptance, 'lost, or no longer withdrawn; null if not known')),
 };
 const backup = anyOf([
   object(madeBackup, 'for a backup that was made'),

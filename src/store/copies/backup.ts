@@ -288,15 +288,13 @@ function stateRestore(
   return stated;
 }
 
-/** Acceptances in force that a restore takes away, and those whose withdrawal it takes away. */
-function acceptancesChanged(replaced: Sqlite, backup: Sqlite) {
-  // A mirror of 0.5 has no such table.
-  const inForce = (sqlite: Sqlite) =>
-    (attempt(() => acceptancesIn(sqlite)) ?? []).filter(({ withdrawnAt }) => withdrawnAt === null);
-  const without = (all: readonly Acceptance[], others: readonly Acceptance[]) =>
-    all.filter(one => !others.some(other => other.id === one.id && other.acceptedAt === one.acceptedAt));
-  const [before, after] = [inForce(replaced), inForce(backup)];
-  return { lost: without(before, after), back: without(after, before) };
+/** Acceptances that are in force and lost, and those that are withdrawn and come into force again. A mirror of 0.5 has none. */
+function acceptancesChanged(replaced: Sqlite, backup: Sqlite): Acceptance[] {
+  const [before, after] = [replaced, backup].map(sqlite => attempt(() => acceptancesIn(sqlite)) ?? []);
+  return (before ?? []).filter(({ id, acceptedAt, withdrawnAt }) => {
+    const same = after?.find(other => other.id === id && other.acceptedAt === acceptedAt);
+    return same === undefined ? withdrawnAt === null : same.withdrawnAt !== withdrawnAt;
+  });
 }
 
 function fill(file: DatabaseCopy, copy: string) {

@@ -32,26 +32,20 @@ export function withLeft(receipt: RunReceipt, left: RejectedLeft | undefined): R
  * of a run stay whose receipt says something else of them: evidence is not deleted.
  */
 export function deleteRejected(sqlite: Sqlite, condition: string, bound: object = {}): RejectedLeft[] {
-  sqlite.exec('DROP TABLE IF EXISTS temp.going; CREATE TEMP TABLE going (run_id INTEGER, id INTEGER)');
-  sqlite
-    .prepare(`INSERT INTO temp.going SELECT run_id, id FROM rejected_records WHERE ${condition}`)
-    .run(bound);
+  const going = `SELECT run_id AS runId, id FROM rejected_records WHERE ${condition}`;
+  const rows = allRows<{ runId: number; id: number }>(sqlite, going, bound);
   const [composer, before] = [new RunComposer(sqlite), rejectedLeft(sqlite)];
-  const remove = sqlite.prepare<[number]>(
-    'DELETE FROM rejected_records WHERE id IN (SELECT id FROM temp.going WHERE run_id = ?)',
-  );
-  const left = allValues<number>(sqlite, 'SELECT DISTINCT run_id FROM temp.going').flatMap(runId => {
+  const remove = sqlite.prepare<[number]>('DELETE FROM rejected_records WHERE id = ?');
+  return [...Map.groupBy(rows, ({ runId }) => runId)].flatMap(([runId, ofRun]) => {
     const text = firstValue<string>(sqlite, 'SELECT receipt FROM sync_receipts WHERE run_id = ?', runId);
     const receipt = receiptOrNull(text ?? '');
     if (receipt?.kind !== 'run') return [];
-    const isOf05 = receipt.rejected === undefined;
     const said = before.get(runId)?.hash ?? receipt.rejected?.hash ?? receipt.books;
+    const isOf05 = receipt.rejected === undefined;
     if (composer.rejected(runId, isOf05).hash !== said) return [];
-    remove.run(runId);
+    for (const { id } of ofRun) remove.run(id);
     return [{ runId, ...composer.rejected(runId, isOf05) }];
   });
-  sqlite.exec('DROP TABLE temp.going');
-  return left;
 }
 
 /** Rows that are worked on in one step. */

@@ -58,20 +58,15 @@ export function verifyLog(audit: Audit, checkpoints: readonly PinnedCheckpoint[]
     const here = originOf(mirrorIds[0] ?? 'lost');
     const fits = (log: readonly string[]) => log.length >= size && rootOf(log.slice(0, size)).equals(root);
     if (origin === here && fits(leaves)) return [];
-    const found = origin === here ? past.find(log => fits(log.leaves)) : undefined;
-    if (found !== undefined) {
-      const { at, actor, fromRunId } = found.restore;
-      return { file, at, actor, fromRunId };
-    }
-    const fault = () => {
-      if (origin !== here) return `the checkpoint is of ${origin}, and this is ${here}`;
-      if (size > leaves.length)
-        return `the checkpoint counts ${size} receipts, and there are ${leaves.length}`;
-      return `one of the first ${size} receipts is not what the checkpoint pins`;
-    };
+    const found = origin === here ? past.find(log => fits(log.leaves))?.restore : undefined;
+    if (found !== undefined) return { file, at: found.at, actor: found.actor, fromRunId: found.fromRunId };
+    let fault = `one of the first ${size} receipts is not what the checkpoint pins`;
+    if (size > leaves.length)
+      fault = `the checkpoint counts ${size} receipts, and there are ${leaves.length}`;
+    if (origin !== here) fault = `the checkpoint is of ${origin}, and this is ${here}`;
     const lost = restores.find(({ leftBehind }) => leftBehind === null);
-    const why = lost && `. The restore of ${lost.at} could not read the mirror that it replaced`;
-    report('sync_receipts', null, `${file}: ${fault()}${why ?? ''}`);
+    if (lost !== undefined) fault += `. The restore of ${lost.at} could not read the mirror that it replaced`;
+    report('sync_receipts', null, `${file}: ${fault}`);
     return [];
   });
   return { receiptCount: leaves.length, restored };

@@ -29,22 +29,22 @@ interface PruneOptions {
 export async function pruneHistory(file: MirrorFile, options: PruneOptions): Promise<number> {
   const { signal } = options;
   const slice = new TimeSlice(signal);
-  const { versions, isChanged } = await transact(file, signal, async () => {
-    const { through, isChanged } = await beginPruning(file, options, slice);
+  const deleted = await transact(file, signal, async () => {
+    const through = await beginPruning(file, options, slice);
     const remove = file.sqlite.prepare<[number, number]>(
       `DELETE FROM record_history WHERE id IN (
          SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
     );
-    let versions = 0;
-    for (let step = through; step > 0; versions += step) {
+    let count = 0;
+    for (let step = through; step > 0; count += step) {
       await slice.next();
       step = remove.run(through, versionsPerStep).changes;
     }
-    return { versions, isChanged };
+    return count;
   });
   // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
-  if (isChanged) await transact(file, signal, () => file.sqlite.pragma(`incremental_vacuum(${pagesFreed})`));
-  return versions;
+  await transact(file, signal, () => file.sqlite.pragma(`incremental_vacuum(${pagesFreed})`));
+  return deleted;
 }
 
 /** Rejected records that a later run, up to `@through`, was sure not to find. */
@@ -59,42 +59,27 @@ async function beginPruning(
   { sqlite }: MirrorFile,
   { runId: ownId, keepMs, at }: PruneOptions,
   slice: TimeSlice,
-) {
+): Promise<number> {
   // The clock of one run might be ahead, of this one or of the last one.
   const starts = sqlite.prepare<[number], string>(
     'SELECT started_at FROM sync_runs WHERE id <= ? ORDER BY id DESC LIMIT 2',
   );
   const [own = '', last] = starts.pluck().all(ownId);
-  const nothing = { through: 0, isChanged: false };
-  if (last === undefined) return nothing;
+  if (last === undefined) return 0;
   // A run must have ended before the other one began, whatever is kept.
   const before = new Date(Math.min(Date.parse(own), Date.parse(last)) - keepMs - 1).toISOString();
-  const through = new EndedRuns(sqlite).lastOfAllBy(before);
+  const runs = new EndedRuns(sqlite);
+  const through = runs.lastOfAllBy(before);
   const pruned = readPruned(sqlite).throughRunId;
   const oldest = sqlite.prepare<[], number>('SELECT min(valid_to_run_id) FROM record_history').pluck().get();
   const rejected = deleteRejected(sqlite, settled, { through });
   const hasVersions = through > pruned && through >= (oldest ?? Number.POSITIVE_INFINITY);
-  if (!hasVersions && rejected.length === 0) return nothing;
+  if (!hasVersions && rejected.length === 0) return 0;
   const throughRunId = hasVersions ? through : pruned;
-  await assertAsStated(sqlite, pruned, throughRunId, slice);
-  const log = new ReceiptLog(sqlite);
-  const kept = await keptHashes(sqlite, throughRunId, slice);
-  const deleted = rejected.length > 0 && { rejected };
-  log.append({ kind: 'prune', mirrorId: log.mirrorId(), at, before, throughRunId, kept, ...deleted });
-  return { through: hasVersions ? through : 0, isChanged: true };
-}
-
-/** @throws MirrorAlteredError if what runs changed, or an earlier pruning left, is not what their receipts say. */
-async function assertAsStated(
-  sqlite: MirrorFile['sqlite'],
-  pruned: number,
-  through: number,
-  slice: TimeSlice,
-) {
   const from = Math.max(pruned, lastRunBefore(sqlite, 'rebuild'));
   const composer = new RunComposer(sqlite);
   const stated = statedHashes(sqlite);
-  for (const runId of new EndedRuns(sqlite).since(from).filter(id => id <= through))
+  for (const runId of runs.since(from).filter(id => id <= throughRunId))
     for (const [resource, { hashes, count }] of composer.changes(runId)) {
       const said = stated(runId, resource) ?? (count === 0 ? hashes : undefined);
       if (said?.changes === hashes.changes && said.ended === hashes.ended) continue;
@@ -104,6 +89,11 @@ async function assertAsStated(
     throw refusal(
       `What is left of older runs in ${resource} is not what the receipt of the ${nameOf(kind)} says`,
     );
+  const log = new ReceiptLog(sqlite);
+  const kept = await keptHashes(sqlite, throughRunId, slice);
+  const about = { mirrorId: log.mirrorId(), at, before, throughRunId, kept };
+  log.append({ kind: 'prune', ...about, ...(rejected.length > 0 && { rejected }) });
+  return hasVersions ? through : 0;
 }
 
 function refusal(what: string): MirrorAlteredError {
