@@ -3,10 +3,10 @@ import { resourceNames } from '../contract/lists.ts';
 import { instantMs } from '../contract/time.ts';
 import { UsageError } from '../errors.ts';
 import { isFindingCode } from '../findings.ts';
-import { acceptedLine, acceptedText } from '../render/accepted.ts';
+import { acceptedLine } from '../render/accepted.ts';
 import type { OutputOf } from '../render/outputs.ts';
 import { linesOf, wrap } from '../render/table.ts';
-import { readAccepted } from '../store/read/runs/accepted.ts';
+import { readAccepted } from '../store/read/runs/rejected.ts';
 import { accept, withdraw } from '../store/write/accept.ts';
 import { command } from './command.ts';
 import { mirrorSettings, numeral, option, parsed, typed, yes } from './flags.ts';
@@ -53,31 +53,18 @@ export default command({
       throw new UsageError(
         `${JSON.stringify(code ?? '')} is no code of a finding. docs/troubleshooting.md has them.`,
       );
-    const what = {
-      resource,
-      code,
-      rejectedRecordId: record,
-      atMost,
-      until: given.until,
-      anyway,
-      why,
-      actor,
-      at,
-    };
-    const done = await whenFree(waitMs, signal, () => accept(database, what));
+    const what = { resource, code, rejectedRecordId: record, atMost, until: given.until, anyway };
+    const done = await whenFree(waitMs, signal, () => accept(database, { ...what, why, actor, at }));
     return { isAll: false, accepted: [done] };
   },
   output: ({ accepted }): OutputOf['accept'] => ({ accepted }),
   text({ isAll, accepted }, width) {
-    if (isAll) return acceptedText(accepted, width, Date.now());
-    const lines = accepted.flatMap(each =>
-      each.withdrawnAt === null
-        ? [
-            acceptedLine(each),
-            'The reason stays in a receipt for ever. The next run goes by it, and so does "docmirror status" now.',
-          ]
-        : [`${each.resource}: ${each.code} is no longer accepted (${each.id}).`],
-    );
+    if (accepted.length === 0) return 'No finding is accepted.\n';
+    const lines = accepted.map(acceptedLine);
+    if (!isAll && accepted[0]?.withdrawnAt === null)
+      lines.push(
+        'The reason stays in a receipt for ever. The next run goes by it, and so does "docmirror status" now.',
+      );
     return linesOf(lines.flatMap(line => wrap(line, width)));
   },
 });

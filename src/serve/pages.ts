@@ -19,7 +19,7 @@ import { connectionUses, countRecords, findRecords } from '../store/read/records
 import { type Choices, filterChoices, searchRecords } from '../store/read/records/search.ts';
 import { foundTable, type Table } from '../store/read/records/table.ts';
 import { readReport } from '../store/read/report-data.ts';
-import { readAccepted } from '../store/read/runs/accepted.ts';
+import { readAccepted } from '../store/read/runs/rejected.ts';
 import { RunReader } from '../store/read/runs/runs.ts';
 import { readService } from '../store/read/service-facts.ts';
 import type { Sqlite } from '../store/read/sqlite.ts';

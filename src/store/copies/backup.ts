@@ -262,11 +262,6 @@ export async function restore(copy: string, target: string, options: RestoreOpti
   }
 }
 
-/** How many receipts the backup had from which a mirror was restored last; undefined if it never was. */
-export function receiptsRestored(mirror: string): number | undefined {
-  return readRestored(fileBehind(mirror))?.receipts;
-}
-
 /** Makes the receipt of a restore and, unless the backup is older, appends it there. `acceptances` is null if the mirror can't be read. */
 function stateRestore(
   backup: string,

@@ -3,13 +3,14 @@ import { statSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { attempt, DocmirrorError, MirrorFileError, RefusedFileError } from '../../errors.ts';
 import { version } from '../../version.ts';
+import { readRestored } from '../file/beside.ts';
 import { applicationIds, connect, fileBehind, kindOf, openForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { DatabaseCopy, replaceable } from '../file/whole-file.ts';
 import { ReceiptHashes } from '../receipts/receipt-log.ts';
 import { allRows, allValues, firstValue, type Sqlite } from '../tables/ask.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { assertOneMirror, receiptsRestored } from './backup.ts';
+import { assertOneMirror } from './backup.ts';
 import { sharedHistory } from './manifest.ts';
 import { withhold, withholdHashes } from './withhold.ts';
 
@@ -102,7 +103,7 @@ export function assertShareOf(database: string, path: string): void {
   assertOneMirror(path, database, advice, code);
   const shared = sharedHistory(database, path);
   if (shared === null || shared.isWhole) return;
-  const restored = receiptsRestored(database);
+  const restored = readRestored(fileBehind(database))?.receipts;
   // A backup of 0.5 has no key. The mirror got another one with its next upgrade, so no hash is the same.
   const hasOtherKey = shared.size === 0 && restored !== undefined && (shared.upgradedAt ?? -1) >= restored;
   if (shared.size === restored || hasOtherKey) return;

@@ -94,7 +94,25 @@ const isKeptOtherwise = (list: ListDefinition) =>
       ${column} IS NOT ${keptValue(list, column)} ${column === timeColumnOf(list) ? '' : `AND ${column} IS NOT NULL`})`,
   );
 
+const accepting = ['resource', 'code', 'rejectedRecordId', 'atMost', 'until', 'why', 'actor', 'at'];
+const withdrawing = ['at', 'actor', 'why'];
+const membersOf = (receipt: string, members: readonly string[]) =>
+  members.map(member => `${receipt}.receipt ->> '${member}'`).join(', ');
+const ofAcceptances = (kind: string) => `(SELECT * FROM ${receipts} WHERE receipt ->> 'kind' = '${kind}')`;
+
+/** Each row says what the receipts of when it was accepted and withdrawn say, and each of these has a row. */
+const notAsAccepted: Fault = [
+  'accepted_findings',
+  `SELECT coalesce(row.id, made.receipt ->> 'id') AS id, 'the row is not what the receipts of its acceptance and withdrawal say' AS what
+   FROM accepted_findings AS row FULL JOIN ${ofAcceptances('accept')} AS made ON made.receipt ->> 'id' = row.id
+   LEFT JOIN ${ofAcceptances('withdraw')} AS ended ON ended.receipt ->> 'id' = row.id
+   WHERE json_array(row.id, row.resource, row.code, row.rejected_record_id, row.at_most, row.until, row.why, row.actor, row.accepted_at,
+     row.withdrawn_at, row.withdrawn_by, row.withdrawn_why) IS NOT
+     json_array(made.receipt ->> 'id', ${membersOf('made', accepting)}, ${membersOf('ended', withdrawing)})`,
+];
+
 const faults: readonly Fault[] = [
+  notAsAccepted,
   ...keptResources.map(pastOf),
   ...['record_history', '_list_states'].map(ofOtherList),
   ...['sync_run_resources', 'rejected_records', 'sync_receipts'].map(table => ofNoRun(table)),

@@ -12,7 +12,6 @@ import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
 import { compareObjects } from '../write/objects.ts';
-import { verifyAccepted } from './verify-accepted.ts';
 import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { type Difference, type Report, severityOf, verifyTables } from './verify-tables.ts';
 
@@ -90,7 +89,6 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
   const cuts = { prunedThrough, acceptedThrough, knownAfter: Math.max(prunedThrough, rebuiltAfter) };
   const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
-  verifyAccepted(all);
   const { receiptCount, restored } = verifyLog(all, checkpoints);
   await verifyRuns(all, sums);
 

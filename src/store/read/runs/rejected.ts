@@ -1,5 +1,6 @@
 import { resourceNames } from '../../../contract/lists.ts';
 import { object, oneOf, orNull, text, type ValueOf, whole, yesOrNo } from '../../../contract/shapes.ts';
+import { acceptancesIn } from '../../tables/accepted.ts';
 import { allRows } from '../../tables/ask.ts';
 import { wroteListSql } from '../../tables/ended-runs.ts';
 import { readMirror } from '../sqlite.ts';
@@ -28,6 +29,9 @@ export const rejectedRecord = object({
   reason: text(),
   record: orNull(text('its JSON; null if it was erased, and in a share')),
 });
+
+/** What people have accepted, the oldest first. Throws a MirrorFileError if there is no mirror, or it can't be read. */
+export const readAccepted = (path: string) => readMirror(path, acceptancesIn);
 
 /** How many records were rejected for each reason, those that still apply first, and at most `limit` that were rejected last. */
 export function readRejected(path: string, limit: number) {
