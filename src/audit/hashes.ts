@@ -20,9 +20,10 @@ export class LinesHash {
   readonly #hash = createHash('sha256');
   #text = '';
 
-  add(line: string): void {
-    this.count++;
-    this.#text += line;
+  /** Adds a line, or so many lines in one text. */
+  add(lines: string, count = 1): void {
+    this.count += count;
+    this.#text += lines;
     if (this.#text.length < textPerUpdate) return;
     this.#hash.update(this.#text);
     this.#text = '';

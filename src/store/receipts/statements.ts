@@ -56,6 +56,29 @@ const changesOf = (resource: Resource) =>
      FROM record_history WHERE +resource = '${resource}' AND valid_to_run_id = @runId AND ended_by = 'removal')
    ORDER BY operation, id`;
 
+/** Lines of so many inserted rows are one text: a text for each takes three times as long. */
+export const rowsPerText = 2_000;
+
+/** Of a run that only inserted rows, and whose rows are all as it wrote them: the last id of some rows, their lines, and their contents. */
+const insertionsOf = (resource: Resource) =>
+  `SELECT max(id) AS last, count(*) AS count, group_concat('insert' || char(9) || id || char(9) || lower(hex(content)) || char(10), '') AS lines,
+     CAST(group_concat(content, '') AS BLOB) AS contents
+   FROM (SELECT id, _content AS content FROM ${tableOf(resource)} WHERE _changed_run_id = @runId AND id > @after ORDER BY id LIMIT ${rowsPerText})`;
+/** Whether a run is one of many insertions and nothing else, as the first one of a list. Small runs do not pay for further statements. */
+const isOfInsertions = (resource: Resource) =>
+  `SELECT EXISTS (SELECT 1 FROM ${tableOf(resource)} WHERE _changed_run_id = @runId LIMIT 1 OFFSET ${rowsPerText})
+     AND NOT EXISTS (SELECT 1 FROM ${tableOf(resource)} WHERE _changed_run_id = @runId
+       AND (_first_seen_run_id IS NOT @runId OR length(_content) IS NOT ${contentBytes}))
+     AND NOT EXISTS (SELECT 1 FROM record_history WHERE +resource = '${resource}' AND valid_from_run_id = @runId)
+     AND NOT EXISTS (SELECT 1 FROM record_history WHERE +resource = '${resource}' AND valid_to_run_id = @runId AND ended_by = 'removal')`;
+
+interface Insertions {
+  readonly last: number;
+  readonly count: number;
+  readonly lines: string | null;
+  readonly contents: Buffer | null;
+}
+
 /** Composes receipts of runs from the tables, to write and to compare them. Rows are found by their run, and not kept in memory. */
 export class RunComposer {
   readonly #sqlite;
@@ -65,7 +88,13 @@ export class RunComposer {
   constructor(sqlite: Sqlite) {
     this.#sqlite = sqlite;
     this.#changes = keptResources.map(resource => {
-      return { resource, lines: sqlite.prepare<[{ runId: number }], string>(changesOf(resource)).pluck() };
+      type Of = { readonly runId: number };
+      return {
+        resource,
+        lines: sqlite.prepare<[Of], string>(changesOf(resource)).pluck(),
+        isOfInsertions: sqlite.prepare<[Of], number>(isOfInsertions(resource)).pluck(),
+        insertions: sqlite.prepare<[Of & { readonly after: number }], Insertions>(insertionsOf(resource)),
+      };
     });
     // The plus keeps SQLite from reading all versions of the list.
     const ended = `SELECT ended_by, first_seen_run_id, record, record_id, valid_from_run_id, content
@@ -74,11 +103,19 @@ export class RunComposer {
   }
 
   changes(runId: number) {
-    const changes = this.#changes.map(({ resource, lines }) => {
+    const changes = this.#changes.map(({ resource, lines, isOfInsertions, insertions }) => {
       const hash = new LinesHash();
       /** The contents that the run put into the list. */
-      const began = new Sum();
-      for (const line of lines.iterate({ runId })) {
+      let began = new Sum();
+      const isMany = isOfInsertions.get({ runId }) === 1;
+      let [after, left] = [Number.NEGATIVE_INFINITY, isMany];
+      while (left) {
+        const some = insertions.get({ runId, after }) as Insertions;
+        hash.add(some.lines ?? '', some.count);
+        began = began.plus(Sum.of(some.contents ?? new Uint8Array()));
+        [after, left] = [some.last, some.count === rowsPerText];
+      }
+      for (const line of isMany ? [] : lines.iterate({ runId })) {
         hash.add(line);
         if (!line.startsWith('removal')) began.add(line.slice(-2 * contentBytes - 1, -1));
       }
