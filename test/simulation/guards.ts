@@ -79,6 +79,7 @@ export const guardsWithoutScenario: readonly string[] = [
   'digits as text',
   'a total that was never counted',
   'a list on one page needs no larger one',
+  'an identity that lost a field',
   'a service that serves larger pages by now',
   'pages that are shorter than they say',
   'a last page with orphans comes again',

@@ -103,7 +103,7 @@ export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuar
     const column = scalarFields(list).find(field => field.name === name)?.column;
     const has = (table: string) =>
       sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() !== undefined;
-    return has(list.table) && !has('temp.incoming');
+    return has(list.table) && !has('temp.incoming'); // guard: an identity that lost a field
   });
   if (list.identity.by === 'content' && gone.length === 0) return [];
   return [
