@@ -235,7 +235,7 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
   },
   service_facts: {
     about:
-      'What the specification of the service does not show, as runs have seen it . A fact that no run sees again stays.',
+      'What the specification of the service does not show, as runs have seen it. A fact that no run sees again stays.',
     columns: {
       resource: ['a list, `connections`, or `service` for what is of no list', "'webhooks'"],
       fact: ['its name', "'page_size'"],
