@@ -22,10 +22,7 @@ const until = parsed('DATE', given => {
 });
 
 export default command({
-  arguments: {
-    resource: option(resourceNames, 'LIST'),
-    code: typed('CODE'),
-  },
+  arguments: { resource: option(resourceNames, 'LIST'), code: typed('CODE') },
   flags: {
     why: typed('TEXT'),
     record: numeral('N', ids),

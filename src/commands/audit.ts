@@ -27,10 +27,7 @@ export const keygen = command({
 
 /** `docmirror audit checkpoint` */
 export const checkpoint = command({
-  flags: {
-    out: typed('FILE'),
-    unsigned: yes,
-  },
+  flags: { out: typed('FILE'), unsigned: yes },
   settings: ['signingKeyFile', ...mirrorSettings],
   run({ out, unsigned }, { config: { database, signingKeyFile } }) {
     if (signingKeyFile === null && !unsigned)

@@ -40,10 +40,7 @@ what changed. The service is a small one on this machine, its records are made u
 `;
 
 export default command({
-  flags: {
-    records: defaulting(numeral('n', [0, 10_000_000]), '4000'),
-    until: moment('date'),
-  },
+  flags: { records: defaulting(numeral('n', [0, 10_000_000]), '4000'), until: moment('date') },
   settings: ['logLevel'],
   async run({ records, until }, context) {
     const { stdout, signal, settings } = context;

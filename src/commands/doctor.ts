@@ -219,11 +219,8 @@ async function examineLists(service: ServiceConfig, context: Context, check: Che
       errors.length > 1 && error instanceof ServiceError ? error.ofAnyList : error.message;
     const causes = new Set(errors.map(causeOf));
     const retryAfterUntil = first instanceof ServiceError ? first.retryAfterUntil : null;
-    throw new ServiceError(first.code, [...causes].join('; '), {
-      exitCode,
-      retryable: false,
-      retryAfterUntil,
-    });
+    const end = { exitCode, retryable: false, retryAfterUntil };
+    throw new ServiceError(first.code, [...causes].join('; '), end);
   }).finally(() => source.close());
   for (const [list, { page, firstPageNo, pageSize: size }] of pages)
     await check(list.resource, () => {

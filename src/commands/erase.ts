@@ -13,10 +13,7 @@ const places = [...keptResources, 'rejected-records'] as const;
 const ids = [0, Number.MAX_SAFE_INTEGER] as const;
 
 export default command({
-  arguments: {
-    resource: required(option(places, 'RESOURCE')),
-    recordId: required(numeral('ID', ids)),
-  },
+  arguments: { resource: required(option(places, 'RESOURCE')), recordId: required(numeral('ID', ids)) },
   flags: {},
   settings: ['actor', 'waitMs', ...mirrorSettings],
   async run({ resource, recordId }, { config: { database, actor, waitMs }, signal }) {

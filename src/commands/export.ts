@@ -71,13 +71,8 @@ export default command({
     for (const { resource, file, rows } of written) {
       const whole = stateTable(state, resource, names);
       const table = format === 'xlsx' ? withFurtherColumns(whole, furtherNames(sqlite, [resource])) : whole;
-      await fill(
-        file,
-        write === null
-          ? rows.of(state.wire(resource)).map(item => printableJson(`${item}\n`))
-          : write(table.columns, rows.of(table.rows)),
-        context,
-      );
+      const lines = () => rows.of(state.wire(resource)).map(item => printableJson(`${item}\n`));
+      await fill(file, write === null ? lines() : write(table.columns, rows.of(table.rows)), context);
     }
     for (const { file } of written) file.putInPlace();
     const cells = written.map(({ file, rows }) => [file.path, count(rows.count), bytesText(file.bytes)]);

@@ -148,26 +148,20 @@ function writeMetrics(path: string, figures: LabelledFigures, command: string, e
   const all = [...(textBeside(path) ?? '').matchAll(line)];
   const before = all.filter(([, , other]) => exitCode === null || other !== command);
   const samplesOf = (name: string, value: number | null) => {
-    const others = before.filter(([, family]) => family === name);
+    const others = before.filter(([, family]) => family === `docmirror_command_last_${name}`);
     const samples = others.map(([, , other = '', text]) => [Number(text), { command: other }] as const);
     return () => [...(exitCode === null ? [] : [[value, { command }] as const]), ...samples];
   };
-  const [code, end] = [
-    'docmirror_command_last_exit_code',
-    'docmirror_command_last_end_timestamp_seconds',
-  ] as const;
-  const families = { [code]: samplesOf(code, exitCode), [end]: samplesOf(end, Date.now() / 1000) };
+  const families = {
+    docmirror_command_last_exit_code: samplesOf('exit_code', exitCode),
+    docmirror_command_last_end_timestamp_seconds: samplesOf('end_timestamp_seconds', Date.now() / 1000),
+  };
   writeWhole(path, metricsText([figures], families), publicMode);
 }
 
 /** Writes the metrics of backups beside those of the mirror. If a backup failed, the last successful one is still the newest. */
-function writeBackupMetrics(
-  ofMirror: string,
-  figures: LabelledFigures,
-  exitCode: number,
-  made: Backup | null,
-) {
-  const path = `${ofMirror.replace(/\.prom$/, '')}-backup.prom`;
+function writeBackupMetrics(file: string, figures: LabelledFigures, exitCode: number, made: Backup | null) {
+  const path = `${file.replace(/\.prom$/, '')}-backup.prom`;
   assertIsForMetrics(path);
   const before = made === null ? (textBeside(path) ?? '') : '';
   const exit = 'docmirror_backup_last_exit_code';

@@ -6,12 +6,7 @@ import { command } from './command.ts';
 import { mirrorSettings, typed, yes } from './flags.ts';
 
 export default command({
-  flags: {
-    again: yes,
-    replaceTenant: yes,
-    printDdl: yes,
-    cluster: typed('NAME'),
-  },
+  flags: { again: yes, replaceTenant: yes, printDdl: yes, cluster: typed('NAME') },
   settings: [
     'clickhouseUrl',
     'clickhouseUser',

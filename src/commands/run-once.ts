@@ -111,9 +111,9 @@ function closeMirror(mirror: SqliteMirror, { config: { database }, logger }: Run
   const { isInUse, error } = mirror.close();
   const isOpen =
     'another program keeps the mirror open; until it ends, copy the mirror together with its -wal file';
-  const isInLog = 'the run is recorded, but still in the -wal file beside the mirror';
   if (isInUse) logger.warn({ database }, isOpen);
-  if (error !== null) logger.warn({ database, ...loggedError(error) }, isInLog);
+  const lost = error && { database, ...loggedError(error) };
+  if (lost) logger.warn(lost, 'the run is recorded, but still in the -wal file beside the mirror');
 }
 
 /** The exit code after a run. It is partial if only the share could not be made. */
@@ -132,10 +132,8 @@ export function firstLineAfter(summary: SharedRunSummary, { config, settings, si
 }
 
 /** Refuses a mirror of another service, or of other parameters, with a UsageError, before a request is sent and before anything is written. */
-export function assertIsMirrorOf(
-  database: string,
-  { baseUrl, query }: Pick<ServiceConfig, 'baseUrl' | 'query'>,
-): void {
+export function assertIsMirrorOf(database: string, wanted: Pick<ServiceConfig, 'baseUrl' | 'query'>): void {
+  const { baseUrl, query } = wanted;
   const bound = statedBy(database).baseUrl;
   if (bound === null) return;
   if (bound === baseUrl && queryOf(database) !== query)

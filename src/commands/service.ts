@@ -9,10 +9,7 @@ import { put } from './stream-out.ts';
 const formats = ['text', 'markdown', 'json', 'openapi'] as const;
 
 export default command({
-  flags: {
-    format: defaulting(option(formats, 'FORMAT'), 'text'),
-    out: typed('FILE'),
-  },
+  flags: { format: defaulting(option(formats, 'FORMAT'), 'text'), out: typed('FILE') },
   run({ format, out }, { config, stdout }) {
     const known = readMirror(config.database, readService);
     return put(serviceFormats[format](known, out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY), out);

@@ -18,11 +18,7 @@ import { makeShareApart } from './share-apart.ts';
 
 export default command({
   arguments: { target: typed('FILE') },
-  flags: {
-    without: repeated(typed('FIELD')),
-    withoutHistory: yes,
-    sql: typed('FILE'),
-  },
+  flags: { without: repeated(typed('FIELD')), withoutHistory: yes, sql: typed('FILE') },
   settings: ['waitMs', ...mirrorSettings],
   async run({ without, withoutHistory, ...given }, { config, signal, line }) {
     const { database, waitMs } = config;

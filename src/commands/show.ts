@@ -37,10 +37,7 @@ const matchesMax = 100;
 
 /** `docmirror show` */
 export const show = command({
-  arguments: {
-    resource: required(option(keptResources, 'RESOURCE')),
-    id: required(typed('ID')),
-  },
+  arguments: { resource: required(option(keptResources, 'RESOURCE')), id: required(typed('ID')) },
   flags: {},
   run({ resource, id }, { config }) {
     return readMirror(config.database, sqlite => find(sqlite, resource, id));

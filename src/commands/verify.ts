@@ -85,13 +85,8 @@ async function verifyLive(context: Context, limit: number): Promise<LiveResult> 
   return { isProven: notes.length === 0, notes, differenceCount, differences };
 }
 
-function notesOn({
-  resource,
-  error,
-  completeness,
-  reason,
-  rejected,
-}: RunSummary['resources'][number]): string[] {
+function notesOn(list: RunSummary['resources'][number]): string[] {
+  const { resource, error, completeness, reason, rejected } = list;
   if (error !== null) return [`${resource} could not be compared: ${error.message}`];
   const unproven = `${resource}: the readings proved nothing, so differences might come from that: ${reason}`;
   const unread = `${resource}: ${counted(rejected, 'record')} could not be read, so not all was compared.`;
@@ -114,11 +109,6 @@ function differenceOf({ resource, operation, recordId, record, before }: RecordC
   const fields = changedFields(resource, mirror, service).map(field => {
     return { field, mirror: shown(field, mirror[field]), service: shown(field, service[field]) };
   });
-  return {
-    kind: kinds[operation],
-    resource,
-    id: operation === 'insert' ? null : recordId,
-    key: key.join(' · '),
-    fields,
-  };
+  const id = operation === 'insert' ? null : recordId;
+  return { kind: kinds[operation], resource, id, key: key.join(' · '), fields };
 }

@@ -19,12 +19,7 @@ import { readTokenFile } from './token.ts';
 const dayMs = 86_400_000;
 
 export default command({
-  flags: {
-    runNow: yes,
-    jitter: defaulting(timeSpan, '0'),
-    http: typed('HOST:PORT'),
-    maxAge: timeSpan,
-  },
+  flags: { runNow: yes, jitter: defaulting(timeSpan, '0'), http: typed('HOST:PORT'), maxAge: timeSpan },
   settings: [...runSettings, 'schedule', 'timezone', ...mirrorSettings],
   notifies: () => true,
   async run({ runNow, jitter, http, maxAge }, context) {

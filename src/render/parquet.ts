@@ -64,13 +64,8 @@ export function* parquetPieces(columns: readonly Column[], rows: Rows): Generato
 // In Thrift's compact protocol: the header of a list in the next field, an empty one without a type, and one of structs. Behind the list
 // of row groups is the field with the program's name.
 const [nextIsList, empty, emptyOfStructs, nextButOneIsText] = [0x19, 0x00, 0x0c, 0x28];
-const emptyGroups = Buffer.from([
-  nextIsList,
-  empty,
-  nextButOneIsText,
-  createdBy.length,
-  ...Buffer.from(createdBy),
-]);
+const program = Buffer.from(createdBy);
+const emptyGroups = Buffer.from([nextIsList, empty, nextButOneIsText, program.length, ...program]);
 
 /** Gives the empty list of row groups its type: hyparquet-writer 0.17 leaves it out, and Rust's crate opens no file without it. */
 function giveType(end: Uint8Array): void {

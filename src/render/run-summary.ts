@@ -72,12 +72,7 @@ export function summaryText(
  * What a mail, a ping and a terminal begin with after a run that did not end with 0: whose it was, how it ended, and since when the
  * mirror is complete; the oldest list counts. `lists` is empty if they could not be read.
  */
-export function firstLine(
-  whose: string,
-  run: SharedRunSummary,
-  lists: readonly Freshness[],
-  nowMs: number,
-): string {
+export function firstLine(whose: string, run: SharedRunSummary, lists: readonly Freshness[], nowMs: number) {
   const { status, share } = run;
   const verdict = status === 'completed' ? 'completed, no share' : status;
   const why = whyOf(run) || share?.error?.code;
@@ -125,13 +120,8 @@ export function standingNotes(
 }
 
 /** The news of a list's fields, a line each. */
-function fieldNotes({
-  resource,
-  reasons,
-  newFields,
-  restlessFields,
-  unreadableTimes,
-}: ListOutcome): string[] {
+function fieldNotes(list: ListOutcome): string[] {
+  const { resource, reasons, newFields, restlessFields, unreadableTimes } = list;
   const ofRecords = fieldsText(newFields.filter(field => !field.isInAnswer));
   const ofAnswers = fieldsText(newFields.filter(field => field.isInAnswer));
   return [
@@ -182,11 +172,8 @@ export function notesOn(
   const ofRecords = reasons.filter(({ code }) => code === 'record_rejected' || code === 'removals_withheld');
   const isOpen = (code: string) => list.open == null || list.open.includes(code);
   const open = reasons.filter(each => !ofRecords.includes(each) && isOpen(each.code));
-  if (
-    completeness === 'unproven' &&
-    kept === null &&
-    faultsOf(list).some(({ state }) => state === 'unproven')
-  )
+  const isUnproven = completeness === 'unproven' && faultsOf(list).some(({ state }) => state === 'unproven');
+  if (isUnproven && kept === null)
     notes.push({ text: `unproven: ${sentencesOf(open) ?? reason}.`, advice: adviceOnProof(open) });
   const replaced = open.find(({ code }) => code === 'records_replaced');
   if (replaced !== undefined)

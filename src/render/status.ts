@@ -26,12 +26,8 @@ export const nextRun = object({ nextRunAt: text(), schedule: text(), timezone: t
 export type MirrorStatus = Extract<OutputOf['status'], { mirrors: unknown }>['mirrors'][number];
 
 /** The state of one mirror, for people; `watch` keeps it. */
-export function statusText(
-  { resources, state, why }: MirrorStatus,
-  nowMs: number,
-  width: number,
-  watch: NextRun | null = null,
-): string {
+export function statusText(status: MirrorStatus, nowMs: number, width: number, watch: NextRun | null = null) {
+  const { resources, state, why } = status;
   const rows = resources.map(list => statusCells(list, at => ago(at, nowMs)));
   const notes = resources.flatMap(({ resource, lastRun, unknownFields, acceptances, unreadableTimes }) => {
     const error = lastRun?.error && printable(`${lastRun.error.message} [${lastRun.error.code}]`);
@@ -62,10 +58,7 @@ function nextRunText({ nextRunAt, schedule, timezone }: NextRun, nowMs: number):
 export const statusColumns = ['List', 'Records', 'Verdict', 'Last run', 'Completed', 'Full sync'];
 
 /** A list as a row of it; `when` says a time in words. */
-export function statusCells(
-  list: Omit<ListStatus, 'lastEnded'>,
-  when: (at: string | null) => string,
-): string[] {
+export function statusCells(list: Omit<ListStatus, 'lastEnded'>, when: (at: string | null) => string) {
   const { resource, recordCount, lastRun, lastCompletedAt, lastFullAt } = list;
   const runId = String(lastRun?.runId ?? 'none');
   return [resource, count(recordCount), verdictText(lastRun), runId, when(lastCompletedAt), when(lastFullAt)];

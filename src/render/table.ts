@@ -9,12 +9,10 @@ export function isOfNumbers(cells: readonly unknown[]): boolean {
   return cells.every(cell => typeof cell === 'number' || (typeof cell === 'string' && number.test(cell)));
 }
 
+type Cells = readonly string[];
+
 /** Rows in columns under their headings, numbers to the right. If a line would be longer than `width`, each row is a block instead. */
-export function renderTable(
-  columns: readonly string[],
-  rows: readonly (readonly string[])[],
-  width = Infinity,
-) {
+export function renderTable(columns: Cells, rows: readonly Cells[], width = Infinity) {
   const cells = rows.map(row => row.map(printable));
   const all = [columns, ...cells];
   const layout = columns.map((_, at) => ({

@@ -16,18 +16,15 @@ const codes: Readonly<Record<number, string>> = {
 /** When to ask again if the mirror or docmirror needs an upgrade, in seconds. */
 const upgradeS = 60;
 
+type Headers = Readonly<Record<string, string>>;
+
 /** A request that is refused; its message is for the client. */
 export class HttpError extends Error {
   readonly statusCode: number;
-  readonly headers;
+  readonly headers: Headers;
 
   /** @param cause for the log, if it is a fault that the client gets no details of */
-  constructor(
-    statusCode: number,
-    message: string,
-    headers: Readonly<Record<string, string>> = {},
-    cause?: Error,
-  ) {
+  constructor(statusCode: number, message: string, headers: Headers = {}, cause?: Error) {
     super(message, { cause });
     this.statusCode = statusCode;
     this.headers = headers;

@@ -93,11 +93,7 @@ const families: Families = {
 };
 
 /** The metrics of mirrors, their `own` and `more`, in the text form of Prometheus: each is described once, before all samples. */
-export function metricsText(
-  mirrors: readonly LabelledFigures[],
-  more: Families = {},
-  own: Families = families,
-): string {
+export function metricsText(mirrors: readonly LabelledFigures[], more: Families = {}, own = families) {
   const escaped = (text: string) => text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n');
   const pairOf = ([label, text]: [string, string]) => `${label}="${escaped(text)}"`;
   const parts = Object.entries({ ...own, ...more }).map(([name, samplesOf]) => {

@@ -49,12 +49,9 @@ function listOperation(browsable: Browsable): object {
   const page = object({ items: list(itemOf(browsable)), pagination: exact(pagination) });
   const schema = { ...page, additionalProperties: false };
   const found = { ...responses[200], content: { 'application/json': { schema } } };
-  const operation = {
-    operationId: `list-${resource}`,
-    summary: `A page of the list: ${title.toLowerCase()}.`,
-    security,
-    responses: { ...responses, 200: found },
-  };
+  const summary = `A page of the list: ${title.toLowerCase()}.`;
+  const all = { ...responses, 200: found };
+  const operation = { operationId: `list-${resource}`, summary, security, responses: all };
   return withParameters(operation, listQuery(browsable, 'pageNo', 'pageSize'));
 }
 

@@ -53,13 +53,7 @@ const belongingMax = 10;
 const dayMs = 86_400_000;
 
 /** The pages for a browser, of which a thread keeps the newest report and choices. */
-export function pageAddresses({
-  database,
-  maxAgeMs,
-}: {
-  readonly database: string;
-  readonly maxAgeMs: number | null;
-}): readonly Address[] {
+export function pageAddresses(database: string, maxAgeMs: number | null): readonly Address[] {
   const reports = untilChanged((_sqlite, { days, timezone }: Pick<QueryString, 'days' | 'timezone'>) => {
     const zone = zoneOf(timezone);
     const period = reportPeriod(zone, Date.now() - days * dayMs, Date.now(), true);

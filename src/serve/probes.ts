@@ -23,10 +23,8 @@ export function freshnessNow(database: string) {
 }
 
 /** The answer of `/healthz` at this moment. */
-export function healthOf(
-  { isThere, lists: found, why }: ReturnType<typeof freshnessNow>,
-  maxAgeMs: number | null,
-): HealthAnswer {
+export function healthOf(now: ReturnType<typeof freshnessNow>, maxAgeMs: number | null): HealthAnswer {
+  const { isThere, lists: found, why } = now;
   if (found === null) return { status: 'unreadable', ...(why !== null && { message: why }) };
   const nowMs = Date.now();
   const lists = found.map(list => {

@@ -27,7 +27,7 @@ const { database, labels, trigger } = data;
 // On Linux this is the priority of the thread alone: answers that take long leave the processor to probes and short ones.
 if (data.isBehind && platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
-const addresses = [...apiAddresses, ...pageAddresses(data)];
+const addresses = [...apiAddresses, ...pageAddresses(database, data.maxAgeMs)];
 let pieces: Iterator<string> | null = null;
 
 const tasks = {

@@ -57,7 +57,7 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
     options.onRefused?.(request);
   };
   const check = tokenCheck({ ...options, onRefused });
-  const { database, labels, trigger = null, maxAgeMs, onFault } = options;
+  const { database, labels, trigger = null, maxAgeMs } = options;
   const readers = readersOf({ database, labels, trigger, maxAgeMs });
   const probes: ProbeSource = {
     freshness: lastKnown(() => readers.freshness()),
@@ -79,8 +79,8 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
   await app.register(async scope => {
     scope.addHook('onRequest', check(true));
     addPageHooks(scope);
-    for (const address of pageAddresses(options)) addAddress(scope, readers, address, htmlType);
-    for (const file of fileAddresses) addFile(scope, readers, file, onFault);
+    for (const address of pageAddresses(database, maxAgeMs)) addAddress(scope, readers, address, htmlType);
+    for (const file of fileAddresses) addFile(scope, readers, file, options);
   });
   // From then on there is something to answer probes from.
   await Promise.allSettled([probes.freshness(), probes.figures()]);
@@ -128,12 +128,7 @@ function addAddress(app: FastifyInstance, readers: Readers, address: Address, ty
 }
 
 /** Adds a file for a spreadsheet. Its rows are counted in a header, so that a client knows whether it has all, whatever is between. */
-function addFile(
-  app: FastifyInstance,
-  readers: Readers,
-  file: FileAddress,
-  onFault: ServerOptions['onFault'],
-) {
+function addFile(app: FastifyInstance, readers: Readers, file: FileAddress, { onFault }: ServerOptions) {
   const { name, querystring, check } = file;
   const handler = async ({ method, query, headers }: Request, reply: FastifyReply) => {
     check(query);
@@ -253,11 +248,7 @@ const computeMsMax = 3_000;
 /** And how long one can be sent, in milliseconds. */
 const sendMsMax = 8_000;
 
-async function listen(
-  app: FastifyInstance,
-  { host, port }: ServerOptions,
-  readers: Readers | null,
-): Promise<RunningServer> {
+async function listen(app: FastifyInstance, { host, port }: ServerOptions, readers: Readers | null) {
   const connections = connectionsOf(app.server);
   const url = await app.listen({ host, port }).catch(async error => {
     await app.close();

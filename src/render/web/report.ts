@@ -90,13 +90,8 @@ function inNumbers({ exports, gone, rankings, compared }: ReportData, zone: Zone
   const hint = html`<p class="hint">“Before” is ${zone.spanText(compared)}.</p>`;
   const both = `${counted(gone.now, 'export')} and ${count(gone.before)} of those before`;
   const forgotten = html`<p class="hint">The service no longer lists ${both}. They count all the same.</p>`;
-  return section(
-    'numbers',
-    'In numbers',
-    html`<div class="cards">${cards}</div>`,
-    hint,
-    gone.now + gone.before > 0 && forgotten,
-  );
+  const isGone = gone.now + gone.before > 0;
+  return section('numbers', 'In numbers', html`<div class="cards">${cards}</div>`, hint, isGone && forgotten);
 }
 
 function exportSection(data: ReportData, zone: Zone): Html {
