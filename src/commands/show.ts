@@ -24,9 +24,7 @@ export const runs = command({
 
 /** `docmirror rejected` */
 export const rejected = command({
-  flags: {
-    limit: defaulting(numeral('N', [0, 1_000_000]), '20'),
-  },
+  flags: { limit: defaulting(numeral('N', [0, 1_000_000]), '20') },
   run: ({ limit }, { config }) => readRejected(config.database, limit),
   output: (found): OutputOf['rejected'] => found,
   text: rejectedText,

@@ -21,9 +21,7 @@ import { defaulting, option, repeated, timeSpan, typed, yes } from './flags.ts';
 import { failureOf } from './io.ts';
 
 export default command({
-  arguments: {
-    mirrors: repeated(typed('FILE')),
-  },
+  arguments: { mirrors: repeated(typed('FILE')) },
   flags: {
     format: defaulting(option(['table', 'prometheus'], 'FORMAT'), 'table'),
     strict: yes,

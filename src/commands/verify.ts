@@ -23,6 +23,8 @@ import {
 import { createLogger } from './logging.ts';
 import { runOnce } from './run-once.ts';
 
+const ownSettings = ['signingKeyFile', 'waitMs', ...notifierSettings] as const;
+
 export default command({
   flags: {
     live: yes,
@@ -30,14 +32,7 @@ export default command({
     checkpoint: repeated(typed('FILE')),
     publicKey: typed('FILE'),
   },
-  settings: [
-    ...serviceSettings,
-    'ignoreFields',
-    'signingKeyFile',
-    'waitMs',
-    ...notifierSettings,
-    ...mirrorSettings,
-  ],
+  settings: [...serviceSettings, 'ignoreFields', ...ownSettings, ...mirrorSettings],
   notifies: () => true,
   async run({ live: isLive, limit, checkpoint: checkpoints, publicKey }, context) {
     const { config, signal, settings, notifier } = context;

@@ -30,12 +30,8 @@ export function duration(ms: number): string {
   if (ms < 59_950) return `${(ms / 1_000).toFixed(1)} s`;
   const whole = Math.max(ms, 60_000);
   const part = (unitMs: number, max = Number.POSITIVE_INFINITY) => Math.floor(whole / unitMs) % max;
-  const parts = Object.entries({
-    d: part(86_400_000),
-    h: part(3_600_000, 24),
-    min: part(60_000, 60),
-    s: part(1_000, 60),
-  });
+  const [d, h, min, s] = [part(86_400_000), part(3_600_000, 24), part(60_000, 60), part(1_000, 60)];
+  const parts = Object.entries({ d, h, min, s });
   const greatest = parts.findIndex(([, value]) => value > 0);
   const shown = parts.slice(greatest, greatest + 2).filter(([, value]) => value > 0);
   return shown.map(([unit, value]) => `${value} ${unit}`).join(' ');

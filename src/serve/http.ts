@@ -95,9 +95,8 @@ export function tokenCheck({ token, readToken, onRefused }: TokenOptions) {
       onRefused?.(request);
     }
     const message = 'This needs the token of this server, as bearer token or as the password of a page.';
-    throw new HttpError(401, message, {
-      'www-authenticate': isForBrowsers ? 'Basic realm="docmirror", charset="UTF-8"' : 'Bearer',
-    });
+    const scheme = isForBrowsers ? 'Basic realm="docmirror", charset="UTF-8"' : 'Bearer';
+    throw new HttpError(401, message, { 'www-authenticate': scheme });
   };
 }
 

@@ -81,9 +81,7 @@ const families: Families = {
     lists.map(({ resource, unknownFields }) => [unknownFields, { resource }]),
   docmirror_list_completeness: ({ lists }) =>
     lists.flatMap(({ resource, completeness: last }) =>
-      completenesses.map(
-        (completeness): Sample => [Number(completeness === last), { resource, completeness }],
-      ),
+      completenesses.map((each): Sample => [Number(each === last), { resource, completeness: each }]),
     ),
   docmirror_list_finding: ({ lists }) =>
     lists.flatMap(({ resource, findings }) =>

@@ -63,10 +63,8 @@ export async function startServer(options: ServerOptions & TokenOptions): Promis
     freshness: lastKnown(() => readers.freshness()),
     figures: lastKnown(() => readers.figures()),
   };
-  const app = monitorApp(
-    { ...options, metrics: { docmirror_serve_refused_tokens_total: () => [[refused]] } },
-    probes,
-  );
+  const metrics: Families = { docmirror_serve_refused_tokens_total: () => [[refused]] };
+  const app = monitorApp({ ...options, metrics }, probes);
   app.get('/openapi.json', async () => {
     const { openApiDocument } = await import('./openapi.ts');
     return openApiDocument();
