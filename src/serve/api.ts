@@ -198,11 +198,8 @@ function positionIn(cursor: string, query: QueryString): Position {
   const kind = kindOf(query);
   const isDescending = query.order === 'desc';
   // docmirror 0.4 took `sort` and `order` for filters.
-  const rest = text.startsWith(kind)
-    ? text.slice(kind.length)
-    : isFiltered(query) || isDescending
-      ? ''
-      : text;
+  const ofOld = isFiltered(query) || isDescending ? '' : text;
+  const rest = text.startsWith(kind) ? text.slice(kind.length) : ofOld;
   const position = readPosition(rest, isDescending);
   if (position !== null) return position;
   throw new HttpError(400, 'cursor: this is no cursor of this server for these parameters.');
