@@ -90,13 +90,17 @@ function helpOf({ help, choices, default: fallback }: FlagHelp): string {
   return all.length === 0 ? help : `${help} (${all.join('; ')})`;
 }
 
+/** Outputs that few programs read. */
+const bySchemaAlone = ['backup', 'erase', 'rejected', 'show'];
+
 /** The output of a command for programs: a list of members for each form of it. */
 function outputOf(command: string): string[] {
   if (!(command in outputs)) return [];
+  const flags = `With \`${outputFlags(command)}\`:`;
+  const form = `the schema \`docmirror/schemas/${command.replace(' ', '-')}.json\` has the members`;
   if (command === 'audit receipts')
-    return [
-      'With `--json`: the receipts. [audit.md](audit.md#the-form-of-receipts) tells their form, and the schema `docmirror/schemas/audit-receipts.json` all members.',
-    ];
+    return [`${flags} ${form}, and [audit.md](audit.md#the-form-of-receipts) tells of the hashes.`];
+  if (bySchemaAlone.includes(command)) return [`${flags} ${form}.`];
   const shape = shapeOf(command);
   const forms = (shape.anyOf ?? [shape]).flatMap(part => {
     const title = shape.anyOf && part.description !== undefined ? `${capital(part.description)}:` : '';
@@ -104,7 +108,7 @@ function outputOf(command: string): string[] {
     if (same !== undefined) return [`${title} the same as \`docmirror ${same} --json\`.`];
     return [title, membersOf(part, title === '' ? `\`${command}\`` : `“${title.slice(0, -1)}”`).join('\n')];
   });
-  return [`With \`${outputFlags(command)}\`:`, ...forms];
+  return [flags, ...forms];
 }
 
 const isSame = (one: JsonShape, other: JsonShape) =>
