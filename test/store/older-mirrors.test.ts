@@ -210,7 +210,7 @@ describe('a version with a migration more', () => {
     );
     expect(JSON.parse(stdout)).toMatchObject({
       exitCode: code,
-      checks: [{}, { check: 'mirror', status: 'ok', found }, ...Array(7).fill({})],
+      checks: expect.arrayContaining([expect.objectContaining({ check: 'mirror', status: 'ok', found })]),
     });
     expect(code).toBe(0);
     await begin(scene);
