@@ -22,8 +22,8 @@ export interface ItemsRead extends Pick<Page, 'items' | 'unknown'> {
   readonly keys: Float64Array;
   readonly said: Uint16Array;
   readonly known: readonly KnownRows[];
-  /** As in a `KnownPage`, but not as text; null if the page was not cut. */
-  readonly pieces: Buffer | null;
+  /** As in a `KnownPage`. */
+  readonly pieces: KnownPage['pieces'];
 }
 
 /** The rows of known items that follow each other, from a place on the page, and their contents, of 16 bytes each. */
@@ -45,7 +45,7 @@ interface KnownRun {
 export function notKnown(
   items: readonly unknown[],
   unknown: Buffer,
-  pieces: Buffer | null = null,
+  pieces: string | null = null,
 ): ItemsRead {
   const [keys, said] = [new Float64Array(items.length), new Uint16Array(items.length)];
   return { items, unknown, keys, said, known: [], pieces };
@@ -73,7 +73,7 @@ export class KnownItems {
     const [keys, said] = [new Float64Array(rows.length), unpackNumbers(page.said)];
     const contents = this.#contentsOf(page.rows, [page], keys);
     if (contents === null) return null;
-    const pieces = page.pieces === null ? null : Buffer.from(page.pieces, 'base64');
+    const { pieces } = page;
     return { items: null, unknown: nothing, keys, said, known: [{ place: 0, rows, contents }], pieces };
   }
 
@@ -92,20 +92,22 @@ export class KnownItems {
     const cut = piecesOf(bytes);
     if (cut === null) return null;
     this.#index ??= new PieceIndex(Object.values(this.#pages));
-    const pieces = Buffer.allocUnsafe(cut.length * pieceBytes);
+    const hashes = Buffer.allocUnsafe(cut.length * pieceBytes);
     const runs: KnownRun[] = [];
     const [items, unknown]: [unknown[], Buffer[]] = [[], []];
     for (const [at, piece] of cut.entries()) {
       const text = bytes.subarray(piece.from, piece.to);
-      writeHash16(text, pieces, at * pieceBytes);
-      const known = this.#index.find(pieces, at * pieceBytes);
+      writeHash16(text, hashes, at * pieceBytes);
+      const known = this.#index.find(hashes, at * pieceBytes);
       const parsed = known === null ? parsePiece(bytes, piece) : new Array<undefined>(known.count);
-      pieces.writeUInt16LE(parsed.length, at * pieceBytes + contentBytes);
+      hashes.writeUInt16LE(parsed.length, at * pieceBytes + contentBytes);
       if (known === null) unknown.push(text);
       else addRun(runs, { ...known, place: items.length });
       for (const item of parsed) items.push(item);
     }
-    const read = notKnown(items, Buffer.concat(unknown), pieces);
+    const pieces = hashes.toString('base64');
+    // Nothing is copied of a page of which nothing is known.
+    const read = notKnown(items, runs.length === 0 ? bytes : Buffer.concat(unknown), pieces);
     const known = this.#rowsOf(runs, read);
     // If a row has changed, nothing is known.
     return known === null ? notKnown(parseItems(bytes), bytes, pieces) : { ...read, known };

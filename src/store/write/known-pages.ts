@@ -28,8 +28,7 @@ export interface ParsedPage {
   readonly items: PageItems;
   /** For each item the number of what it says of connections; null if one might have none. */
   readonly said: Uint16Array | null;
-  /** The same as in a `KnownPage`. */
-  readonly pieces: Buffer | null;
+  readonly pieces: KnownPage['pieces'];
 }
 
 /** The pages of a run, what they say of connections, and the rows that their records have now. */
@@ -62,7 +61,7 @@ export class KnownPages {
     const { items, said, pieces } = parsed;
     const rows = items.count > 0 && said !== null ? rangesOf(this.#seen.rowsOf(items)) : null;
     if (rows === null || said === null) delete this.pages[digest];
-    else this.#note(digest, said, { rows, run: this.#seen.run, pieces: pieces?.toString('base64') ?? null });
+    else this.#note(digest, said, { rows, run: this.#seen.run, pieces });
     return rows !== null;
   }
 
