@@ -26,6 +26,7 @@ changes --cursor none --next next
 query "SELECT 1"
 show collections 1
 rejected
+service
 report
 report --out report.html
 serve --port 0

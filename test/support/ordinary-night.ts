@@ -25,8 +25,12 @@ export async function expectOrdinary(scene: Scene, rows: number): Promise<Synced
     code: 0,
     rows,
     completeness: 'proven',
-    reason: null,
     removed: 0,
   });
+  const reasons = outcome.reasons as { code: string }[];
+  expect(reasons.filter(({ code }) => !tellingOnly.includes(code))).toEqual([]);
   return outcome;
 }
+
+/** What a run tells of fields is no doubt about the list. */
+const tellingOnly = ['field_gone', 'field_new', 'field_volatile', 'time_unreadable'];
