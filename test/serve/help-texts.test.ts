@@ -9,9 +9,12 @@ test('each metric of 0.5.0 keeps its HELP and TYPE', async () => {
   const file = join(scene.folder, 'acme.prom');
   scene.env.DOCMIRROR_METRICS_FILE = file;
   expect(await scene.run('sync')).toMatchObject({ code: 0 });
-  const lines = readFileSync(file, 'utf8').split('\n');
-  const of05 = readFileSync(join(import.meta.dirname, 'help-texts-0.5.0.txt'), 'utf8')
-    .trim()
-    .split('\n');
-  expect(of05.filter(line => !lines.includes(line))).toEqual([]);
+  expect(await scene.run('backup', scene.folder, '--keep', '1')).toMatchObject({ code: 0 });
+  const files = [file, join(scene.folder, 'acme-backup.prom')];
+  const lines = files.flatMap(path => readFileSync(path, 'utf8').split('\n'));
+  const of05 = readFileSync(join(import.meta.dirname, 'metrics-0.5.0.prom'), 'utf8').split('\n');
+  // Those of a watch are only at its address.
+  const kept = of05.filter(line => line.startsWith('# ') && !line.includes(' docmirror_watch_'));
+  expect(kept.length).toBeGreaterThan(50);
+  expect(kept.filter(line => !lines.includes(line))).toEqual([]);
 });
