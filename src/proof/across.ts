@@ -4,7 +4,15 @@ import type { KeyOrder } from './order.ts';
 import { sizesBetween, sizesOf, smallestShare } from './plan.ts';
 import type { Asking } from './questions.ts';
 import { pagesAcross, type Tie } from './repairs.ts';
-import { type Answer, areSameRecords, areTwinsApart, inOrder, isIn, itemsOf, joinPages } from './window.ts';
+import {
+  type Answer,
+  areDuplicatesApart,
+  areSameRecords,
+  inOrder,
+  isIn,
+  itemsOf,
+  joinPages,
+} from './window.ts';
 
 const sizesAtOnce = 2;
 
@@ -22,9 +30,9 @@ export function* readAcross(
   let sizes = 0;
   for (const size of sizesFor(log, tie, isSecondLook)) {
     const pages = pagesAcross(tie, size, log.total);
-    const heard = isSecondLook ? null : log.together(pages);
-    if (heard === null && (sizes++ === sizesAtOnce || log.hasOneSize)) break;
-    const came = heard ?? (yield* log.ask(pages, look));
+    const together = isSecondLook ? null : log.together(pages);
+    if (together === null && (sizes++ === sizesAtOnce || log.hasOneSize)) break;
+    const came = together ?? (yield* log.ask(pages, look));
     if (came.length === pages.length && joinAcross(log, order, tie, came)) break;
   }
 }
@@ -33,8 +41,8 @@ export function* readAcross(
 export function joinReadings(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]): void {
   for (const tie of ties)
     for (const size of [log.list.largest, ...log.otherSizes]) {
-      const heard = log.together(pagesAcross(tie, size, log.total));
-      if (heard !== null && joinAcross(log, order, tie, heard)) break;
+      const together = log.together(pagesAcross(tie, size, log.total));
+      if (together !== null && joinAcross(log, order, tie, together)) break;
     }
 }
 
@@ -88,7 +96,7 @@ function acrossOf(
   });
   if (first === undefined || !isConnected) return null;
   // Of identical records that are on two pages, no page shows all.
-  if (areTwinsApart(came, 0)) return null; // guard: twins on two pages
+  if (areDuplicatesApart(came, 0)) return null; // guard: duplicates on two pages
   // A record between two of these pages can be a slack behind one that is a slack behind these keys.
   const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });

@@ -1,5 +1,5 @@
 import { greatestOf } from '../contract/extremes.ts';
-import { Groups, type Verdict } from './cover.ts';
+import { DisjointSet, type Verdict } from './cover.ts';
 import type { Finding } from './findings.ts';
 import { type FullScan, scanFully } from './full-scan.ts';
 import type { AnswerLog } from './log.ts';
@@ -117,14 +117,14 @@ function doAgreeToNewest(readings: readonly FullScan[], log: AnswerLog): boolean
   const newest = greatestOf(before.pages.map(({ page }) => page.greatest));
   const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
   if (one == null || other == null) return false;
-  const areTwins = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: twins of a list that grows
+  const areDuplicates = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: duplicates of a list that grows
   const areSame =
     one.records.length === other.records.length &&
     one.records.every(({ record }, at) => record === other.records[at]?.record); // guard: a list that grows
   // If a total fell, a copy that lags can still show the record that went, or it can have come back with another text.
   const answers = inTime([...before.answers, ...now.answers]);
   const hasFallen = answers.some(({ total }, at) => total < (answers[at - 1]?.total ?? 0));
-  return areSame && !areTwins && !hasFallen; // guard: totals of a list that grows
+  return areSame && !areDuplicates && !hasFallen; // guard: totals of a list that grows
 }
 
 /** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */
@@ -191,7 +191,7 @@ function showStableOrder(readings: readonly (readonly Answer[])[], { list }: Ans
       repeated.add(number);
     }
   }
-  const groups = new Groups(pages.length);
+  const groups = new DisjointSet(pages.length);
   const newest = new Map<number, number>();
   for (const [at, page] of pages.entries())
     for (const number of page) {

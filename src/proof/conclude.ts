@@ -19,14 +19,14 @@ import {
   type PageAddress,
 } from './window.ts';
 
-/** The fate of a row that no answer has shown: removed, to be looked for once more, or left as it is. */
-export type Fate = 'gone' | 'unconfirmed' | 'undecided';
+/** The decision on a row that no answer has shown: removed, to be looked for once more, or left as it is. */
+export type Decision = 'gone' | 'unconfirmed' | 'undecided';
 
-/** The result of a full sync: what is proven, and the fate of each row that no answer has shown. */
+/** The result of a full sync: what is proven, and the decision on each row that no answer has shown. */
 export interface Proof {
   readonly verdict: Verdict;
   readonly answers: readonly Answer[];
-  readonly rows: readonly (AbsentRow & { readonly fate: Fate })[];
+  readonly rows: readonly (AbsentRow & { readonly decision: Decision })[];
   /** Rows at the growing end that stay; null if none do. */
   readonly retained: Retained | null;
   /** The pages that ties had a part in planning; null if they had none. */
@@ -38,7 +38,7 @@ export interface Proof {
 /** A total that stands at a multiple of this can be a limit. */
 const roundTotal = 1_000;
 
-/** What the answers so far prove, with the fates of the rows that none of them has shown. */
+/** What the answers so far prove, with the decisions on the rows that none of them has shown. */
 export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): Asking<Proof> {
   const { list, answers, failed, total } = log;
   const cause = found.isProven ? null : causeInTotals(answers);
@@ -64,17 +64,19 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
     oldestListed,
     byKey: rangesOf(list, verdict),
   };
-  const fates = absent.map(row => ({ ...row, fate: fateOf(row.key, evidence) }));
-  const gone = fates.filter(({ fate }) => fate === 'gone');
-  const retained = retainedOf(log, verdict, gone, fates.length - gone.length);
-  const rows = fates.map(row => (retained?.rows.has(row) ? { ...row, fate: 'undecided' as const } : row));
+  const decisions = absent.map(row => ({ ...row, decision: decisionOf(row.key, evidence) }));
+  const gone = decisions.filter(({ decision }) => decision === 'gone');
+  const retained = retainedOf(log, verdict, gone, decisions.length - gone.length);
+  const rows = decisions.map(row =>
+    retained?.rows.has(row) ? { ...row, decision: 'undecided' as const } : row,
+  );
   const planned = log.plan.byTies;
   return { verdict, answers, rows, retained, planned, findings: whyUnproven() };
 
   function whyUnproven(): readonly Finding[] {
     if (failed.length > 0) return insteadOf(verdict.findings, failedPages(failed, list.largest));
     if (!verdict.isProven) return verdict.findings;
-    const count = rows.filter(({ fate }) => fate !== 'gone').length;
+    const count = rows.filter(({ decision }) => decision !== 'gone').length;
     if (count === 0) return [];
     if (isSuddenlyEmpty) return [{ code: 'list_emptied', count }];
     if (absent.some(({ key }) => key <= oldestListed)) return [{ code: 'newest_only', total, count }];
@@ -97,8 +99,8 @@ interface Evidence {
   readonly byKey: { readonly open: readonly KeyRange[]; readonly unconfirmed: readonly KeyRange[] } | null;
 }
 
-/** The fate of an absent row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
-function fateOf(key: number, evidence: Evidence): Fate {
+/** The decision on an absent row by its key: it goes only if two answers of this run, at two addresses, say so. NaN is in no window. */
+function decisionOf(key: number, evidence: Evidence): Decision {
   const { isProven, isReadAgain, byKey } = evidence;
   if (evidence.isSuddenlyEmpty) return 'undecided'; // guard: a list that is suddenly empty
   if (key <= evidence.oldestListed) return 'undecided'; // guard: a list of the newest

@@ -5,7 +5,7 @@ import { checkTotal, countedAnswers, endShown, isOfEmptyList } from './totals.ts
 import {
   type Answer,
   allKeys,
-  areTwinsApart,
+  areDuplicatesApart,
   type Identity,
   type KeyRange,
   type PageItems,
@@ -56,8 +56,8 @@ export function verdictByKey(log: AnswerLog): Verdict {
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, findings: [finding], windows };
   // One of two records of one identity can be a stray: then no page need show both, and full scans must count them.
-  const mayBeStrays = windows.strays > 0; // guard: strays that are twins
-  if (mayBeStrays && areTwinsApart(answers, list.overlap + windows.stretch))
+  const mayBeStrays = windows.strays > 0; // guard: strays that are duplicates
+  if (mayBeStrays && areDuplicatesApart(answers, list.overlap + windows.stretch))
     return agreement({ code: 'records_repeated' });
   return { rule: 'key', isProven: true, findings: [], windows };
 }
@@ -72,7 +72,7 @@ function isEndKnown(end: Answer, log: AnswerLog): boolean {
   if (
     !isWitnessMissed ||
     absent === null ||
-    list.isSettled !== true ||
+    list.isAfterCleanRun !== true ||
     page.count === 0 ||
     page.slack('down', 0) > 0
   )
@@ -100,16 +100,16 @@ export interface KeyWindows extends KeyOrder {
 
 /** The windows of a list whose answers are in the order of a key; null if they are not. `ends` says whether an end needs a witness. */
 export function windowsOf(
-  heard: readonly Answer[],
+  answers: readonly Answer[],
   learnt: LearntOrder,
   by: Identity,
   ends: 'witnessed' | 'claimed' = 'witnessed',
   isKnown: (end: Answer) => boolean = () => false,
 ): KeyWindows | null {
-  const order = orderOf(heard, learnt);
+  const order = orderOf(answers, learnt);
   if (order === null) return null;
   const { direction, slack, strays } = order;
-  const counted = countedAnswers(heard);
+  const counted = countedAnswers(answers);
   const ending = ends === 'claimed' ? endsClaimed(counted) : endingAnswers(counted, direction, isKnown);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer)) ?? []);
   return { ...order, windows, chains: chainsOf(windows) };
@@ -177,7 +177,7 @@ const neighboursMax = 6;
 /** The chains of windows, in the order of their first keys. A chain inside the keys of others is left out. */
 function chainsOf(all: readonly Window[]): Chain[] {
   const sorted = all.toSorted(byBegin);
-  const groups = new Groups(sorted.length);
+  const groups = new DisjointSet(sorted.length);
   let furthest = 0;
   for (const [at, window] of sorted.entries()) {
     const join = (other: number) => {
@@ -211,7 +211,7 @@ function shareRecord(a: PageItems, b: PageItems): boolean {
 }
 
 /** Things that are joined into groups; each is named by one of its members. */
-export class Groups {
+export class DisjointSet {
   readonly #parents: Int32Array;
 
   constructor(count: number) {

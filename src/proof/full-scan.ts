@@ -81,8 +81,8 @@ class Pass {
   next: number;
   readonly #size: number;
   readonly #options: ReadingOptions;
-  /** The size that is sent in the place of its own; null if that is its own. */
-  readonly #sent: number | null;
+  /** The size that is asked for in the place of its own; null if that is its own. */
+  readonly #requestedSize: number | null;
 
   constructor(log: AnswerLog, size: number, options: ReadingOptions) {
     [this.log, this.#size, this.#options] = [log, size, options];
@@ -90,7 +90,7 @@ class Pass {
     this.next = this.answers.length;
     const isOnOnePage = size === log.list.largest && log.total < size;
     const isIgnored = options.isOtherwise && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
-    this.#sent = isIgnored ? log.ignoredSize : null;
+    this.#requestedSize = isIgnored ? log.ignoredSize : null;
   }
 
   get goesOn(): boolean {
@@ -104,14 +104,14 @@ class Pass {
     for (; this.next < end; this.next++) pages.push({ index: this.next, size: this.#size });
     // A page that fails for good does not keep the others from being read.
     const stop = (answer: Answer) => !isFailed(answer) && (answer.wrong !== null || this.#isOther(answer));
-    const asked = { isSecondLook, again: isFirst ? again : null, sent: this.#sent, stop };
+    const asked = { isSecondLook, again: isFirst ? again : null, requestedSize: this.#requestedSize, stop };
     for (const answer of yield* this.log.ask(pages, asked))
       (answer.wrong === null ? this.answers : this.wrong).push(answer);
   }
 
   *askAgain(): Asking<void> {
     const { log, answers } = this;
-    const asked = { isSecondLook: this.#options.isSecondLook ?? false, sent: this.#sent };
+    const asked = { isSecondLook: this.#options.isSecondLook ?? false, requestedSize: this.#requestedSize };
     for (const answer of yield* askedAgain(log, answers, askedAgainShare, asked))
       if (answer.wrong === null) answers[answers.findIndex(({ index }) => index === answer.index)] = answer;
   }

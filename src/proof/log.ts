@@ -41,7 +41,7 @@ export interface ListFacts {
   /** Whether a run that proved the list has seen the same page; left out if nothing is known. */
   readonly isKnown?: (digest: string) => boolean;
   /** Whether the run before proved what the mirror has, and this run goes on with nothing. */
-  readonly isSettled?: boolean;
+  readonly isAfterCleanRun?: boolean;
   /** The growing end of which the run before let rows stay, because the list seemed to be being filled; left out or null if it did not. */
   readonly retained?: KeysBeyond | null;
   /** Where the mirror has records that share a key; left out if nothing is known. */
@@ -67,7 +67,7 @@ const movedMax = 2;
 
 /** How pages are asked for; `isRepair` if they are to close gaps. */
 export type AskOptions = Partial<
-  Pick<Ask, 'isSecondLook' | 'sent'> &
+  Pick<Ask, 'isSecondLook' | 'requestedSize'> &
     Pick<Batch, 'again' | 'stop' | 'mayRecall' | 'isPart'> & { readonly isRepair: boolean }
 >;
 
@@ -122,7 +122,7 @@ export class AnswerLog {
   /** The newest page with a number and a digest: the same one by another size is of a service that ignores sizes. */
   readonly #pages = new Map<string, Answer>();
   /** The sizes that were asked for and ignored, each by a reading of its own. */
-  readonly #sent = new Set<number>();
+  readonly #requestedSizes = new Set<number>();
   #asked = 0;
   #newest: Answer | null = null;
   /** The place after the furthest record so far. */
@@ -140,7 +140,7 @@ export class AnswerLog {
   /** The next size that the service might ignore, so that its own pages have other addresses. */
   get ignoredSize(): number {
     const { largest, run } = this.list;
-    return largest + 1 + ((run + this.#sent.size) % sizesMax);
+    return largest + 1 + ((run + this.#requestedSizes.size) % sizesMax);
   }
 
   /** How many records the list has, by the answer that was asked for last. */
@@ -176,7 +176,7 @@ export class AnswerLog {
     const { list, hasOneSize } = this;
     // Sets and times can be written otherwise in each answer: then all records are as their rows, and all rows are shown.
     const isAsRows = ({ page }: Answer) =>
-      list.isSettled === true && page.versions.every(version => version === asItsRow);
+      list.isAfterCleanRun === true && page.versions.every(version => version === asItsRow);
     const isKnown = (answer: Answer) => list.isKnown?.(answer.page.digest) === true || isAsRows(answer);
     return { isKnown, hasOneSize, areRowsShown: this.absent?.length === 0 };
   }
@@ -197,7 +197,7 @@ export class AnswerLog {
   /** Asks which rows are absent, if a verdict needs that now. */
   *lookUpRows(): Asking<void> {
     const { answers, onePage, isWitnessMissed, list } = this;
-    const isOpen = isWitnessMissed ? list.isSettled === true : answers.some(isKnownPage(onePage));
+    const isOpen = isWitnessMissed ? list.isAfterCleanRun === true : answers.some(isKnownPage(onePage));
     if (this.absent === null && isOpen) this.absent = yield* askAbsent(this.merged);
   }
 
@@ -217,7 +217,7 @@ export class AnswerLog {
   /** @throws EndedEarly if the run has asked for too many pages, or can't go on. */
   *ask(pages: readonly PageAddress[], options: AskOptions = {}): Asking<readonly Answer[]> {
     if (pages.length === 0) return [];
-    const { isSecondLook = false, isRepair = false, again = null, sent = null, ...others } = options;
+    const { isSecondLook = false, isRepair = false, again = null, requestedSize = null, ...others } = options;
     const { stop = isWrong, mayRecall = false, isPart = false } = others;
     const { largest } = this.list;
     const [first] = this.answers;
@@ -225,12 +225,12 @@ export class AnswerLog {
     const isTotalPassed = this.answers.every(({ total }) => total < this.#reached);
     const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
     this.#asked += pages.length;
-    if (sent !== null) this.#sent.add(sent);
+    if (requestedSize !== null) this.#requestedSizes.add(requestedSize);
     if (this.#asked > requestsMin + readingsMax * Math.ceil(listed / largest))
       throw new EndedEarly({ code: 'changes_too_fast' });
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;
-      return { index, size, sent, isSecondLook, isBeyond };
+      return { index, size, requestedSize, isSecondLook, isBeyond };
     });
     try {
       const answers = yield* askPages({ pages: asks, again, stop, mayRecall, isPart });
@@ -249,10 +249,10 @@ export class AnswerLog {
     for (const answer of answers) {
       this.#used.set(addressText(answer), answer);
       if (answer.wrong !== null) {
-        const { wrong, sent } = answer;
+        const { wrong, requestedSize } = answer;
         (wrong.kind === 'failed' ? this.#failed : this.#misplaced).push(answer);
-        if (wrong.kind === 'size' && sent === null) this.hasOneSize = true;
-        if (wrong.kind === 'size' && sent !== null) this.ignoresSizes = false;
+        if (wrong.kind === 'size' && requestedSize === null) this.hasOneSize = true;
+        if (wrong.kind === 'size' && requestedSize !== null) this.ignoresSizes = false;
         continue;
       }
       // Pages of identical records can be the same wherever they begin.

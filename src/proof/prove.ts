@@ -23,11 +23,11 @@ export function* prove(list: ListFacts): Asking<Proof> {
     let verdict = yield* withFront(log, yield* proveByWindows(log), null);
     let repairsBefore: number | null = null;
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayScanFully(log, verdict))) {
-      const plain = yield* proveByAgreement(log, verdict.findings);
+      const byScans = yield* proveByAgreement(log, verdict.findings);
       const { repairs } = log;
-      const closed = plain.isProven ? null : yield* closeGapsOfReadings(log);
+      const closed = byScans.isProven ? null : yield* closeGapsOfReadings(log);
       if (closed !== null) repairsBefore = repairs;
-      if (plain.isProven || verdict.rule === 'agreement') verdict = plain;
+      if (byScans.isProven || verdict.rule === 'agreement') verdict = byScans;
       if (closed?.isProven) verdict = closed;
     }
     return yield* confirm(log, verdict, repairsBefore);
@@ -101,7 +101,7 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
   let [looks, readings, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
   for (;;) {
     const proof = yield* proofOf(log, verdict, isReadAgain);
-    const open = proof.rows.filter(({ fate }) => fate === 'unconfirmed');
+    const open = proof.rows.filter(({ decision }) => decision === 'unconfirmed');
     if (open.length === 0) return proof;
     const { windows } = verdict;
     if (windows !== undefined && !log.hasOneSize && looks < looksMax[log.isMoving ? 'moving' : 'still']) {

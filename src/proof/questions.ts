@@ -17,12 +17,12 @@ export interface Batch {
 }
 
 /**
- * What a part of a proof asks: for pages of the service; for the mirror's rows that no answer leaves room for, where each of `joined` are
+ * What a part of a proof asks: for pages of the service; for the mirror's rows that no answer leaves room for, where each of `merged` are
  * records of several pages that count as one answer; or how many records the answers have that the mirror does not have, each once.
  */
 export type Question =
   | Batch
-  | { readonly kind: 'absent'; readonly joined: readonly Shown[] }
+  | { readonly kind: 'absent'; readonly merged: readonly Shown[] }
   | { readonly kind: 'added' };
 
 /** What it is told: answers in the order of their arrival, rows, or a number. */
@@ -41,8 +41,8 @@ export function* askPages(batch: Omit<Batch, 'kind'>): Asking<readonly Answer[]>
 }
 
 /** The mirror's rows that no answer leaves room for. */
-export function* askAbsent(joined: readonly Shown[]): Asking<readonly AbsentRow[]> {
-  const reply = yield { kind: 'absent', joined };
+export function* askAbsent(merged: readonly Shown[]): Asking<readonly AbsentRow[]> {
+  const reply = yield { kind: 'absent', merged };
   return reply.kind === 'absent' ? reply.rows : mistaken(reply);
 }
 

@@ -16,7 +16,7 @@ export interface ReconciledRecord {
   /** The version of each record that has no row. */
   readonly added: readonly VersionNo[];
   /** Rows that no answer leaves room for. */
-  readonly left: readonly KnownRow[];
+  readonly absent: readonly KnownRow[];
   /** All versions that answers have shown, each once. */
   readonly shown: ReadonlySet<VersionNo>;
 }
@@ -78,5 +78,5 @@ function giveRows(versions: readonly VersionNo[], rows: readonly KnownRow[], isO
   const edited = free
     .slice(0, others.length)
     .map(({ row }, at) => ({ row, version: others[at] as VersionNo }));
-  return { kept, edited, added: others.slice(edited.length), left: free.slice(edited.length) };
+  return { kept, edited, added: others.slice(edited.length), absent: free.slice(edited.length) };
 }

@@ -115,7 +115,7 @@ function slackOf(keys: readonly number[], strays: number): number {
 /** A page to ask for. */
 export interface Ask extends PageAddress {
   /** The size to ask for if it is another one: a service that ignores it answers with its own. Null if it is the page's size. */
-  readonly sent: number | null;
+  readonly requestedSize: number | null;
   /** True if it is asked for to confirm removals, after all others had arrived, by other addresses. */
   readonly isSecondLook: boolean;
   /** True if by the newest total there is no page at this address. */
@@ -200,7 +200,7 @@ export function areSameRecords(a: readonly PageItems[], b: readonly PageItems[])
 }
 
 /** Whether two pages show a record at places further apart than that, so that no page need show all of its identity. */
-export function areTwinsApart(answers: readonly Answer[], apart: number): boolean {
+export function areDuplicatesApart(answers: readonly Answer[], apart: number): boolean {
   const first = new Map<number, readonly [answer: Answer, place: number]>();
   for (const answer of answers)
     for (const [at, record] of answer.page.records.entries()) {

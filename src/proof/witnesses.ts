@@ -51,8 +51,8 @@ export function endsClaimed(counted: readonly Answer[]): ReadonlySet<Answer> {
 }
 
 /** The newest end that is claimed and has no witness yet; null if there is none. */
-export function newestClaim(heard: readonly Answer[]): Answer | null {
-  const claims = [...endsClaimed(countedAnswers(heard))].filter(answer => !isOfEmptyList(answer));
+export function newestClaim(answers: readonly Answer[]): Answer | null {
+  const claims = [...endsClaimed(countedAnswers(answers))].filter(answer => !isOfEmptyList(answer));
   return inTime(claims).at(-1) ?? null;
 }
 
@@ -120,7 +120,7 @@ const witnessMarginMax = 10;
 /** The page that can be the witness of an end: one that reaches behind it or, if no total is so small, a full one that counts. */
 export function pageOfWitness(
   claim: Answer,
-  heard: readonly Answer[],
+  answers: readonly Answer[],
   { largest, run }: { readonly largest: number; readonly run: number },
   isUsed: IsUsed,
 ): PageAddress | null {
@@ -141,19 +141,19 @@ export function pageOfWitness(
   // If a record went between two answers, a full page counts what is left; if that is no witness, it is looked what is behind the end.
   const isTried = (other: Answer) =>
     isFull(other) && other.asked > claim.arrived && reachOf(other) > beginOf(claim);
-  const counted = countedAnswers(heard);
+  const counted = countedAnswers(answers);
   const isShort = isCounted(claim, counted) || counted.some(isTried);
-  return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, heard, largest, isUsed);
+  return (isShort ? short : full) ?? full ?? short ?? pageOnceMore(claim, answers, largest, isUsed);
 }
 
 /** A full page that shows a record of an end, also if it was asked for before; or, if the list has moved, the page that ends it by now. */
 function pageOnceMore(
   claim: Answer,
-  heard: readonly Answer[],
+  answers: readonly Answer[],
   largest: number,
   isUsed: IsUsed,
 ): PageAddress | null {
-  const { total } = inTime(heard).at(-1) as Answer;
+  const { total } = inTime(answers).at(-1) as Answer;
   const lastOf = (size: number) => ({ index: Math.floor(total / size), size });
   const sizes = sizesBetween(2, largest);
   const full = sizes.map(size => ({ index: lastOf(size).index - 1, size })).filter(({ index }) => index >= 0);
@@ -180,13 +180,13 @@ export const isKnownPage = (facts: OnePageFacts) => (answer: Answer) =>
   isOnePage(answer) && facts.isKnown(answer);
 
 /** Whether one answer shows the whole list, and another one says so, too; its order does not matter. */
-export function isOnePageWhole(heard: readonly Answer[], facts: OnePageFacts): boolean {
-  const counted = countedAnswers(heard);
+export function isOnePageWhole(answers: readonly Answer[], facts: OnePageFacts): boolean {
+  const counted = countedAnswers(answers);
   if (counted.some(isContradicted)) return false;
   const isWhole = (claim: Answer) =>
     claim.page.count === 0 ||
     (facts.areRowsShown && facts.isKnown(claim)) ||
-    isShownTwice(claim, heard, facts); // guard: a list on one page is shown twice
+    isShownTwice(claim, answers, facts); // guard: a list on one page is shown twice
   return counted.some(answer => isOnePage(answer) && isWhole(answer));
 }
 
@@ -197,11 +197,11 @@ export const isOnePage = (answer: Answer): boolean =>
 /** Whether a page that is just full shows the same records, and counts them; or, if there is one size, the same page, and nothing behind it. */
 export function isShownTwice(
   claim: Answer,
-  heard: readonly Answer[],
+  answers: readonly Answer[],
   { hasOneSize }: Pick<OnePageFacts, 'hasOneSize'>,
 ): boolean {
   if (!isOnePage(claim)) return false;
-  const later = heard.filter(({ asked }) => asked > claim.arrived);
+  const later = answers.filter(({ asked }) => asked > claim.arrived);
   const isSame = ({ index, total, page }: Answer) =>
     index === 0 && total === claim.total && areSameRecords([page], [claim.page]);
   if (later.some(answer => isSame(answer) && isFull(answer))) return true;
@@ -210,13 +210,13 @@ export function isShownTwice(
 }
 
 /** The pages that show once more whether the list is on one page; none if it is not, or if that is known. */
-export function pagesOfOnePage(heard: readonly Answer[], facts: OnePageFacts): PageAddress[] {
-  const first = heard.filter(({ index }) => index === 0).at(-1);
-  if (first === undefined || isOnePageWhole(heard, facts)) return [];
+export function pagesOfOnePage(answers: readonly Answer[], facts: OnePageFacts): PageAddress[] {
+  const first = answers.filter(({ index }) => index === 0).at(-1);
+  if (first === undefined || isOnePageWhole(answers, facts)) return [];
   const { size, page } = first;
   if (!isOnePage(first)) {
     // The list has moved.
-    const claim = heard.findLast(isOnePage);
+    const claim = answers.findLast(isOnePage);
     return claim === undefined ? [] : [{ index: 0, size: claim.size }];
   }
   if (!facts.hasOneSize && page.count <= size) return [{ index: 0, size: page.count }];

@@ -41,13 +41,14 @@ export function answerOf(
     const finding: Finding = { code: 'page_number_ignored', asked: pageNo, answered: pagination.pageNo };
     return { ...none, total, wrong: isOther ? { kind: 'page', finding } : null };
   }
-  const isOwn = ask.size === pageSize && ask.sent === null;
+  const isOwn = ask.size === pageSize && ask.requestedSize === null;
   // A size that is ignored in silence is stated as it was asked for.
-  const isStated = pagination.pageSize === ask.size || pagination.pageSize === ask.sent;
+  const isStated = pagination.pageSize === ask.size || pagination.pageSize === ask.requestedSize;
   // The last page can have a few records more, which would be alone on the next one. Its total can be of another moment.
   const isLast = pagination.pageCount === ask.index + 1 && Math.abs(beginOf(ask) + count - total) <= lostMax;
   const isOtherSize = !isOwn && (!isStated || (count > ask.size && !isLast)); // guard: size of the answer
-  if (isOtherSize) return { ...none, total, wrong: wrongSize(ask.sent ?? ask.size, pagination.pageSize) };
+  if (isOtherSize)
+    return { ...none, total, wrong: wrongSize(ask.requestedSize ?? ask.size, pagination.pageSize) };
   return { ...none, ...read, total, wrong: null };
 }
 

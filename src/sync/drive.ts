@@ -52,7 +52,7 @@ export async function drive<Result>(
 /** What the mirror knows of the records that have come. */
 function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
   if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
-  stage.merge(question.joined);
+  stage.merge(question.merged);
   return { kind: 'absent', rows: rowsToDecide(stage) };
 }
 
@@ -131,7 +131,7 @@ class ListPages {
   }
 
   async #fetch(ask: Ask, signal: AbortSignal): Promise<Fetched> {
-    const isFirst = ask.index === 0 && ask.size === this.found.paging.pageSize && ask.sent === null;
+    const isFirst = ask.index === 0 && ask.size === this.found.paging.pageSize && ask.requestedSize === null;
     const page = isFirst ? this.#first : null;
     if (page === null) return this.#getPage(ask, signal);
     this.#first = null;

@@ -37,7 +37,10 @@ export const wrongSize = (asked: number, served: number | null): PageProblem => 
 });
 
 const noPage: Fetched = { page: null, wrong: null };
-const noSize = ({ sent, size }: Ask): Fetched => ({ page: null, wrong: wrongSize(sent ?? size, null) });
+const noSize = ({ requestedSize, size }: Ask): Fetched => ({
+  page: null,
+  wrong: wrongSize(requestedSize ?? size, null),
+});
 
 /** Makes a function that gets a page, or finds out why there is none. It throws a ServiceError if more than this page is refused. */
 export function pageGetter(
@@ -50,16 +53,16 @@ export function pageGetter(
   const request = pageRequester(source, list, paging, readItems);
 
   return async (ask, signal) => {
-    if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);
+    if (isOnlySize && (ask.requestedSize ?? ask.size) !== pageSize) return noSize(ask);
     try {
       return { page: await request(ask, signal, triesOfOne), wrong: null };
     } catch (error) {
       if (isRefusal(error)) {
         // A service that knows no other size says so twice; a page can also be missing for a moment.
-        const again = ask.sent !== null && error.code === 'not_found';
+        const again = ask.requestedSize !== null && error.code === 'not_found';
         const page = again ? await request(ask, signal).catch(unlessRefused) : null;
         if (page !== null) return { page, wrong: null };
-        if (ask.sent !== null) return noSize(ask);
+        if (ask.requestedSize !== null) return noSize(ask);
         if (ask.isBeyond) return { ...noPage, refusedWith: error.status };
       } else if (!(error instanceof ServiceError) || error.code !== 'server_error') throw error;
       return await explain(ask, error, signal);
@@ -70,7 +73,7 @@ export function pageGetter(
   async function explain(ask: Ask, error: ServiceError, signal: AbortSignal): Promise<Fetched> {
     const isOwnSize = ask.size === pageSize;
     if (ask.index === 0 && isOwnSize) throw error;
-    const first = { ...ask, index: 0, sent: null, isBeyond: false };
+    const first = { ...ask, index: 0, requestedSize: null, isBeyond: false };
     const head = await request(first, signal).catch(isOwnSize ? undefined : unlessRefused);
     if (head === null) return noSize(ask);
     const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
@@ -101,9 +104,9 @@ function pageRequester(
   /** By how much answers count their pages higher than requests: some services count from 1 and answer from 0. */
   let ahead = 0;
   return async (ask, signal, triesMax) => {
-    const { index, size, sent, isBeyond } = ask;
+    const { index, size, requestedSize, isBeyond } = ask;
     const pageNo = firstPageNo + index;
-    const sentSize = sent ?? (sendsServedSize || size !== pageSize ? size : null);
+    const sentSize = requestedSize ?? (sendsServedSize || size !== pageSize ? size : null);
     const tries = triesMax === undefined ? {} : { triesMax };
     const get = (by: number) => {
       // Answers might count the first page by a number at which the service has none.

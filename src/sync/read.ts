@@ -115,7 +115,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const isOpen = verdict.rule === 'key' && !verdict.isProven && !hasFailed;
   if (stage.hasRecalled && isOpen && endedBy === null)
     return { kind: 'refused', found, reason: sentencesOf(findings) ?? '' };
-  const undecided = rows.filter(({ fate }) => fate !== 'gone').length;
+  const undecided = rows.filter(({ decision }) => decision !== 'gone').length;
   const result = {
     ...{ proof, answers, findings, undecided, firstPageNo, pageSize, servedSize: first.served },
     readSince: readSince(answersInUse(proof), begunAtMs),
@@ -153,7 +153,7 @@ function proveList(
     totalsTried: tried.map(({ pagination }) => pagination.totalRecordCount),
     retained: state.retained ?? null,
     // Pages are remembered only of a run that was sure of the list.
-    isSettled: !goesOn && isSure,
+    isAfterCleanRun: !goesOn && isSure,
     isKnown: digest => !goesOn && digest in state.pages,
   });
 }
@@ -162,7 +162,7 @@ function proveList(
 function asOldAs(begunAtMs: number, proof: Proof): Proof {
   const old = oldAnswers(proof.answers, begunAtMs);
   if (old === null) return proof; // guard: answers of a cache
-  const rows = proof.rows.map(row => ({ ...row, fate: 'undecided' as const }));
+  const rows = proof.rows.map(row => ({ ...row, decision: 'undecided' as const }));
   const findings = insteadOf(proof.findings, old);
   return { ...proof, rows, findings, verdict: { ...proof.verdict, isProven: false, findings } };
 }

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 
 import type { ListOutcome } from '../store/tables/run.ts';
 import type { ListContext, SqliteMirror } from '../store/write/mirror.ts';
-import type { RemovalGuard } from '../store/write/plan.ts';
+import type { DeleteLimit } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import type { Paging } from './pages.ts';
 
@@ -23,7 +23,7 @@ export interface ListOptions {
   /** The `pageSize` to ask for; null finds the largest that works. */
   readonly pageSize: number | null;
   readonly pagesMax: number;
-  readonly removals: RemovalGuard;
+  readonly removals: DeleteLimit;
   /** The most time between full syncs, in milliseconds; 0 makes every sync full. */
   readonly fullEveryMs: number;
   /** Whether a reading that ended early is not gone on with. */

@@ -125,7 +125,7 @@ test('a short last page that a service repeats past the end is not asked for by 
   };
   const paging = { firstPageNo: 1, pageSize: 5, pageCount: 9, sendsServedSize: false, isOnlySize: false };
   const get = pageGetter({ ...source, getPage }, listOf('collections'), paging);
-  const ask = { index: 3, size: 5, sent: null, isBeyond: false, isSecondLook: false };
+  const ask = { index: 3, size: 5, requestedSize: null, isBeyond: false, isSecondLook: false };
   expect(await get(ask, new AbortController().signal)).toEqual({ page: last, wrong: null });
   expect(asked).toEqual([4]);
 });

@@ -1268,7 +1268,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a service of one size, against asking for another one again',
     file: 'src/sync/pages.ts',
-    line: 'if (isOnlySize && (ask.sent ?? ask.size) !== pageSize) return noSize(ask);',
+    line: 'if (isOnlySize && (ask.requestedSize ?? ask.size) !== pageSize) return noSize(ask);',
     instead: '',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'costs a list on one page nothing in later nights',
@@ -1895,7 +1895,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'an end and its witness, once more',
     file: 'src/proof/witnesses.ts',
-    line: '?? pageOnceMore(claim, heard, largest, isUsed);',
+    line: '?? pageOnceMore(claim, answers, largest, isUsed);',
     instead: '?? null;',
     test: 'test/proof/one-change.test.ts',
     name: 'is proven, wherever and whenever it is',

@@ -10,7 +10,7 @@ const pageOf = (index: number, ids: readonly number[]): Answer => {
     ...{
       index,
       size: 10,
-      sent: null,
+      requestedSize: null,
       total: 40,
       pageCount: 4,
       isSecondLook: false,

@@ -25,7 +25,7 @@ const answersOf = (shown: readonly Shown[], length = 205): Answer[] =>
     const keys = Float64Array.from({ length: left }, (_, place) => begin + place + shift);
     const numbers = showing(Array.from(keys, id => ({ record: ofId(id) })));
     return {
-      ...{ index, size, total, isRecalled, sent: null, isSecondLook: false, isBeyond: false },
+      ...{ index, size, total, isRecalled, requestedSize: null, isSecondLook: false, isBeyond: false },
       ...{ asked: at, arrived: at, at: 0, wrong: null, oldestNewKeys: [], pageCount: null },
       page: new PageItems(`${[...keys]}`, keys, numbers, 'id'),
     };

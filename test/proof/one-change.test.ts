@@ -58,7 +58,7 @@ function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): 
   const { result, asked } = proven(service, {
     largest,
     learnt: isKnown ? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 } : null,
-    isSettled: isKnown,
+    isAfterCleanRun: isKnown,
     totalBefore: isKnown ? count : null,
     absent: () =>
       (isKnown ? all : []).filter(({ key }) => !shown.has(key)).map(({ key }) => ({ id: key, key })),
@@ -67,7 +67,7 @@ function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): 
   const live = new Set(service.list.map(({ key }) => key));
   const codes = result.findings.map(({ code }) => code);
   const isWrong =
-    result.rows.some(({ key, fate }) => fate === 'gone' && live.has(key)) ||
+    result.rows.some(({ key, decision }) => decision === 'gone' && live.has(key)) ||
     (codes.length === 0 && all.some(({ key }) => live.has(key) && !shown.has(key)));
   if (codes.length === 0 && !isWrong) return null;
   const pages = asked.map(({ index, size }) => `${index + 1}/${size}`).join(' ');
@@ -134,7 +134,7 @@ test.each(rhythms.map(gaps => ({ gaps })))(
       const { result } = proven(service, {
         largest,
         learnt: { direction: 'down', slack: 0, stretch: 0, strays: 0 },
-        isSettled: true,
+        isAfterCleanRun: true,
         absent: () =>
           listOf(0, count)
             .filter(({ key }) => !shown.has(key))

@@ -24,7 +24,7 @@ test('if records can be anywhere, a row goes only after a second reading of the 
   const facts = { largest: 100, absent };
   const { result, asked } = proven({ list, identity: 'content' }, facts);
   expect(result.verdict).toMatchObject({ rule: 'key', isProven: true, windows: { strays: 1 } });
-  expect(result.rows[0]?.fate).toBe('gone');
+  expect(result.rows[0]?.decision).toBe('gone');
   expect(asked.filter(({ isSecondLook }) => isSecondLook).length).toBeGreaterThanOrEqual(30);
 });
 
@@ -78,7 +78,7 @@ test('the readings of a list that grows by a page at each answer come to an end'
 
 test.each([
   ['the oldest row of a mirror that was proven', {}, {}, true],
-  ['no row, if the run before was not sure', {}, { isSettled: false }, false],
+  ['no row, if the run before was not sure', {}, { isAfterCleanRun: false }, false],
   ['a row, if another one is older', {}, { absent: () => [{ id: 1, key: -100 }] }, false],
   ['a record that is new', { isNew: ({ key }: Entry) => key === 0 }, {}, false],
 ] as const)(
@@ -86,7 +86,10 @@ test.each([
   (_, service, facts, isProven) => {
     const list = counted(200).reverse();
     const onAsk = () => list.unshift(...counted(1, list.length));
-    const { result } = proven({ list, identity: 'id', onAsk, ...service }, { isSettled: true, ...facts });
+    const { result } = proven(
+      { list, identity: 'id', onAsk, ...service },
+      { isAfterCleanRun: true, ...facts },
+    );
     expect(result.verdict.isProven).toBe(isProven);
   },
 );
@@ -203,23 +206,24 @@ test('a row stays if no further reading of a list on one page is complete', () =
   const absent = () => [{ id: 55, key: 5_500 }];
   const totalOf = ({ size }: Ask) => (size === 20 ? 12 : 13);
   const { result } = proven({ list: counted(12), identity: 'id', totalOf }, { absent });
-  expect(result.rows[0]?.fate).toBe('undecided');
+  expect(result.rows[0]?.decision).toBe('undecided');
 });
 
 test('rows stay if a list is empty all at once, and go if it was so before', () => {
   const absent = () => [{ id: 1, key: 100 }];
-  const fateAfter = (totalBefore: number) =>
-    proven({ list: [], identity: 'id' }, { totalBefore, absent }).result.rows[0]?.fate;
-  expect(fateAfter(3)).toBe('undecided');
-  expect(fateAfter(0)).toBe('gone');
+  const decisionAfter = (totalBefore: number) =>
+    proven({ list: [], identity: 'id' }, { totalBefore, absent }).result.rows[0]?.decision;
+  expect(decisionAfter(3)).toBe('undecided');
+  expect(decisionAfter(0)).toBe('gone');
 });
 
 test('rows older than all that is listed stay if the total stands still at a round number', () => {
   const absent = () => [{ id: 1, key: 50 }];
-  const fateAt = (count: number) =>
-    proven({ list: counted(count, 1), identity: 'content' }, { largest: 100, absent }).result.rows[0]?.fate;
-  expect(fateAt(1_000)).toBe('undecided');
-  expect(fateAt(999)).toBe('gone');
+  const decisionAt = (count: number) =>
+    proven({ list: counted(count, 1), identity: 'content' }, { largest: 100, absent }).result.rows[0]
+      ?.decision;
+  expect(decisionAt(1_000)).toBe('undecided');
+  expect(decisionAt(999)).toBe('gone');
 });
 
 test.each([2, 3])('copies of the list that differ prove nothing, and no row goes: one of %i is old', of => {
@@ -239,7 +243,7 @@ test.each([2, 3])('copies of the list that differ prove nothing, and no row goes
     const totals = expect.arrayContaining([400, 381]);
     expect(result.findings).toEqual([{ code: 'copies_differ', totals, count: null }]);
     expect(result.verdict.isProven).toBe(false);
-    expect(result.rows[0]?.fate).toBe('undecided');
+    expect(result.rows[0]?.decision).toBe('undecided');
   }
 });
 

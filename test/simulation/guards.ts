@@ -47,7 +47,7 @@ export const guards: readonly Guard[] = [
   {
     name: 'totals of a list that grows',
     keeps: 'a copy that lags does not make up for a record that two pages skip',
-    instead: '  return areSame && !areTwins;',
+    instead: '  return areSame && !areDuplicates;',
     breaks: 'removed-wrongly',
   },
   {

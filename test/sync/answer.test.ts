@@ -8,7 +8,7 @@ import { answerOf, FailedPages } from '../../src/sync/answer.ts';
 const paging = { firstPageNo: 1, pageSize: 10 };
 const before = { arrived: 2, total: 24 };
 const page = { pageNo: 2, pageSize: 10, pageCount: 3, totalRecordCount: 25 };
-const own = { index: 1, size: 10, sent: null };
+const own = { index: 1, size: 10, requestedSize: null };
 
 /** A page of so many records, and what was read of it. */
 function came(count: number, stated: Partial<typeof page> = {}, ageMs = 0) {
@@ -76,7 +76,7 @@ test.each([
   ],
   [
     'a size that is ignored in silence is stated as it was sent',
-    { ...own, sent: 7 },
+    { ...own, requestedSize: 7 },
     came(10, { pageSize: 7 }),
     { count: 10, wrong: null },
   ],

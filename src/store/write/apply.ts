@@ -41,7 +41,7 @@ export async function apply(
   const { context, records } = stage;
   const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
   const { proof } = result;
-  const { reconciliation, deleted, withheld, undecided, findings } = plan;
+  const { reconciliation, deleted, heldBack, undecided, findings } = plan;
   if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
   // An incremental sync rests on the newest records that were known.
   const isListed = (row: number) => isThere(row, reconciliation, records);
@@ -65,7 +65,7 @@ export async function apply(
     stage.rejected.write(stage.context, result);
     const carried = proof === null ? carryRejectedOn(stage.context) : 0;
     const rejected = stage.rejected.count + carried;
-    const isSure = findings.length === 0 && withheld === 0;
+    const isSure = findings.length === 0 && heldBack === 0;
     const seen = { pages: stage.pages, names: stage.names, run: runId, rowsOf };
     const state = stateAfter(stage.before, { ...result, findings }, seen, isSure, rows.count);
     writeState(sqlite, list, runId, state);
@@ -78,9 +78,9 @@ export async function apply(
       inserted: rows.count - sum.count + deleted.length,
       updated: reconciliation.updated,
       removed: deleted.length,
-      unchanged: sum.count - reconciliation.updated - deleted.length - withheld - undecided,
+      unchanged: sum.count - reconciliation.updated - deleted.length - heldBack - undecided,
       rejected,
-      removalsWithheld: withheld,
+      removalsWithheld: heldBack,
       undecided,
       reasons: [...reasonsOf(plan, rejected, resumable > 0), ...ofFields],
       checksum: rows.toString(),
@@ -94,14 +94,14 @@ export async function apply(
 
 /** What there is to say of a list that was written; whether the next run goes on with a reading that ended early is known only now. */
 function reasonsOf(
-  { findings, withheld, withheldBy }: WritePlan,
+  { findings, heldBack, heldBackBy }: WritePlan,
   rejected: number,
   goesOn: boolean,
 ): readonly Finding[] {
   const reasons = findings.map(each => (each.code === 'ended_early' ? { ...each, goesOn } : each));
   if (rejected > 0) reasons.push({ code: 'record_rejected', count: rejected });
-  if (withheld > 0 && withheldBy !== null)
-    reasons.push({ code: 'removals_withheld', count: withheld, ...withheldBy });
+  if (heldBack > 0 && heldBackBy !== null)
+    reasons.push({ code: 'removals_withheld', count: heldBack, ...heldBackBy });
   return reasons;
 }
 

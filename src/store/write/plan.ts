@@ -16,9 +16,9 @@ export interface WritePlan {
   /** Rows that go, and absent rows that stay. */
   readonly deleted: readonly number[];
   readonly retained: readonly number[];
-  /** How many rows would go if removals were not withheld, and why they are: more than a limit would go, or because of rejections. */
-  readonly withheld: number;
-  readonly withheldBy: Pick<Finding & { code: 'removals_withheld' }, 'why' | 'limit'> | null;
+  /** How many rows would go if none were held back, and why they are: more than a limit would go, or because of rejections. */
+  readonly heldBack: number;
+  readonly heldBackBy: Pick<Finding & { code: 'removals_withheld' }, 'why' | 'limit'> | null;
   readonly undecided: number;
   /** Why the list is not proven; none if it is. */
   readonly findings: readonly Finding[];
@@ -30,17 +30,17 @@ export interface WritePlan {
 export function planOf(
   stage: Stage,
   { proof, answers, undecided, findings, toResume }: ReadList,
-  removals: RemovalGuard,
+  removals: DeleteLimit,
 ): WritePlan {
   const { context, rejected, records, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
   const absent = proof === null ? [] : absentRows(reconciliation, records);
-  const fates = new Map((proof?.rows ?? []).map(({ id, fate }) => [id, fate]));
-  const gone = absent.filter(({ id }) => fates.get(id) === 'gone').map(({ id }) => id);
+  const decisions = new Map((proof?.rows ?? []).map(({ id, decision }) => [id, decision]));
+  const gone = absent.filter(({ id }) => decisions.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + reconciliation.inserted - absent.length) : null;
-  const withheldBy = whyWithheld();
-  const deleted = new Set(short === null && withheldBy === null ? gone : []);
+  const heldBackBy = whyHeldBack();
+  const deleted = new Set(short === null && heldBackBy === null ? gone : []);
   const kept = gone.length - deleted.size;
   return {
     reconciliation,
@@ -48,20 +48,20 @@ export function planOf(
       list.identity.by === 'id' ? 0 : (sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number),
     deleted: [...deleted],
     retained: absent.map(({ id }) => id).filter(id => !deleted.has(id)),
-    withheld: short === null ? kept : 0,
-    withheldBy,
+    heldBack: short === null ? kept : 0,
+    heldBackBy,
     undecided: undecided + (short === null ? 0 : kept),
     findings: short === null ? findings : [...findings, short],
     outdated: stage.hasRecalled ? short : null,
   };
 
   /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
-  function whyWithheld(): WritePlan['withheldBy'] {
+  function whyHeldBack(): WritePlan['heldBackBy'] {
     if (gone.length === 0) return null;
     const sureRunId = context.runs.last('sure', list.resource)?.runId ?? 0;
     if (rejected.hasUnreadableNew(sureRunId)) return { why: 'rejected', limit: null };
     const clean = context.runs.last('clean', list.resource);
-    // Only rows up to the last clean run count: otherwise the next run could remove all that this one withholds.
+    // Only rows up to the last clean run count: otherwise the next run could remove all that this one holds back.
     const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
     const count = gone.filter(row => table.read(row).firstSeenRunId <= cleanRunId).length;
     const limit = removalsMax(clean?.recordCount ?? sum.count, removals);
@@ -70,7 +70,7 @@ export function planOf(
 }
 
 /** How much of a list a run can remove. */
-export interface RemovalGuard {
+export interface DeleteLimit {
   /** The greatest share of the rows of the last clean run, from 0 to 1. */
   readonly shareMax: number;
   /** True lifts the share, and nothing else. */
@@ -81,7 +81,7 @@ export interface RemovalGuard {
 const removalsAlwaysAllowed = 20;
 
 /** How many rows that are gone a run can remove, of the `cleanCount` rows of the last clean run. Newer rows do not count. */
-function removalsMax(cleanCount: number, { shareMax, allowAny }: RemovalGuard): number {
+function removalsMax(cleanCount: number, { shareMax, allowAny }: DeleteLimit): number {
   const most = Math.max(removalsAlwaysAllowed, Math.floor(cleanCount * shareMax));
   return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
 }
@@ -93,7 +93,7 @@ const [knownMin, replacedShare] = [20, 0.9];
  * Says that the list seems to be another one under the same ids, or that a field by which its records are known is in none of them any more,
  * so that each would count as a new one; nothing if it is not so, or if the guard lets any removals through.
  */
-export function replacementOf({ context, sql }: Stage, { allowAny }: RemovalGuard): readonly Finding[] {
+export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit): readonly Finding[] {
   const { sqlite, sum, list } = context;
   if (allowAny || sum.count < knownMin) return []; // guard: records that were replaced
   const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;

@@ -41,7 +41,7 @@ export function resumable({ verdict, answers }: Proof, older: readonly LoggedAns
     answer.page.count >= answer.size &&
     checkTotal(answer) === 'agrees' &&
     !answer.isSecondLook &&
-    answer.sent === null;
+    answer.requestedSize === null;
   const kept = new Map(older.map(answer => [addressText(answer), answer]));
   for (const answer of answers) kept.delete(addressText(answer));
   for (const answer of answers.filter(isKept)) {

@@ -6,7 +6,7 @@ import { tiesBounds } from './ties-bounds.ts';
 /**
  * The bounds for a length. The whole product of lists, changes, requests and mirrors is too large, so each bound is wide in one
  * direction. If keys repeat, pages have to overlap by two records. No plan of pages of one to three does that, so any pages are asked
- * for. The number of the first page is only its name, so both are one world. The fate of a row depends on no other row. So an empty
+ * for. The number of the first page is only its name, so both are one world. The decision on a row depends on no other row. So an empty
  * mirror, and mirrors of all listed records and dead rows, are as good as all mirrors.
  */
 export function boundsOf(length: Length): NamedBound[] {

@@ -37,7 +37,7 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   readonly isExportedAgain?: boolean;
   readonly growsAtEnd?: boolean;
   /** Whether a run before proved what the mirror has. */
-  readonly isSettled?: boolean;
+  readonly isAfterCleanRun?: boolean;
   readonly hasTwoNodes?: boolean;
   /** Whether the slack is known from a run before. */
   readonly isLearnt?: boolean;
@@ -226,7 +226,7 @@ function recordOf(order: SmallOrder, key: number, content: number): WorldRecord 
 }
 
 /**
- * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. The fate of a row depends on the
+ * A mirror that knows nothing, or all that is listed and dead rows: one of them, or all. The decision on a row depends on the
  * answers and on no other row, so the mirrors that know some of the listed records are played with these.
  */
 function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choices): Mirror {

@@ -26,7 +26,7 @@ export function settleMirror(
   core: typeof Core,
   mirror: Pick<Mirror, 'rows'>,
   served: ReadonlyMap<Answer, readonly WorldRecord[]>,
-  joined: readonly Shown[],
+  merged: readonly Shown[],
   identity: Identity,
 ) {
   const recordOf = new Map<number, WorldRecord>();
@@ -40,7 +40,7 @@ export function settleMirror(
     rowsOf.set(number, rows);
   }
   for (const records of served.values()) for (const record of records) recordOf.set(record.content, record);
-  const byMoment = [...served.keys(), ...joined].sort((a, b) => a.asked - b.asked);
+  const byMoment = [...served.keys(), ...merged].sort((a, b) => a.asked - b.asked);
   const pages = byMoment.map(({ page }) => page);
   const numbers = new Set(pages.flatMap(({ records }) => [...records]));
   const settled = core.reconcileVersions(
@@ -52,7 +52,7 @@ export function settleMirror(
   const rows: WorldRecord[] = [];
   const absent: { id: number; key: number }[] = [];
   for (const [number, known] of rowsOf)
-    for (const { version } of settled.get(number)?.left ?? known)
+    for (const { version } of settled.get(number)?.absent ?? known)
       absent.push({ id: version, key: (recordOf.get(version) as WorldRecord).key });
   let addedCount = 0;
   for (const { added } of settled.values()) addedCount += added.length;
@@ -62,11 +62,11 @@ export function settleMirror(
   return { rows, absent, addedCount };
 }
 
-/** Writes what was settled, by the fates of the rows that nothing leaves room for; returns those that go. */
+/** Writes what was settled, by the decisions on the rows that nothing leaves room for; returns those that go. */
 export function writeMirror(
   mirror: Mirror,
   { rows, absent }: ReturnType<typeof settleMirror>,
-  fates: Proof['rows'],
+  decisions: Proof['rows'],
 ): WorldRecord[] {
   const removed: WorldRecord[] = [];
   const before = new Map([...mirror.rows].map(([content, { record }]) => [content, record]));
@@ -76,7 +76,7 @@ export function writeMirror(
     if (row === undefined) mirror.rows.set(record.content, { record, count: 1 });
     else row.count++;
   };
-  const gone = fates.filter(({ fate }) => fate === 'gone').map(({ id }) => id);
+  const gone = decisions.filter(({ decision }) => decision === 'gone').map(({ id }) => id);
   for (const { id } of absent) {
     const record = before.get(id) as WorldRecord;
     const at = gone.indexOf(id);

@@ -86,13 +86,13 @@ export interface NightOptions {
   /** Whether the reading ends early, now. It is asked before each answer but the first. */
   readonly endsNow?: () => boolean;
   /** Whether a run before proved what the mirror has, if it has something. */
-  readonly isSettled?: boolean;
+  readonly isAfterCleanRun?: boolean;
   /** What an earlier run has read that ended early. */
   readonly kept?: Kept | null;
 }
 
 /**
- * Plays a full sync against a mirror, and writes the mirror as docmirror would: by the fates that `prove` returns. If the answers of an
+ * Plays a full sync against a mirror, and writes the mirror as docmirror would: by the decisions that `prove` returns. If the answers of an
  * earlier run do not do, the list is read afresh, as in `sync/list.ts`.
  */
 export function playNight(
@@ -107,22 +107,22 @@ export function playNight(
   const totalBefore = older.length > 0 && kept ? kept.resumeLog.totalBefore : mirror.totalBefore;
   const known = new Set(mirror.rows.keys());
   const answering = new Answering(service, pages, options, olderAnswers(older, kept, pages), known);
-  let joined: readonly Shown[] = [];
-  const settled = () => settleMirror(core, mirror, answering.served, joined, identity);
+  let merged: readonly Shown[] = [];
+  const settled = () => settleMirror(core, mirror, answering.served, merged, identity);
   const planned = older.length > 0 ? (kept?.resumeLog.planned ?? null) : [];
   const facts: ListFacts = {
     ...options,
     learnt: mirror.learnt,
     ties: planned === null || identity === 'id' ? null : tiesOf(core, mirror, options.overlap),
     planned: planned ?? [],
-    isSettled: options.isSettled === true && mirror.rows.size > 0 && older.length === 0,
+    isAfterCleanRun: options.isAfterCleanRun === true && mirror.rows.size > 0 && older.length === 0,
     totalBefore,
   };
   const asking = courseOf(core, facts, options);
   let step = asking.next();
   while (step.done !== true) {
     if (step.value.kind !== 'pages') {
-      if (step.value.kind === 'absent') joined = step.value.joined;
+      if (step.value.kind === 'absent') merged = step.value.merged;
       step = asking.next({ kind: 'absent', rows: settled().absent });
       continue;
     }

@@ -59,7 +59,13 @@ export function serviceBounds(length: Length): NamedBound[] {
             {
               ...ids,
               ...service,
-              ...{ isDown: true, growsAtEnd: true, recordsMin: 4, areRowsTogether: false, isSettled: true },
+              ...{
+                isDown: true,
+                growsAtEnd: true,
+                recordsMin: 4,
+                areRowsTogether: false,
+                isAfterCleanRun: true,
+              },
               name: `ids that fall, known, ${name}`,
             },
           ]

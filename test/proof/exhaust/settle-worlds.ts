@@ -142,7 +142,7 @@ function judge(
   const countIn = (list: readonly Listed[]) => list.filter(each => each.identity === identity).length;
   const showing = answers.filter(({ records }) => records.includes(identity));
   if (settled === undefined) return showing.length > 0 ? ['shown, but not settled'] : [];
-  const { kept, edited, added, left } = settled;
+  const { kept, edited, added, absent } = settled;
   const versions = [...kept.map(each => each.version), ...edited.map(each => each.version), ...added];
   const most = Math.max(...moments.map(countIn));
   if (versions.length > most) found.push('more rows than records at any moment');
@@ -162,7 +162,7 @@ function judge(
     versions.toSorted().join() !== of(newest).toSorted().join()
   )
     found.push('not what the newest answer shows');
-  const all = [...kept, ...edited, ...left].map(({ row }) => row).toSorted();
+  const all = [...kept, ...edited, ...absent].map(({ row }) => row).toSorted();
   if (
     all.join() !==
     rows
@@ -170,8 +170,8 @@ function judge(
       .toSorted()
       .join()
   )
-    found.push('a row has no fate, or two');
-  if (added.length > 0 && left.length > 0) found.push('a row goes, and one comes');
+    found.push('a row has no decision, or two');
+  if (added.length > 0 && absent.length > 0) found.push('a row goes, and one comes');
   const versionOf = new Map(rows.map(({ row, version }) => [row, version]));
   if (kept.some(({ row, version }) => versionOf.get(row) !== version))
     found.push('kept, but another version');
