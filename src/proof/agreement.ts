@@ -33,18 +33,18 @@ export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]):
   const first = log.answers.length === 1 ? [...log.answers] : [];
   for (let sizeNo = 0; readings.length < readingsMax; sizeNo++) {
     const again = sizeNo === 0 && log.answers.length <= 1 ? null : findings;
-    const isOtherwise = readings.length % 2 === 1;
+    const hasOtherAddresses = readings.length % 2 === 1;
     const size = log.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
     // The first reading goes to the end, whatever happens: everything that is listed is then seen.
     const isCut = readings.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
     const reading = yield* scanFully(log, size, {
       again,
-      isOtherwise,
+      hasOtherAddresses,
       isCut,
       known: sizeNo === 0 ? first : [],
     });
     // From here on all readings are by the largest size, at its own address.
-    if (reading.isSizeRefused && (isOtherwise || size !== largest)) continue;
+    if (reading.isSizeRefused && (hasOtherAddresses || size !== largest)) continue;
     readings.push(reading);
     if (log.failed.length > 0) break;
     if (doAgree(readings, log.hasOneSize || sizes.length < wholeMin))

@@ -35,7 +35,7 @@ export interface Proof {
   readonly findings: readonly Finding[];
 }
 
-/** A total that stands at a multiple of this can be a limit. */
+/** A total that stays at a multiple of this can be a limit. */
 const roundTotal = 1_000;
 
 /** What the answers so far prove, with the decisions on the rows that none of them has shown. */
@@ -51,10 +51,10 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const absent = yield* askAbsent([...log.merged, ...(verdict.repeated ? [verdict.repeated] : [])]);
   const isEmpty = answers.every(({ page }) => page.count === 0);
   const isSuddenlyEmpty = isEmpty && absent.length > 0 && list.totalBefore !== 0;
-  const stands = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
+  const isStuck = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
   // A record that went can have a key that is later, by as much as keys can be behind.
   const leeway = 2 * (verdict.windows?.slack ?? 0);
-  const oldestListed = stands
+  const oldestListed = isStuck
     ? leastOf(answers.map(({ page }) => page.least)) + leeway
     : Number.NEGATIVE_INFINITY;
   const evidence: Evidence = {

@@ -29,7 +29,7 @@ export interface Verdict {
 }
 
 /** Windows can't prove the list; full scans might. */
-export const agreement = (finding: Finding): Verdict => ({
+export const needsFullScans = (finding: Finding): Verdict => ({
   rule: 'agreement',
   isProven: false,
   findings: [finding],
@@ -47,7 +47,7 @@ export function verdictByKey(log: AnswerLog): Verdict {
   const { answers, failed, list } = log;
   const isKnown = (end: Answer) => isEndKnown(end, log);
   const windows = windowsOf(answers, list.learnt, list.identity, 'witnessed', isKnown);
-  if (windows === null) return agreement({ code: 'not_in_order' });
+  if (windows === null) return needsFullScans({ code: 'not_in_order' });
   const odd = countedAnswers(answers).findLast(answer => checkTotal(answer) === 'contradicts');
   const finding: Finding =
     odd === undefined
@@ -58,7 +58,7 @@ export function verdictByKey(log: AnswerLog): Verdict {
   // One of two records of one identity can be a stray: then no page need show both, and full scans must count them.
   const mayBeStrays = windows.strays > 0; // guard: strays that are duplicates
   if (mayBeStrays && areDuplicatesApart(answers, list.overlap + windows.stretch))
-    return agreement({ code: 'records_repeated' });
+    return needsFullScans({ code: 'records_repeated' });
   return { rule: 'key', isProven: true, findings: [], windows };
 }
 

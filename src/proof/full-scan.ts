@@ -3,7 +3,7 @@ import type { Finding } from './findings.ts';
 import { askedAgain } from './gaps.ts';
 import { type AnswerLog, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
-import { checkTotal, isFull, isJoinedToLast } from './totals.ts';
+import { checkTotal, isFull, isOnPageBefore } from './totals.ts';
 import {
   type Answer,
   areSameRecords,
@@ -40,11 +40,11 @@ export interface FullScan {
   readonly isSizeRefused: boolean;
 }
 
-interface ReadingOptions {
+interface ScanOptions {
   readonly isSecondLook?: boolean;
   readonly again?: readonly Finding[] | null;
   /** If the service has one page size, its pages are asked for by a size that it ignores, so that they have other addresses. */
-  readonly isOtherwise?: boolean;
+  readonly hasOtherAddresses?: boolean;
   /** Whether it ends as soon as a total changes, because it can then prove nothing. */
   readonly isCut?: boolean;
   /** Answers that came before, from the first page on. */
@@ -52,7 +52,7 @@ interface ReadingOptions {
 }
 
 /** Reads the list from its first page to its last, also while it grows, so that every page is seen; but not on after a wrong answer. */
-export function* scanFully(log: AnswerLog, size: number, options: ReadingOptions): Asking<FullScan> {
+export function* scanFully(log: AnswerLog, size: number, options: ScanOptions): Asking<FullScan> {
   const pass = new Pass(log, size, options);
   if (pass.answers.length === 0) yield* pass.readTo(1);
   const count = Math.max(1, Math.ceil((pass.answers[0]?.total ?? 0) / size));
@@ -80,16 +80,16 @@ class Pass {
   /** The number of the next page. */
   next: number;
   readonly #size: number;
-  readonly #options: ReadingOptions;
+  readonly #options: ScanOptions;
   /** The size that is asked for in the place of its own; null if that is its own. */
   readonly #requestedSize: number | null;
 
-  constructor(log: AnswerLog, size: number, options: ReadingOptions) {
+  constructor(log: AnswerLog, size: number, options: ScanOptions) {
     [this.log, this.#size, this.#options] = [log, size, options];
     this.answers = [...(options.known ?? [])];
     this.next = this.answers.length;
     const isOnOnePage = size === log.list.largest && log.total < size;
-    const isIgnored = options.isOtherwise && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
+    const isIgnored = options.hasOtherAddresses && (log.hasOneSize || isOnOnePage) && log.ignoresSizes;
     this.#requestedSize = isIgnored ? log.ignoredSize : null;
   }
 
@@ -149,20 +149,21 @@ class Pass {
 const isFailed = (answer: Answer): boolean => answer.wrong?.kind === 'failed';
 
 function conclusionOf({ log, wrong, answers: all }: Pass, isPointless: boolean): FullScan {
-  const answers = all.filter(each => !isJoinedToLast(each, all));
+  const answers = all.filter(each => !isOnPageBefore(each, all));
   answers.sort((a, b) => a.index - b.index);
   const pages = answers.filter(isInside);
   const last = pages.at(-1);
   const isEnd = last !== undefined && last.total === endOf(last);
   const { repeated, twice } = repeatsIn(pages, log);
   const firstAgain: Finding = { code: 'page_number_ignored', asked: alikeMin, answered: null };
-  const oddity =
-    wrong[0]?.wrong?.finding ?? (isPointless ? firstAgain : (oddityIn(answers) ?? deducedIn(answers, log)));
+  const pageProblem =
+    wrong[0]?.wrong?.finding ??
+    (isPointless ? firstAgain : (pageProblemIn(answers) ?? deducedIn(answers, log)));
   return {
     pages,
     answers,
-    problem: oddity ?? totalsOf(answers) ?? twice,
-    isWhole: isEnd && oddity === null && !pages.some(({ page }) => page.isIdTwice),
+    problem: pageProblem ?? totalsOf(answers) ?? twice,
+    isWhole: isEnd && pageProblem === null && !pages.some(({ page }) => page.isIdTwice),
     repeated,
     isIdTwice: twice !== null,
     isAlike: isAlike(answers) || wrong.some(answer => answer.wrong?.kind === 'page'),
@@ -198,7 +199,7 @@ function totalsOf(answers: readonly Answer[]): Finding | null {
 }
 
 /** Why pages do not fit their own totals, or the end that they state. */
-function oddityIn(answers: readonly Answer[]): Finding | null {
+function pageProblemIn(answers: readonly Answer[]): Finding | null {
   const said = ({ index, total, page }: Answer) => ({ total, page: index + 1, records: page.count });
   const odd = answers.find(answer => isInside(answer) && checkTotal(answer) !== 'agrees');
   if (odd !== undefined) return { code: 'page_contradicts_total', ...said(odd) };

@@ -1,6 +1,6 @@
 import { greatestOf } from '../contract/extremes.ts';
 import { readAcross } from './across.ts';
-import { agreement, isWholeButForWitness, type KeyWindows, type Verdict, verdictOf } from './cover.ts';
+import { isWholeButForWitness, type KeyWindows, needsFullScans, type Verdict, verdictOf } from './cover.ts';
 import { type AnswerLog, type AskOptions, pagesBeyondMax } from './log.ts';
 import type { Asking } from './questions.ts';
 import { repairsOf } from './repairs.ts';
@@ -96,7 +96,7 @@ function* askForWitness(log: AnswerLog, verdict: OpenVerdict, look: Look, tries:
 /** Asks for what the plan has in addition by now. If the last page is full, the list might go on, whatever the totals say. */
 function* askForRest(log: AnswerLog, verdict: OpenVerdict, look: Look, tries: Tries): Asking<Step> {
   const needed = plannedPages(log, look);
-  if (needed === null) return agreement({ code: 'pages_too_small', size: log.list.largest });
+  if (needed === null) return needsFullScans({ code: 'pages_too_small', size: log.list.largest });
   const missing = needed.filter(page => !log.isUsed(page));
   if (missing.length > 0 && tries.further++ < pagesBeyondMax) {
     yield* log.ask(missing);

@@ -127,7 +127,7 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
     const size = log.hasOneSize ? list.largest : sizeFor(log, readings);
     const { problem } = yield* scanFully(log, size, {
       isSecondLook: true,
-      isOtherwise: true,
+      hasOtherAddresses: true,
       isCut: log.isMoving,
     });
     isReadAgain ||= problem === null; // guard: a further reading is complete

@@ -82,7 +82,7 @@ const marginShare = 1 / 4;
 /** A page with a range of places inside: the first size with enough records on both sides, or the one with the most; null if none has. */
 function pageAround({ from, to }: PlaceRange, sizes: readonly number[], isUsed: IsUsed): PageAddress | null {
   let best: PageAddress | null = null;
-  let bestSlack = 0;
+  let bestRoom = 0;
   for (const size of sizes) {
     const margin = Math.min(marginMax, Math.floor(size * marginShare));
     const middle = Math.floor(Math.max(0, (from + to) / 2 - size / 2) / size);
@@ -90,12 +90,12 @@ function pageAround({ from, to }: PlaceRange, sizes: readonly number[], isUsed: 
       const page = { index, size };
       // There is nothing before the first page.
       const before = index === 0 ? Number.POSITIVE_INFINITY : from - beginOf(page);
-      const slack = Math.min(margin, before, reachOf(page) - to);
-      if (slack <= bestSlack || isUsed(page)) continue;
+      const room = Math.min(margin, before, reachOf(page) - to);
+      if (room <= bestRoom || isUsed(page)) continue;
       best = page;
-      bestSlack = slack;
+      bestRoom = room;
     }
-    if (bestSlack >= margin) return best;
+    if (bestRoom >= margin) return best;
   }
   return best;
 }

@@ -51,7 +51,7 @@ export const isClaim = (answer: Answer): boolean => !isFull(answer) && checkTota
 
 /** The answers that count: a later one replaces one of the same address that contradicts its total: these can be two queries. */
 export function countedAnswers(all: readonly Answer[]): Answer[] {
-  const answers = all.filter(answer => !isJoinedToLast(answer, all));
+  const answers = all.filter(answer => !isOnPageBefore(answer, all));
   if (!answers.some(isContradicted)) return answers;
   const newest = new Map<string, Answer>();
   for (const answer of answers) {
@@ -65,7 +65,7 @@ export function countedAnswers(all: readonly Answer[]): Answer[] {
 }
 
 /** Whether there is no page at a place before the total, because its records are on the page before it. */
-export function isJoinedToLast({ index, size, page }: Answer, answers: readonly Answer[]): boolean {
+export function isOnPageBefore({ index, size, page }: Answer, answers: readonly Answer[]): boolean {
   const isBefore = (other: Answer) => other.index === index - 1 && other.size === size && hasOrphans(other);
   return page.count === 0 && answers.some(isBefore);
 }

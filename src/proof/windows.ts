@@ -1,5 +1,5 @@
 import { greatestOf } from '../contract/extremes.ts';
-import { agreement, type Verdict, verdictOf } from './cover.ts';
+import { needsFullScans, type Verdict, verdictOf } from './cover.ts';
 import type { Finding } from './findings.ts';
 import { closeGaps } from './gaps.ts';
 import { type AnswerLog, isWrong } from './log.ts';
@@ -21,23 +21,24 @@ const repairsShare = 1.5;
 /** Reads the list by pages that overlap, until windows prove it, or a page shows that they can't. */
 export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
   const { learnt, largest } = log.list;
-  const oddityOf = (answer: Answer): Finding | null => {
+  const problemOf = (answer: Answer): Finding | null => {
     const { index, size, page } = answer;
     if (answer.wrong !== null && isWrong(answer)) return answer.wrong.finding;
     if (page.count > size && isFull(answer))
       return { code: 'page_size_ignored', asked: size, served: page.count };
-    const isFirst = index > 0 && page.count >= size && page.count > 1;
-    return isFirst && page.digest === log.answers[0]?.page.digest
+    const canBeFirst = index > 0 && page.count >= size && page.count > 1;
+    return canBeFirst && page.digest === log.answers[0]?.page.digest
       ? { code: 'page_number_ignored', asked: index + 1, answered: null }
       : null;
   };
-  const isOdd = (answer: Answer) => oddityOf(answer) !== null || orderOf([answer], learnt, largest) === null;
+  const hasProblem = (answer: Answer) =>
+    problemOf(answer) !== null || orderOf([answer], learnt, largest) === null;
   const tooLong: Finding = { code: 'ties_too_long', records: log.list.overlap };
   let needed = 0;
   let shift: number | null = null;
   for (let batch = 0; ; batch++) {
     if (batch < 2) log.plan = planOf(log, () => shift);
-    if (batch === 1 && log.plan.to(log.extent) !== null && areTiesCostly(log)) return agreement(tooLong);
+    if (batch === 1 && log.plan.to(log.extent) !== null && areTiesCostly(log)) return needsFullScans(tooLong);
     if (batch === 2) needed = log.plan.to(log.extent)?.length ?? 0;
     // The first page and then the second one show most of what can be wrong with a service; some more show what repairs cost.
     const probed = Math.max(probedMin, Math.floor(needed * probedShare));
@@ -46,10 +47,10 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
     if (missing.length === 0)
       return yield* closeGaps(log, { isSecondLook: false, isFrontSeen: false, repairsBefore: null });
     const isPart = batch > 2 && reachOf(missing.at(-1) as PageAddress) <= log.extent;
-    const came = yield* log.ask(missing, { stop: isOdd, mayRecall: true, isPart });
-    const odd = came.map(oddityOf).find(each => each !== null);
-    if (odd != null) return agreement(odd);
-    if (batch === 2 && probed < needed / 2 && isCostly(log)) return agreement(tooLong);
+    const came = yield* log.ask(missing, { stop: hasProblem, mayRecall: true, isPart });
+    const problem = came.map(problemOf).find(each => each !== null);
+    if (problem != null) return needsFullScans(problem);
+    if (batch === 2 && probed < needed / 2 && isCostly(log)) return needsFullScans(tooLong);
     const [first] = log.answers;
     if (batch === 0 && first !== undefined && checkTotal(first) === 'contradicts') {
       yield* log.ask([first]);
@@ -57,11 +58,11 @@ export function* proveByWindows(log: AnswerLog): Asking<Verdict> {
       const isCut = (answer: Answer) => checkTotal(answer) === 'contradicts' && answer.total > endOf(answer);
       // Windows say what they say. Without a key, readings show all that can be seen.
       if (log.answers.every(isCut) && orderOf(log.answers, learnt, largest) === null)
-        return agreement(shortPages(log.answers));
+        return needsFullScans(shortPages(log.answers));
     }
     if (batch === 0) yield* lookAgainAtOnePage(log);
     shift = shiftBy(log, came) ?? shift;
-    if (batch > 2 && !came.some(isOdd)) continue;
+    if (batch > 2 && !came.some(hasProblem)) continue;
     yield* log.lookUpRows();
     const verdict = verdictOf(log);
     if (verdict.isProven || verdict.windows === undefined) return verdict;
