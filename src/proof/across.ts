@@ -1,3 +1,5 @@
+// Phase 3, gaps: reads records that share a key across pages, if no page has them all inside.
+
 import { greatestOf } from '../contract/extremes.ts';
 import type { Across, AnswerLog } from './log.ts';
 import type { KeyOrder } from './order.ts';

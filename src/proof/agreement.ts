@@ -1,3 +1,5 @@
+// Phase 5, full scans: several of them, until two or three show the same records, or three show one order.
+
 import { greatestOf } from '../contract/extremes.ts';
 import { DisjointSet, type Verdict } from './cover.ts';
 import type { Finding } from './findings.ts';

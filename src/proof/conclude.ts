@@ -1,3 +1,5 @@
+// Phase 7, the conclusion: what the answers prove, why not more, and the decision on each row that none of them has shown.
+
 import { leastOf } from '../contract/extremes.ts';
 import { openRanges, type Verdict, type Window } from './cover.ts';
 import { type Finding, insteadOf } from './findings.ts';

@@ -1,3 +1,5 @@
+// Phase 2, windows: which keys the answers cover, and what that proves. Each later phase asks it again.
+
 import type { Finding } from './findings.ts';
 import type { AnswerLog } from './log.ts';
 import { type KeyOrder, type LearntOrder, orderOf } from './order.ts';
@@ -28,7 +30,7 @@ export interface Verdict {
   readonly isPageNoIgnored?: boolean;
 }
 
-/** Windows can't prove the list; full scans might. */
+/** Windows can't prove the list, and the finding says why; full scans might. */
 export const needsFullScans = (finding: Finding): Verdict => ({
   rule: 'agreement',
   isProven: false,

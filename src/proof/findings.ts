@@ -1,3 +1,5 @@
+// Phase 8, findings: what any phase can say of a list, by its code and its facts.
+
 /**
  * What a run can find out about a list that people should know, by its code, as facts: numbers, ids, and names of lists and fields, never a
  * text of a record. `src/findings.ts` makes the sentences; nothing reads these. `count` is of records.

@@ -1,3 +1,5 @@
+// Phase 5, full scans: one pass over the list by pages that do not overlap, and what is wrong with it.
+
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Finding } from './findings.ts';
 import { askedAgain } from './gaps.ts';
@@ -43,7 +45,7 @@ export interface FullScan {
 interface ScanOptions {
   readonly isSecondLook?: boolean;
   readonly again?: readonly Finding[] | null;
-  /** If the service has one page size, its pages are asked for by a size that it ignores, so that they have other addresses. */
+  /** Whether its pages need other addresses: if the service has one page size, they are asked for by a size that it ignores. */
   readonly hasOtherAddresses?: boolean;
   /** Whether it ends as soon as a total changes, because it can then prove nothing. */
   readonly isCut?: boolean;

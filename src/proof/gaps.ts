@@ -1,3 +1,6 @@
+// Phase 3, gaps: asks for what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and
+// gaps between pages, in this order. After each answer all is looked at again.
+
 import { greatestOf } from '../contract/extremes.ts';
 import { readAcross } from './across.ts';
 import { isWholeButForWitness, type KeyWindows, needsFullScans, type Verdict, verdictOf } from './cover.ts';
@@ -7,9 +10,6 @@ import { repairsOf } from './repairs.ts';
 import { countedAnswers, endShown, isContradicted, isFull, pagesAtEnd, pagesBeforeEmpty } from './totals.ts';
 import { type Answer, allKeys, endOf, inTime, isAt, type PageAddress } from './window.ts';
 import { newestClaim, pageOfWitness } from './witnesses.ts';
-
-// The phase that closes what windows leave open: pages of two moments, a witness of the end, the rest of the plan, the end itself, and gaps
-// between pages, in this order. Each is looked at again after every answer.
 
 const witnessTriesMax = 12;
 /** At most this many pages are asked for because the page behind each is empty. */

@@ -1,3 +1,5 @@
+// An incremental sync, in the place of all phases: windows at the growing end alone.
+
 import { readAcross } from './across.ts';
 import { type KeyWindows, openRanges, windowsOf } from './cover.ts';
 import { AnswerLog, type ListFacts } from './log.ts';

@@ -1,3 +1,5 @@
+// Of all phases: the list's facts, and the log of answers, which is all that one phase hands to the next.
+
 import { greatestOf } from '../contract/extremes.ts';
 import type { LearntOrder } from './order.ts';
 import { otherSizes, Plan, sizesMax } from './plan.ts';

@@ -1,3 +1,5 @@
+// Phase 2, windows: the order of a list's keys, as all answers and the last full sync show it.
+
 import type { Answer, Direction } from './window.ts';
 
 /** How the keys of a list are ordered. */

@@ -1,3 +1,5 @@
+// Phase 1, the plan: pages that overlap, and the page sizes of all later phases. It asks for nothing.
+
 import type { PlaceRange } from './ties.ts';
 import { type Identity, type PageAddress, reachOf } from './window.ts';
 

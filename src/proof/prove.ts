@@ -1,3 +1,6 @@
+// A full sync of one list, told phase by phase: windows, the gaps between them, the front, full scans, the second look, the conclusion.
+// docs/proof.md has the same order.
+
 import { joinReadings, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { type Proof, proofOf } from './conclude.ts';
@@ -12,11 +15,7 @@ import type { Answer, PageAddress } from './window.ts';
 import { proveByWindows } from './windows.ts';
 import { newestClaim, pageOfWitness } from './witnesses.ts';
 
-/**
- * Reads a whole list until one of the four rules of docs/proof.md proves it, and then looks a second time for rows that would go. Its phases,
- * in this order: windows by a plan and the gaps between them, the front of a list of the newest, full scans and the gaps that these
- * leave, and the second look.
- */
+/** Reads a whole list until one of the four rules of docs/proof.md proves it, and then looks a second time for rows that would go. */
 export function* prove(list: ListFacts): Asking<Proof> {
   const log = new AnswerLog(list);
   try {

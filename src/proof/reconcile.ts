@@ -1,6 +1,7 @@
-import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './record-no.ts';
+// After the last phase, and when one asks which rows are absent: what the answers say of a record. A list can have several of one identity,
+// in several texts. See *Which text counts* in docs/proof.md.
 
-// What the answers say of a record: a list can have several of one identity, in several texts. See *Which text counts* in docs/proof.md.
+import { type RecordNo, type ShownRecords, unreadable, type VersionNo } from './record-no.ts';
 
 /** A row of the mirror, and its version. */
 export interface KnownRow {

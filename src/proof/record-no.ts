@@ -1,4 +1,4 @@
-// The numbers of records and of their versions: plain numbers, 12 bytes for a record on a page. Only this file says how they are made.
+// Of all phases: the numbers of records and of their versions, 12 bytes for a record on a page. Only this file says how they are made.
 
 declare const record: unique symbol;
 declare const version: unique symbol;

@@ -1,3 +1,5 @@
+// Phase 3, gaps, and phase 6, the second look: which pages have a gap or a row inside. It asks for nothing.
+
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import { type Chain, type KeyWindows, openRanges, type Window } from './cover.ts';
 import type { KeyOrder } from './order.ts';

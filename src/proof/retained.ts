@@ -1,3 +1,9 @@
+// Phase 7, the conclusion: rows at the end where a list grows, which stay although two answers do not show them.
+//
+// A copy of the list that lags lacks its newest records, and so does a table that is emptied each night and being filled again. Two answers
+// of it are no sign of a deletion. But a total moves by several records at once if the next answer comes from another copy, and while a
+// table is filled all totals rise.
+
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Verdict } from './cover.ts';
 import type { AnswerLog, KeysBeyond } from './log.ts';
@@ -5,12 +11,6 @@ import { orderOf } from './order.ts';
 import type { AbsentRow } from './questions.ts';
 import { copyStepMin } from './totals.ts';
 import { type Answer, type Direction, endOf, inTime, isOfRun, mostOf } from './window.ts';
-
-// Rows at the end where a list grows, which stay although two answers do not show them.
-//
-// A copy of the list that lags lacks its newest records, and so does a table that is emptied each night and being filled again. Two answers
-// of it are no sign of a deletion. But a total moves by several records at once if the next answer comes from another copy, and while a
-// table is filled all totals rise.
 
 /** So many rows at the growing end, and this share of the list, can be those that are not filled in yet. */
 const filledMin = 10;

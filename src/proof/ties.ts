@@ -1,3 +1,5 @@
+// Phase 1, the plan: where the mirror has records that share a key, so that pages are planned around them.
+
 import { type Answer, beginOf, type Direction, inOrder } from './window.ts';
 
 /** Places of the list, from one to the place after the last. */

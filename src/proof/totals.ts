@@ -1,3 +1,5 @@
+// Phase 3, gaps: what answers say of the end of the list by their totals, and what these say together.
+
 import { greatestOf, leastOf } from '../contract/extremes.ts';
 import type { Finding } from './findings.ts';
 import {
@@ -167,7 +169,7 @@ const limitUnits = [1_000, 1_024];
 /** The ends of a list that has more records than its totals say: two pages end alike. See *The end of a list* in docs/proof.md. */
 export function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answer> {
   const sizes = sizesServed(counted);
-  const isShort = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
+  const isPartial = (answer: Answer) => answer.page.count > 0 && !isFull(answer);
   const isEmptyBehind = ({ index, size }: Answer) =>
     counted.some(next => next.index === index + 1 && next.size === size && next.page.count === 0);
   const isNothingAt = (place: number) =>
@@ -178,12 +180,12 @@ export function endsWithoutTotals(counted: readonly Answer[]): ReadonlySet<Answe
     if (counted.some(other => isBeyondEnd(other, end))) return false; // guard: a total that is not reached
     if (limitUnits.some(unit => end % unit === 0)) return false; // guard: a limit is no end
     // A page that is not full and ends before it is one that something was left out of.
-    const isInside = (other: Answer) => (isShort(other) ? reachOf(other) : beginOf(other) + 1) <= end;
+    const isInside = (other: Answer) => (isPartial(other) ? reachOf(other) : beginOf(other) + 1) <= end;
     if (counted.some(other => !isFull(other) && isInside(other))) return false; // guard: no page in the middle is short
     if (!isNothingAt(end)) return false; // guard: a record that did not fit
     return isEmptyBehind(answer); // guard: an empty page behind the end
   };
-  const short = counted.filter(answer => isShort(answer) && isEnd(answer));
+  const short = counted.filter(answer => isPartial(answer) && isEnd(answer));
   const isSameEnd = (one: Answer, other: Answer) =>
     beginOf(one) !== beginOf(other) &&
     endOf(one) === endOf(other) &&

@@ -1,3 +1,5 @@
+// Of all phases, their words: pages, answers, records and keys. docs/proof.md has the rules, with a picture of windows.
+
 import { leastOf } from '../contract/extremes.ts';
 import type { Finding } from './findings.ts';
 import {
@@ -8,8 +10,6 @@ import {
   type VersionNo,
   type VersionNos,
 } from './record-no.ts';
-
-// The words of the proof: pages, answers, records and keys. docs/proof.md has the rules, with a picture of windows.
 
 /** Page `index`, from 0, of pages of `size` records: it begins `index × size` records from the front. */
 export interface PageAddress {

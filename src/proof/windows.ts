@@ -1,3 +1,5 @@
+// Phase 2, windows: asks for the pages of the plan, the first ones alone, and stops if full scans are needed or cheaper.
+
 import { greatestOf } from '../contract/extremes.ts';
 import { needsFullScans, type Verdict, verdictOf } from './cover.ts';
 import type { Finding } from './findings.ts';

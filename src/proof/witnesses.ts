@@ -1,3 +1,5 @@
+// Phase 3, gaps: which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
+
 import { type IsUsed, sizesBetween, sizesOf } from './plan.ts';
 import {
   countedAnswers,
@@ -20,8 +22,6 @@ import {
   type PageAddress,
   reachOf,
 } from './window.ts';
-
-// Which claims of an end count: those with a second witness. See *The end of a list* in docs/proof.md.
 
 /** The answers that end the list: pages that are not full, agree with their total, and have a witness. */
 export function endingAnswers(
