@@ -17,6 +17,8 @@ const rowsMax = 4;
 const unseenTables = "'sqlite_sequence', '_connection_names', 'unknown_fields'";
 const unseenColumns: Readonly<Record<string, readonly string[]>> = {
   rejected_records: ['last_run_id', 'identity'],
+  // The key of the hashes in shares: no receipt can have it.
+  _mirror: ['share_key'],
   // That a record came back in another run than it says is not seen; that it did not come back at all is.
   record_history: ['id', 'returned_run_id'],
 };
