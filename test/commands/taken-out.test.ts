@@ -107,4 +107,8 @@ test('runs keep a share without what the settings name, and make it again when t
   scene.env.DOCMIRROR_SHARE_SQL = statements;
   await scene.sync();
   expect(titles()).toBe(0);
+  writeFileSync(statements, 'UPDATE document_exports SET source_document_kind = NULL');
+  utimesSync(statements, 1_700_000_000, 1_700_000_000);
+  await scene.sync();
+  expect(titles()).toBe(4);
 });
