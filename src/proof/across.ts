@@ -39,8 +39,8 @@ export function* readAcross(
   }
 }
 
-/** Joins the pages of readings that do not overlap, at keys whose records two of them show alike. */
-export function joinReadings(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]): void {
+/** Merges the pages of scans that do not overlap, at keys whose records two of them show alike. */
+export function mergeScans(log: AnswerLog, order: KeyOrder, ties: readonly Tie[]): void {
   for (const tie of ties)
     for (const size of [log.list.largest, ...log.otherSizes]) {
       const together = log.together(pagesAcross(tie, size, log.total));

@@ -20,86 +20,86 @@ import {
   type Shown,
 } from './window.ts';
 
-/** Complete readings of which two in a row have to agree. */
-const readingsMax = 4;
-/** Whole readings that have to show one order: so a record has to be hidden that often. */
+/** Complete scans of which two in a row have to agree. */
+const scansMax = 4;
+/** Whole scans that have to show one order: so a record has to be hidden that often. */
 const wholeMin = 3;
 
 /** Full scans of the whole list, by several sizes: *Agreement* and *Order* in docs/proof.md. `findings` say why windows fail. */
 export function* proveByAgreement(log: AnswerLog, findings: readonly Finding[]): Asking<Verdict> {
   const { largest, totalBefore } = log.list;
   const sizes = [largest, ...log.otherSizes].slice(0, wholeMin);
-  const readings: FullScan[] = [];
+  const scans: FullScan[] = [];
   let isUnstable = false;
   // The first page was asked for already.
   const first = log.answers.length === 1 ? [...log.answers] : [];
-  for (let sizeNo = 0; readings.length < readingsMax; sizeNo++) {
+  for (let sizeNo = 0; scans.length < scansMax; sizeNo++) {
     const again = sizeNo === 0 && log.answers.length <= 1 ? null : findings;
-    const hasOtherAddresses = readings.length % 2 === 1;
+    const hasOtherAddresses = scans.length % 2 === 1;
     const size = log.hasOneSize ? largest : (sizes[sizeNo % sizes.length] as number);
-    // The first reading goes to the end, whatever happens: everything that is listed is then seen.
-    const isCut = readings.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
-    const reading = yield* scanFully(log, size, {
+    // The first scan goes to the end, whatever happens: everything that is listed is then seen.
+    const isCut = scans.length > 0 && log.hasOneSize && keyOrderOf(log) === null;
+    const scan = yield* scanFully(log, size, {
       again,
       hasOtherAddresses,
       isCut,
       known: sizeNo === 0 ? first : [],
     });
-    // From here on all readings are by the largest size, at its own address.
-    if (reading.isSizeRefused && (hasOtherAddresses || size !== largest)) continue;
-    readings.push(reading);
+    // From here on all scans are by the largest size, at its own address.
+    if (scan.isSizeRefused && (hasOtherAddresses || size !== largest)) continue;
+    scans.push(scan);
     if (log.failed.length > 0) break;
-    if (doAgree(readings, log.hasOneSize || sizes.length < wholeMin))
-      return { rule: 'agreement', isProven: true, findings: [], repeated: joinedOf(reading) };
-    isUnstable ||= isOrderUnstable(readings);
-    // The first sync reads on, because each reading shows some of what the others skip.
+    if (doAgree(scans, log.hasOneSize || sizes.length < wholeMin))
+      return { rule: 'agreement', isProven: true, findings: [], repeated: joinedOf(scan) };
+    isUnstable ||= isOrderUnstable(scans);
+    // The first sync reads on, because each scan shows some of what the others skip.
     if (isUnstable && totalBefore !== null) break;
-    if (log.hasOneSize && doAgreeToNewest(readings, log)) {
-      const ends = readings.slice(-2);
+    if (log.hasOneSize && doAgreeToNewest(scans, log)) {
+      const ends = scans.slice(-2);
       const isSeen = () => keyOrderOf(log)?.direction === 'up' || ends.some(each => isQuiet(each, log)); // guard: a last page of readings that was cut
       if (!isSeen()) yield* log.ask([{ index: 0, size: largest }]);
       if (isSeen()) return { rule: 'agreement', isProven: true, findings: [] };
     }
-    const whole = readings.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
+    const whole = scans.flatMap(({ pages, isWhole }) => (isWhole ? [pages] : []));
     if (whole.length >= wholeMin && !log.hasOneSize && showStableOrder(whole, log))
       return { rule: 'order', isProven: true, findings: [] };
   }
-  const now = readings.at(-1) as FullScan;
+  const now = scans.at(-1) as FullScan;
   const isPageNoIgnored =
-    readings.every(({ problem }) => problem !== null) && readings.slice(-2).every(({ isAlike }) => isAlike);
+    scans.every(({ problem }) => problem !== null) && scans.slice(-2).every(({ isAlike }) => isAlike);
   const differ = now.repeated.count > 0 ? 'records_repeated' : 'changes_too_fast';
   const why = isUnstable ? { code: 'order_unstable' as const } : (now.problem ?? { code: differ });
   const others = findings.filter(({ code }) => code !== why.code);
   // An id that is twice in the list keeps the version of its row.
-  const last = readings.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
+  const last = scans.findLast(({ isIdTwice, problem }) => isIdTwice || problem === null);
   const repeated = last?.isIdTwice ? { repeated: joinedOf(last) } : {};
   return { rule: 'agreement', isProven: false, findings: [...others, why], isPageNoIgnored, ...repeated };
 }
 
 const pagesOf = ({ pages }: Pick<FullScan, 'pages'>): PageItems[] => pages.map(({ page }) => page);
 
-/** What is on several pages of a reading, as if its newest page had shown it. */
+/** What is on several pages of a scan, as if its newest page had shown it. */
 const joinedOf = ({ pages, repeated }: FullScan): Shown => ({
   asked: greatestOf(pages.map(({ asked }) => asked)),
   page: repeated,
 });
 
-/** Whether the last two readings agree; or three, if a record is on two pages, because an unstable order might then hide another one. */
-function doAgree(readings: readonly FullScan[], hasFewSizes: boolean): boolean {
-  const now = readings.at(-1) as FullScan;
+/** Whether the last two scans agree; or three, if a record is on two pages, because an unstable order might then hide another one. */
+function doAgree(scans: readonly FullScan[], hasFewSizes: boolean): boolean {
+  const now = scans.at(-1) as FullScan;
   const isSame = (before: FullScan | undefined) =>
     before?.problem === null && now.problem === null && areSameRecords(pagesOf(before), pagesOf(now)); // guard: two readings agree
-  if (now.repeated.count > 0 && (hasFewSizes || !isSame(readings.at(-3)))) return false; // guard: records on two pages
-  return isSame(readings.at(-2));
+  if (now.repeated.count > 0 && (hasFewSizes || !isSame(scans.at(-3)))) return false; // guard: records on two pages
+  return isSame(scans.at(-2));
 }
 
-/** Whether pages repeat some records and skip others: the last of two readings with one total shows a record less often. */
-function isOrderUnstable(readings: readonly FullScan[]): boolean {
-  const [before, now] = readings.slice(-2);
+/** Whether pages repeat some records and skip others: the last of two scans with one total shows a record less often. */
+function isOrderUnstable(scans: readonly FullScan[]): boolean {
+  const [before, now] = scans.slice(-2);
   if (before?.problem !== null || now?.problem !== null) return false;
-  const countOf = (reading: FullScan) => reading.pages.reduce((sum, { page }) => sum + page.count, 0);
+  const countOf = (scan: FullScan) => scan.pages.reduce((sum, { page }) => sum + page.count, 0);
   if (countOf(before) !== countOf(now)) return false;
-  const [one, other] = [before, now].map(reading => countsOf(pagesOf(reading)));
+  const [one, other] = [before, now].map(scan => countsOf(pagesOf(scan)));
   const isRarer = (record: number) => (one?.get(record) ?? 0) > (other?.get(record) ?? 0);
   return [...before.repeated.records].some(isRarer);
 }
@@ -110,14 +110,14 @@ function keyOrderOf({ answers, list }: AnswerLog) {
   return order === null || order.slack > 0 || order.strays > 0 ? null : order;
 }
 
-/** Whether the last two readings agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */
-function doAgreeToNewest(readings: readonly FullScan[], log: AnswerLog): boolean {
+/** Whether the last two scans agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */
+function doAgreeToNewest(scans: readonly FullScan[], log: AnswerLog): boolean {
   const order = keyOrderOf(log);
-  const [before, now] = readings.slice(-2);
+  const [before, now] = scans.slice(-2);
   if (order === null || before === undefined || now === undefined || !before.isWhole || !now.isWhole)
     return false;
   const newest = greatestOf(before.pages.map(({ page }) => page.greatest));
-  const [one, other] = [before, now].map(reading => inOneOrder(reading, order.direction, newest));
+  const [one, other] = [before, now].map(scan => inOneOrder(scan, order.direction, newest));
   if (one == null || other == null) return false;
   const areDuplicates = log.list.identity === 'content' && !one.shifted.isDisjointFrom(other.shifted); // guard: duplicates of a list that grows
   const areSame =
@@ -129,7 +129,7 @@ function doAgreeToNewest(readings: readonly FullScan[], log: AnswerLog): boolean
   return areSame && !areDuplicates && !hasFallen; // guard: totals of a list that grows
 }
 
-/** Whether nothing came in front of a list after the last page of a reading: cut at a count of before, it would lack the oldest record. */
+/** Whether nothing came in front of a list after the last page of a scan: cut at a count of before, it would lack the oldest record. */
 function isQuiet({ pages }: FullScan, { answers }: AnswerLog): boolean {
   const last = pages.at(-1);
   const next = answers.find(({ asked }) => asked > (last?.arrived ?? 0));
@@ -161,11 +161,11 @@ function inOneOrder({ pages }: FullScan, direction: Direction, newest: number) {
   return { records: upTo.sort((a, b) => a.record - b.record || a.version - b.version), shifted };
 }
 
-/** Whether whole readings show one stable order: *Order* in docs/proof.md. A record that is on two pages of one reading links none. */
-function showStableOrder(readings: readonly (readonly Answer[])[], { list }: AnswerLog): boolean {
+/** Whether whole scans show one stable order: *Order* in docs/proof.md. A record that is on two pages of one scan links none. */
+function showStableOrder(scans: readonly (readonly Answer[])[], { list }: AnswerLog): boolean {
   const repeated = new Set<number>();
   const pages: number[][] = [];
-  for (const answers of readings) {
+  for (const answers of scans) {
     const places = new Map<number, number>();
     const shifted = new Set<number>();
     let [rises, again, furthest, total] = [0, 0, 0, Number.POSITIVE_INFINITY];

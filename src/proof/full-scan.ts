@@ -19,7 +19,7 @@ import {
 } from './window.ts';
 import { isOnePage, isShownTwice } from './witnesses.ts';
 
-/** If more of a reading's pages do not fit their totals, it is no change between two queries. */
+/** If more of a scan's pages do not fit their totals, it is no change between two queries. */
 const askedAgainShare = 1 / 4;
 /** This many equal pages are enough to give up. */
 const alikeMin = 3;
@@ -191,7 +191,7 @@ function hasOneRecord({ page: { records } }: Answer): boolean {
 
 const isInside = (answer: Answer): boolean => beginOf(answer) < answer.total;
 
-/** The totals of a reading, if they differ. A page that fell beyond the end counts: a record can have moved to one that was read before. */
+/** The totals of a scan, if they differ. A page that fell beyond the end counts: a record can have moved to one that was read before. */
 function totalsOf(answers: readonly Answer[]): Finding | null {
   const first = answers[0]?.total ?? 0;
   const isCounted = (answer: Answer) => answer.index === 0 || isInside(answer) || beginOf(answer) < first; // guard: a list that got shorter
@@ -211,7 +211,7 @@ function pageProblemIn(answers: readonly Answer[]): Finding | null {
   return more === undefined ? null : { code: 'records_beyond_total', ...said(more) };
 }
 
-/** Why the total of a reading of one page that is not full is no count; null if nothing says so. */
+/** Why the total of a scan of one page that is not full is no count; null if nothing says so. */
 function deducedIn(answers: readonly Answer[], log: AnswerLog): Finding | null {
   const [only, ...behind] = answers;
   if (

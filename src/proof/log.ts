@@ -53,7 +53,7 @@ export interface ListFacts {
 }
 
 /** However a list behaves, a run asks for at most so many times its pages, and some more. */
-const readingsMax = 12;
+const timesPagesMax = 12;
 const requestsMin = 100;
 /** The most pages beyond the end that totals state, while each is full. */
 export const pagesBeyondMax = 20;
@@ -228,7 +228,7 @@ export class AnswerLog {
     const listed = Math.max(first?.total ?? 0, isTotalPassed ? this.#reached : 0);
     this.#asked += pages.length;
     if (requestedSize !== null) this.#requestedSizes.add(requestedSize);
-    if (this.#asked > requestsMin + readingsMax * Math.ceil(listed / largest))
+    if (this.#asked > requestsMin + timesPagesMax * Math.ceil(listed / largest))
       throw new EndedEarly({ code: 'changes_too_fast' });
     const asks = pages.map(({ index, size }) => {
       const isBeyond = index > 0 && beginOf({ index, size }) >= this.total;

@@ -1,7 +1,7 @@
 // A full sync of one list, told phase by phase: windows, the gaps between them, the front, full scans, the second look, the conclusion.
 // docs/proof.md has the same order.
 
-import { joinReadings, readAcross } from './across.ts';
+import { mergeScans, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';
 import { type Proof, proofOf } from './conclude.ts';
 import { isWholeButForWitness, type KeyWindows, type Verdict, verdictByKey, verdictOf } from './cover.ts';
@@ -24,7 +24,7 @@ export function* prove(list: ListFacts): Asking<Proof> {
     if (!verdict.isProven && (verdict.rule === 'agreement' || mayScanFully(log, verdict))) {
       const byScans = yield* proveByAgreement(log, verdict.findings);
       const { repairs } = log;
-      const closed = byScans.isProven ? null : yield* closeGapsOfReadings(log);
+      const closed = byScans.isProven ? null : yield* closeGapsOfScans(log);
       if (closed !== null) repairsBefore = repairs;
       if (byScans.isProven || verdict.rule === 'agreement') verdict = byScans;
       if (closed?.isProven) verdict = closed;
@@ -48,15 +48,15 @@ function* withFront(log: AnswerLog, verdict: Verdict, repairsBefore: number | nu
 }
 
 /**
- * The pages of readings that do not agree are windows, too. If few keys are open, for example where the order of ties changes, others show
+ * The pages of scans that do not agree are windows, too. If few keys are open, for example where the order of ties changes, others show
  * these. Null if there are none, or if that would be pointless.
  */
-function* closeGapsOfReadings(log: AnswerLog): Asking<Verdict | null> {
+function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
   const { windows } = verdictByKey(log);
-  // Ids are never shared, and one that readings have shown twice is in the list twice.
+  // Ids are never shared, and one that scans have shown twice is in the list twice.
   const isPointless = log.list.identity === 'id' || log.hasOneSize || log.failed.length > 0;
   if (windows === undefined || isPointless) return null;
-  joinReadings(log, windows, openTies(windows, log.total));
+  mergeScans(log, windows, openTies(windows, log.total));
   const look: Look = { isSecondLook: false, isFrontSeen: false, repairsBefore: log.repairs };
   return yield* withFront(log, yield* closeGaps(log, look), look.repairsBefore);
 }
@@ -86,18 +86,18 @@ function mayScanFully({ list, answers, failed, hasOneSize }: AnswerLog, { window
   return failed.length === 0 && (isStill || isDense) && !isTotalWrong;
 }
 
-/** Second looks by windows, and complete readings, for rows that would go. A list that moves is looked at more often. */
+/** Second looks by windows, and complete scans, for rows that would go. A list that moves is looked at more often. */
 const looksMax = { still: 3, moving: 12 };
-const furtherReadingsMax = 3;
+const furtherScansMax = 3;
 
 /** Looks a second time for the rows that would go, in the same run and by other addresses. */
 export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number | null = null): Asking<Proof> {
   const { list } = log;
   yield* readAroundFailed(log);
   let verdict = found.windows !== undefined && log.failed.length > 0 ? verdictByKey(log) : found;
-  // Readings that agree, or show one order, are two absences already.
+  // Scans that agree, or show one order, are two absences already.
   let isReadAgain = verdict.rule === 'order' || verdict.rule === 'agreement';
-  let [looks, readings, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
+  let [looks, scans, openBefore] = [0, 0, Number.POSITIVE_INFINITY];
   for (;;) {
     const proof = yield* proofOf(log, verdict, isReadAgain);
     const open = proof.rows.filter(({ decision }) => decision === 'unconfirmed');
@@ -122,8 +122,8 @@ export function* confirm(log: AnswerLog, found: Verdict, repairsBefore: number |
         continue;
       }
     }
-    if (!verdict.isProven || readings++ >= furtherReadingsMax) return proof;
-    const size = log.hasOneSize ? list.largest : sizeFor(log, readings);
+    if (!verdict.isProven || scans++ >= furtherScansMax) return proof;
+    const size = log.hasOneSize ? list.largest : sizeFor(log, scans);
     const { problem } = yield* scanFully(log, size, {
       isSecondLook: true,
       hasOtherAddresses: true,
@@ -150,7 +150,7 @@ function* lookAround(
   return pages.length + across.length > 0 || witness !== null;
 }
 
-/** The size of one more reading: one that shows the whole list on its page, or one by addresses that the run has not used. */
+/** The size of one more scan: one that shows the whole list on its page, or one by addresses that the run has not used. */
 function sizeFor(log: AnswerLog, at: number): number {
   const isUnused = (size: number) =>
     !pagesAcross({ from: 0, to: log.total }, size, log.total).some(log.isUsed);
