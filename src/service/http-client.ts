@@ -214,7 +214,7 @@ export async function connectTo(
     const secure = buildConnector({ ...toService, timeout: timeoutMs, allowH2: false });
     return new Pool(new URL(options.baseUrl).origin, {
       ...limits,
-      connect: toAnyAddress(secure, timeoutMs, closing),
+      connect: endingAtError(toAnyAddress(secure, timeoutMs, closing)),
     });
   }
   // Loaded only if it is needed, because it loads all of undici.
@@ -231,8 +231,22 @@ export async function connectTo(
     clientFactory: (origin, own) => new Pool(origin, { ...toProxy(own as Own), headersTimeout: timeoutMs }),
     // Its own connections go through a tunnel, or for http to the proxy.
     factory: (origin, own) =>
-      new Pool(origin, { ...limits, ...own, ...(isTunnel ? {} : toProxy(own as Own)) }),
+      new Pool(origin, {
+        ...limits,
+        ...own,
+        ...(isTunnel ? { connect: endingAtError((own as Own).connect) } : toProxy(own as Own)),
+      }),
   });
+}
+
+/** A refused client certificate is an error after the handshake. Without this, undici forgets it because the end of the connection follows. */
+function endingAtError(connect: buildConnector.connector): buildConnector.connector {
+  return (options, done) =>
+    connect(options, (...made) => {
+      const [, socket] = made;
+      socket?.once('error', error => socket.destroy(error));
+      done(...made);
+    });
 }
 
 /** Whose certificate has expired, and when: OpenSSL's error does not say that. Nothing is sent. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeAuthority } from '../service/certificates.ts';
+import { startProxy, startTls } from '../service/servers.ts';
 import { sqlite } from '../support/run-cli.ts';
 import { setScene } from '../support/scene.ts';
 
@@ -59,6 +60,46 @@ test('a service behind a gateway that asks for a certificate, a header and param
   server.closeAllConnections();
   server.close();
 });
+
+test.each([
+  ['directly', null],
+  ['through an http proxy', 'http'],
+  ['through an https proxy', 'https'],
+])(
+  'a client certificate reaches the service %s, and one that is missing is an error of its own',
+  async (_way, scheme) => {
+    await using scene = await setScene();
+    await using authority = makeAuthority();
+    const ca = readFileSync(authority.file, 'utf8');
+    const trusted = { ...authority.issue('DNS:localhost,IP:127.0.0.1'), ca, requestCert: true };
+    await using front = await startTls(Number(new URL(scene.service.url).port), trusted);
+    // It asks for a certificate, too, and must not get one.
+    await using proxy = await startProxy(
+      scheme === 'https' ? { tls: { ...trusted, rejectUnauthorized: false } } : {},
+    );
+    const own = authority.issue('DNS:docmirror');
+    const [cert, key] = ['own.pem', 'own.key'].map(name => join(scene.folder, name)) as [string, string];
+    writeFileSync(cert, own.cert);
+    writeFileSync(key, own.key);
+    Object.assign(scene.env, {
+      DOCMIRROR_BASE_URL: `https://127.0.0.1:${front.port}`,
+      NODE_EXTRA_CA_CERTS: authority.file,
+      HTTPS_PROXY: scheme === null ? '' : `${scheme}://127.0.0.1:${proxy.port}`,
+      DOCMIRROR_GIVE_UP_AFTER: '0',
+    });
+    const shown = ['--client-cert-file', cert, '--client-key-file', key];
+    expect(await scene.sync(...shown)).toMatchObject({ code: 0, status: 'completed' });
+    expect(scene.service.requests.length).toBeGreaterThan(2);
+    const tunnels = scheme === null ? [] : [`CONNECT 127.0.0.1:${front.port}`];
+    expect(new Set(proxy.asked)).toEqual(new Set(tunnels));
+    expect(proxy.certificates()).toBe(0);
+    const heard = front.bytesHeard();
+    const without = await scene.sync();
+    expect(without).toMatchObject({ code: 1, status: 'failed' });
+    expect(without.of('webhooks').error).toMatchObject({ code: 'certificate' });
+    expect(front.bytesHeard()).toBe(heard);
+  },
+);
 
 test.each([
   'Authorization: Bearer x',

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls';
 
 /** A server on a free port of this machine, with the sockets that it must end itself. */
 interface Listening extends AsyncDisposable {
@@ -59,6 +59,8 @@ export async function startTls(
 export interface Proxy extends Listening {
   /** The requests in order, for example `CONNECT host:port` or `GET http://…`. */
   readonly asked: string[];
+  /** How many clients that asked for a tunnel by TLS showed a certificate. */
+  readonly certificates: () => number;
 }
 
 export interface ProxyOptions {
@@ -73,6 +75,7 @@ export interface ProxyOptions {
 /** A real proxy: tunnels by CONNECT, and forwards plain requests. */
 export async function startProxy({ account, status, tls }: ProxyOptions = {}): Promise<Proxy> {
   const asked: string[] = [];
+  let certificates = 0;
   const wanted = account && `Basic ${Buffer.from(account).toString('base64')}`;
   const refusal = ({ headers }: IncomingMessage) =>
     wanted !== undefined && headers['proxy-authorization'] !== wanted ? 407 : status;
@@ -89,6 +92,7 @@ export async function startProxy({ account, status, tls }: ProxyOptions = {}): P
   const server = tls === undefined ? createServer(forward) : createHttpsServer(tls, forward);
   server.on('connect', (incoming: IncomingMessage, socket: Duplex) => {
     asked.push(`CONNECT ${incoming.url}`);
+    if (socket instanceof TLSSocket && socket.getPeerX509Certificate() !== undefined) certificates++;
     socket.on('error', () => undefined);
     const refused = refusal(incoming);
     if (refused !== undefined) return void socket.end(`HTTP/1.1 ${refused} Refused\r\n\r\n`);
@@ -99,5 +103,5 @@ export async function startProxy({ account, status, tls }: ProxyOptions = {}): P
     });
     onward.on('error', () => socket.destroy());
   });
-  return Object.assign(await listen(server, '127.0.0.1'), { asked });
+  return Object.assign(await listen(server, '127.0.0.1'), { asked, certificates: () => certificates });
 }
