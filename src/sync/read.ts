@@ -10,13 +10,7 @@ import { prove } from '../proof/prove.ts';
 import { type Answer, isOfRun } from '../proof/window.ts';
 import { answersIn } from '../store/write/resume-log.ts';
 import type { Stage } from '../store/write/stage.ts';
-import {
-  type GrowingEnd,
-  nothingLearnt,
-  type ReadList,
-  type SyncState,
-  tiesOf,
-} from '../store/write/sync-state.ts';
+import { type GrowingEnd, nothingLearnt, type ReadList, type SyncState } from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
 import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
 import { seeFirstPage } from './see.ts';
@@ -146,7 +140,7 @@ function proveList(
     largest: pageSize,
     overlap,
     learnt: state.order,
-    ties: planned && tiesOf(context.sqlite, list, state.order, overlap),
+    ties: planned && stage.records.identities.tiesOf(state.order, overlap),
     planned: planned ?? [],
     run: context.runId,
     totalBefore,

@@ -103,7 +103,8 @@ const added: Merge = ({ evidence }, now) => ({ ...now, evidence: sums(evidence, 
 const sampled: Merge = (before, now) => {
   if (!Array.isArray(before.value) || !Array.isArray(now.value)) return now;
   if (before.value.length < samplesMax) before.value.push(...now.value);
-  return added(now, before);
+  const answers = Number(before.evidence.answers) + Number(now.evidence.answers);
+  return { value: before.value, evidence: { answers } };
 };
 
 /** What two sights say together; without a rule the newer one counts. */
@@ -144,7 +145,7 @@ const merges: Readonly<Partial<Record<FactName, Merge>>> = {
 };
 
 function merged(fact: string, before: Sight | null | undefined, now: Sight): Sight {
-  const merge = Object.entries(merges).find(([name]) => name === fact.split('.', 1)[0])?.[1];
+  const merge = factKindOf(fact) && merges[fact.split('.', 1)[0] as FactName];
   return before == null || merge === undefined ? now : merge(before, now);
 }
 

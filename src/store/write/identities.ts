@@ -1,15 +1,20 @@
 import type Database from 'better-sqlite3';
 import { identityOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
+import type { LearntOrder } from '../../proof/order.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import * as no from '../../proof/record-no.ts';
+import type { Ties } from '../../proof/ties.ts';
 import { InternTable } from './compact-sets.ts';
 import type { KnownForms } from './known-forms.ts';
+import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
+import { SharedKeys } from './shared-keys.ts';
 
 /** Which record a row is, which record a text is, and which rows a record has. */
 export class Identities {
   readonly #context: ListContext;
+  readonly #sql: ListSql;
   readonly #forms: KnownForms;
   readonly #texts: InternTable;
   readonly #new = new InternTable();
@@ -23,12 +28,24 @@ export class Identities {
   readonly #hash = Buffer.alloc(contentBytes);
   readonly isOfIds: boolean;
 
+  /** Null if nobody has asked for ties: then a part of the list might be all that is read. */
+  #shared: SharedKeys | null = null;
+
   /** @param texts numbers the contents of all versions of the run. */
-  constructor(context: ListContext, duplicates: string | null, forms: KnownForms, texts: InternTable) {
-    [this.#context, this.#forms, this.#texts] = [context, forms, texts];
+  constructor(context: ListContext, sql: ListSql, forms: KnownForms, texts: InternTable) {
+    [this.#context, this.#sql, this.#forms, this.#texts] = [context, sql, forms, texts];
+    const { duplicates } = sql;
     this.isOfIds = context.list.identity.by === 'id';
     const isNone = duplicates === null || context.sum.count === 0;
     this.#duplicateRows = isNone ? null : context.sqlite.prepare<object, string>(duplicates).pluck();
+  }
+
+  /** Where at least so many rows share a key, for a list that was in the order of such keys without exceptions; null if none need be known. */
+  tiesOf(order: LearntOrder, least: number): Ties | null {
+    const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
+    if (!isExact || this.isOfIds) return null;
+    this.#shared ??= new SharedKeys(this.#context.sqlite, this.#sql);
+    return this.#shared.ties(least);
   }
 
   /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */
@@ -39,6 +56,8 @@ export class Identities {
     for (const key of keys) if (key < from) from = key;
     if (from === this.#searchedFrom) return [];
     this.#searchedFrom = from;
+    // Rows without a key are found with the first ones.
+    if (this.#shared?.areIn(from, to) === false && to !== Number.POSITIVE_INFINITY) return [];
     return this.#duplicateRows.all({ from, to }).map(json => {
       const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
       const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));

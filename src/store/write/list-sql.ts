@@ -126,8 +126,9 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
             GROUP BY ${time}, ${identityIn.join(', ')} HAVING count(*) > 1`,
     lastId: `SELECT max(coalesce((SELECT seq FROM sqlite_sequence WHERE name = '${table}'), 0), coalesce((SELECT max(id) FROM ${table}), 0))`,
     newestKey: `SELECT DISTINCT ${key} FROM ${table} WHERE ${key} IS NOT NULL ORDER BY 1 DESC LIMIT 1 OFFSET ?`,
-    /** The keys that at least so many rows share. SQLite counts them: a step for each key takes seven times as long. */
-    ties: `SELECT ${key} AS key, count(*) AS count FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} HAVING count(*) >= ? ORDER BY ${key}`,
+    /** The keys that several rows share, the least first. SQLite counts them: a step for each key takes seven times as long. */
+    sharedKeys: `SELECT json_group_array(key) AS keys, json_group_array(count) AS counts FROM
+      (SELECT ${key} AS key, count(*) AS count FROM ${table} WHERE ${key} IS NOT NULL GROUP BY ${key} HAVING count(*) > 1 ORDER BY ${key})`,
     countBetween: `SELECT count(*) FROM ${table} WHERE ${key} >= ? AND ${key} < ?`,
     rowsOfKey: `SELECT id FROM ${table} WHERE ${key} = ? LIMIT ?`,
     idSpan: `SELECT min(id) AS least, max(id) AS most FROM ${table}`,

@@ -40,7 +40,7 @@ export class Records {
   constructor(context: ListContext, sql: ListSql) {
     [this.context, this.sql] = [context, sql];
     this.#forms = new KnownForms(context, sql);
-    this.identities = new Identities(context, sql.duplicates, this.#forms, this.texts);
+    this.identities = new Identities(context, sql, this.#forms, this.texts);
     this.#staging = new Staging(context, sql);
   }
 

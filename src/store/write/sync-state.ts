@@ -6,7 +6,6 @@ import type { Proof } from '../../proof/conclude.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
 import { type LearntOrder, learntOrder } from '../../proof/order.ts';
-import { Ties } from '../../proof/ties.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
@@ -185,26 +184,4 @@ function newestOf(sqlite: Database.Database, list: ListDefinition, order: Learnt
   if (newestKey === undefined) return null;
   const newestRows = find(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;
-}
-
-/** Where at least so many rows share a key, for a list that was in the order of such keys without exceptions; null if none need be known. */
-export function tiesOf(
-  sqlite: Database.Database,
-  list: ListDefinition,
-  order: LearntOrder,
-  least: number,
-): Ties | null {
-  const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
-  if (!isExact || list.identity.by === 'id') return null;
-  const sql = listSql(list);
-  const ties = sqlite.prepare<[number], { key: number; count: number }>(sql.ties).all(least);
-  const countBetween = sqlite.prepare<[number, number], number>(sql.countBetween).pluck();
-  let [from, before] = [Number.NEGATIVE_INFINITY, 0];
-  return new Ties(
-    ties.map(({ key, count }) => {
-      before += countBetween.get(from, key) ?? 0;
-      from = key;
-      return { key, count, before };
-    }),
-  );
 }
