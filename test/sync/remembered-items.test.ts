@@ -192,6 +192,19 @@ test('records that come twice on a page, among known ones, are two records each'
   expectExactMirror(scene.database, scene.service, ['document-exports']);
 });
 
+test('two equal records far from the first page stay two rows when all pages move', async () => {
+  await using scene = await setScene({ maxPageSize: 40 }, { exports: 0, collections: 0, webhooks: 0 });
+  const items = Array.from({ length: 200 }, (_, n) => documentExport(200 - n));
+  items.splice(150, 0, structuredClone(items[150] as SampleItem));
+  scene.service.lists['document-exports'] = items;
+  for (const n of [201, 202, 203]) {
+    const sync = await syncScene(scene, { resources: ['document-exports'] });
+    expect(sync.of('document-exports')).toMatchObject({ completeness: 'proven', updated: 0, removed: 0 });
+    expectExactMirror(scene.database, scene.service, ['document-exports']);
+    items.unshift(documentExport(n));
+  }
+});
+
 test('a page is refused each time that one item among known ones has the token in it', async () => {
   const token = 'a-secret-of-the-service';
   await using scene = await setScene(
