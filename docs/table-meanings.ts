@@ -447,13 +447,24 @@ export const tableMeanings: Readonly<Record<string, TableMeaning>> = {
     },
   },
   _list_states: {
-    about:
-      'Facts that a run found out about each list, to save the next run work. Pages with the same items as in the last proven full sync are not parsed again.',
+    about: 'Facts that a run found out about each list, to save the next run work.',
     columns: {
       resource: resource('this row is about'),
       run_id: ['the run that wrote it', '7'],
       state: ['JSON of what it learnt', '{…}'],
       check: ['16-byte hash of the row; a row whose hash does not match is ignored', "x'11f0…'"],
+    },
+  },
+  _known_pages: {
+    about: 'The pages of the last proven full sync. What comes again as it was is not parsed.',
+    columns: {
+      resource: resource('this row is about'),
+      digest: ['16-byte hash of its items', "x'8a01…'"],
+      run_id: ['the run that saw it', '7'],
+      rows: ['JSON of the ids of its rows', '[[1, 100]]'],
+      said: ['what its items say of connections, in two bytes each', "x'0100…'"],
+      pieces: ['hashes of neighbouring items, and their counts', "x'c3d2…'"],
+      check: ['as in `_list_states`', "x'11f0…'"],
     },
   },
 };

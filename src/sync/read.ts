@@ -148,7 +148,7 @@ function proveList(
     retained: state.retained ?? null,
     // Pages are remembered only of a run that was sure of the list.
     isAfterCleanRun: !goesOn && isSure,
-    isKnown: digest => !goesOn && digest in state.pages,
+    isKnown: digest => !goesOn && stage.knownPages.get(digest) !== null,
   });
 }
 

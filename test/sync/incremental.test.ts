@@ -1,7 +1,5 @@
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { hash16Hex } from '../../src/contract/sum.ts';
 import { verifyMirror } from '../../src/store/verify/verify.ts';
 import { memoryFolder, run, stored, syncScene } from '../support/in-process.ts';
 import { labelOf, MovingList } from '../support/moving-list.ts';
@@ -12,25 +10,6 @@ import { documentExport } from '../support/stand-in.ts';
 const hour = 3_600_000;
 
 type End = 'front' | 'end';
-
-/** Calls the members of what a run knows of the exports as 0.5 called them. */
-function renameAsIn05(path: string): void {
-  const sqlite = new Database(path);
-  const row = sqlite
-    .prepare<[], { run_id: number; state: string }>(
-      "SELECT run_id, state FROM _list_states WHERE resource = 'document-exports'",
-    )
-    .get();
-  if (row === undefined) throw new Error('no state');
-  const { servedSize: _, resumeLog: journal, growth, ...others } = JSON.parse(row.state);
-  const { lastFullSyncAt: sweptAt, ...end } = growth;
-  const state = JSON.stringify({ ...others, journal, growth: { sweptAt, ...end } });
-  const check = hash16Hex(JSON.stringify(['document-exports', row.run_id, state]));
-  sqlite
-    .prepare('UPDATE _list_states SET state = ?, "check" = unhex(?) WHERE resource = \'document-exports\'')
-    .run(state, check);
-  sqlite.close();
-}
 
 /** A list in the order of its times that changes only between two runs, if it has no script, and a mirror of it. */
 async function scene(grownAt: End = 'end', count = 600, pageSize = 50) {
@@ -222,13 +201,6 @@ describe('an incremental sync', () => {
       expectExactMirror(scene.database, scene.service);
     },
   );
-
-  test('is made, too, from what 0.5 knew of a list', async () => {
-    await using s = await scene();
-    await s.sync();
-    renameAsIn05(s.path);
-    expect(await s.sync()).toMatchObject({ mode: 'incremental' });
-  });
 
   test('is not made after a run that was not sure', async () => {
     await using s = await scene();

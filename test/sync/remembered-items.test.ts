@@ -126,7 +126,7 @@ function forget(path: string, resource: ResourceName): void {
   if (!existsSync(path)) return;
   const database = new Database(path);
   const saved = savedState(database, listOf(resource));
-  const none = { names: [], sayings: [], pages: {}, resumeLog: null };
+  const none = { names: [], sayings: [], pagesOf: null, resumeLog: null };
   if (saved) writeState(database, listOf(resource), saved.runId, { ...JSON.parse(saved.json), ...none });
   database.close();
 }
@@ -166,6 +166,17 @@ async function movedScene(items: SampleItem[]) {
   }
   return { scene, items, sync };
 }
+
+test('a page that another program noted otherwise is parsed', async () => {
+  await using scene = await setScene({ maxPageSize: 40 }, { exports: 200, collections: 0, webhooks: 0 });
+  const sync = () => syncScene(scene, { resources: ['document-exports'] });
+  await sync();
+  const database = new Database(scene.database);
+  database.exec("UPDATE _known_pages SET rows = '[[1,1]]'");
+  database.close();
+  expect((await sync()).of('document-exports')).toMatchObject({ completeness: 'proven', walks: 1 });
+  expectExactMirror(scene.database, scene.service, ['document-exports']);
+});
 
 test('a name that one record gives stays when the record moves to another place', async () => {
   const over = { sourceConnection: { id: 9, name: 'Nine' } };

@@ -120,7 +120,7 @@ function complete(sqlite: Sqlite, pendingRestore: string | null): void {
   if (firstRow(sqlite, 'SELECT 1 FROM sync_runs') === undefined) return;
   for (const { resource } of lists) noteAllReturns(sqlite, resource);
   // An older version remembered other things of the lists. The next sync is a full one.
-  sqlite.exec('DELETE FROM _list_states');
+  sqlite.exec('DELETE FROM _list_states; DELETE FROM _known_pages');
   appendRestore(sqlite, pendingRestore);
   const log = new ReceiptLog(sqlite);
   const about = { mirrorId: log.mirrorId(), at: new Date().toISOString() };

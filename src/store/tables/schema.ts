@@ -368,8 +368,29 @@ export const recordHistory = sqliteTable(
 export const listStates = sqliteTable('_list_states', {
   resource: text('resource').primaryKey(),
   runId: integer('run_id').notNull(),
-  /** JSON: its order, its growing end, and the pages of the last proven full sync, with the names that they gave to connections. */
+  /** JSON: its order, its growing end, and the names that the pages of the last proven full sync gave to connections. */
   state: text('state').notNull(),
   /** 16-byte hash of the row. A row whose hash does not match is ignored. */
   check: blob('check', { mode: 'buffer' }).notNull(),
 });
+
+/** The pages of the last proven full sync of each list, and of one that ended early; they can be deleted at any time. */
+export const knownPages = sqliteTable(
+  '_known_pages',
+  {
+    resource: text('resource').notNull(),
+    /** 16-byte hash of its items. */
+    digest: blob('digest', { mode: 'buffer' }).notNull(),
+    /** The run that saw it. */
+    runId: integer('run_id').notNull(),
+    /** JSON: the ids of its rows, as ranges. */
+    rows: text('rows').notNull(),
+    /** For each item the number of what it says of connections, in two bytes. */
+    said: blob('said', { mode: 'buffer' }).notNull(),
+    /** A hash of some neighbouring items in 16 bytes, and how many they are in two. */
+    pieces: blob('pieces', { mode: 'buffer' }),
+    /** 16-byte hash of the row. A row whose hash does not match is ignored. */
+    check: blob('check', { mode: 'buffer' }).notNull(),
+  },
+  table => [primaryKey({ columns: [table.resource, table.digest] })],
+);

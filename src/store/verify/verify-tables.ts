@@ -10,6 +10,7 @@ import { keptColumns, keptValue } from '../tables/ever.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable, registerInstant } from '../tables/list-table.ts';
 import { rejectedContent } from '../tables/rejected-identity.ts';
+import { KnownPages } from '../write/known-pages.ts';
 import { savedState } from '../write/sync-state.ts';
 
 /** Something in the mirror that is not as docmirror wrote it. */
@@ -32,7 +33,7 @@ const ofRuns =
 
 /** How bad a difference in a table is. */
 export function severityOf(table: string | null): Severity {
-  if (table === '_list_states') return 'shortcut';
+  if (table === '_list_states' || table === '_known_pages') return 'shortcut';
   return ofRuns.test(table ?? '') ? 'record of runs' : 'content';
 }
 
@@ -114,7 +115,7 @@ const notAsAccepted: Fault = [
 const faults: readonly Fault[] = [
   notAsAccepted,
   ...keptResources.map(pastOf),
-  ...['record_history', '_list_states'].map(ofOtherList),
+  ...['record_history', '_list_states', '_known_pages'].map(ofOtherList),
   ...['sync_run_resources', 'rejected_records', 'sync_receipts'].map(table => ofNoRun(table)),
   ofNoRun('record_history', 'valid_to_run_id'),
   [
@@ -167,8 +168,11 @@ export function verifyTables(audit: Audit): void {
       report(table, id, what);
   for (const list of lists) {
     for (const { table, id, what } of new ListTable(sqlite, list).malformed()) report(table, id, what);
-    if (savedState(sqlite, list) === null)
-      report('_list_states', null, `${list.resource}: the row was changed after docmirror wrote it`);
+    const saved = savedState(sqlite, list);
+    const changed = `${list.resource}: the row was changed after docmirror wrote it`;
+    if (saved === null) report('_list_states', null, changed);
+    else if (saved !== undefined && !new KnownPages(sqlite, list, JSON.parse(saved.json).pagesOf).areWhole)
+      report('_known_pages', null, changed);
   }
   verifyTexts(audit);
 }

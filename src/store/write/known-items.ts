@@ -3,7 +3,7 @@ import { type Page, parseItems, parsePiece, piecesOf } from '../../contract/page
 import { contentBytes, writeHash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
 import { InternTable } from './compact-sets.ts';
-import { idsOf, type KnownPage, pieceBytes, type Range, rangesOf, unpackNumbers } from './known-pages.ts';
+import { idsOf, type KnownPage, type KnownPages, pieceBytes, type Range, rangesOf } from './known-pages.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 
@@ -45,7 +45,7 @@ interface KnownRun {
 export function notKnown(
   items: readonly unknown[],
   unknown: Buffer,
-  pieces: string | null = null,
+  pieces: Buffer | null = null,
 ): ItemsRead {
   const [keys, said] = [new Float64Array(items.length), new Uint16Array(items.length)];
   return { items, unknown, keys, said, known: [], pieces };
@@ -53,13 +53,13 @@ export function notKnown(
 
 /** The items that a run knows of a list, by what the runs before have noted. */
 export class KnownItems {
-  readonly #pages: Readonly<Record<string, KnownPage>>;
+  readonly #pages: KnownPages;
   readonly #find: Database.Statement<[ranges: string], FoundRows>;
   #index: PieceIndex | null = null;
   /** Without rows nothing is known, and pieces would cost a first copy more than they save the next run. */
   #isCut: boolean;
 
-  constructor({ sqlite, sum }: ListContext, sql: ListSql, pages: Readonly<Record<string, KnownPage>>) {
+  constructor({ sqlite, sum }: ListContext, sql: ListSql, pages: KnownPages) {
     this.#pages = pages;
     this.#find = sqlite.prepare<[string], FoundRows>(sql.known);
     this.#isCut = sum.count > 0;
@@ -67,13 +67,13 @@ export class KnownItems {
 
   /** A page that is known as a whole; null if it is not, or if its rows have changed. */
   page(digest: string): ItemsRead | null {
-    const page = this.#pages[digest];
-    if (page === undefined) return null;
+    const page = this.#pages.get(digest);
+    if (page === null) return null;
     const rows = idsOf(page.rows);
-    const [keys, said] = [new Float64Array(rows.length), unpackNumbers(page.said)];
+    const keys = new Float64Array(rows.length);
     const contents = this.#contentsOf(page.rows, [page], keys);
     if (contents === null) return null;
-    const { pieces } = page;
+    const { said, pieces } = page;
     return { items: null, unknown: nothing, keys, said, known: [{ place: 0, rows, contents }], pieces };
   }
 
@@ -91,7 +91,7 @@ export class KnownItems {
   #readPieces(bytes: Buffer): ItemsRead | null {
     const cut = piecesOf(bytes);
     if (cut === null) return null;
-    this.#index ??= new PieceIndex(Object.values(this.#pages));
+    this.#index ??= new PieceIndex(this.#pages);
     const hashes = Buffer.allocUnsafe(cut.length * pieceBytes);
     const runs: KnownRun[] = [];
     const [items, unknown]: [unknown[], Buffer[]] = [[], []];
@@ -105,12 +105,11 @@ export class KnownItems {
       else addRun(runs, { ...known, place: items.length });
       for (const item of parsed) items.push(item);
     }
-    const pieces = hashes.toString('base64');
     // Nothing is copied of a page of which nothing is known.
-    const read = notKnown(items, runs.length === 0 ? bytes : Buffer.concat(unknown), pieces);
+    const read = notKnown(items, runs.length === 0 ? bytes : Buffer.concat(unknown), hashes);
     const known = this.#rowsOf(runs, read);
     // If a row has changed, nothing is known.
-    return known === null ? notKnown(parseItems(bytes), bytes, pieces) : { ...read, known };
+    return known === null ? notKnown(parseItems(bytes), bytes, hashes) : { ...read, known };
   }
 
   /** The rows of known items; null if one has changed. Notes their keys, and what they say. */
@@ -129,7 +128,7 @@ export class KnownItems {
       const [first, last] = [at, at + count];
       at = last;
       keys.set(found.subarray(first, last), place);
-      said.set(unpackNumbers(page.said).subarray(from, from + count), place);
+      said.set(page.said.subarray(from, from + count), place);
       const ofRun = contents.subarray(first * contentBytes, last * contentBytes);
       return { place, rows: ids[run] ?? [], contents: ofRun };
     });
@@ -167,40 +166,42 @@ function addRun(runs: KnownRun[], run: KnownRun): void {
 
 /** The pieces of remembered pages, by their hashes. */
 class PieceIndex {
-  readonly #pages: readonly KnownPage[];
+  readonly #pages: KnownPages;
+  readonly #digests: string[] = [];
   readonly #hashes: InternTable;
   /** By the number of a piece: its page, the place of its first item there, and how many items it has. */
   readonly #pageOf: Uint32Array;
   readonly #fromOf: Uint32Array;
   readonly #countOf: Uint16Array;
 
-  constructor(pages: readonly KnownPage[]) {
-    const all = pages.map(({ pieces }) => Buffer.from(pieces ?? '', 'base64'));
-    const count = all.reduce((sum, { length }) => sum + length / pieceBytes, 0);
+  constructor(pages: KnownPages) {
+    let count = 0;
+    for (const { pieces } of pages.all()) count += (pieces?.length ?? 0) / pieceBytes;
     this.#pages = pages;
     this.#hashes = new InternTable(count);
     this.#pageOf = new Uint32Array(count + 1);
     this.#fromOf = new Uint32Array(count + 1);
     this.#countOf = new Uint16Array(count + 1);
-    for (const [page, pieces] of all.entries())
-      for (let [offset, from] = [0, 0]; offset < pieces.length; offset += pieceBytes) {
-        const number = this.#hashes.numberOf(pieces, offset);
-        const countOf = pieces.readUInt16LE(offset + contentBytes);
-        this.#pageOf[number] = page;
-        this.#fromOf[number] = from;
-        this.#countOf[number] = countOf;
-        from += countOf;
-      }
+    for (const { digest, pieces } of pages.all()) if (pieces !== null) this.#add(digest, pieces);
+  }
+
+  #add(digest: string, pieces: Buffer): void {
+    const page = this.#digests.push(digest) - 1;
+    for (let [offset, from] = [0, 0]; offset < pieces.length; offset += pieceBytes) {
+      const number = this.#hashes.numberOf(pieces, offset);
+      const count = pieces.readUInt16LE(offset + contentBytes);
+      this.#pageOf[number] = page;
+      this.#fromOf[number] = from;
+      this.#countOf[number] = count;
+      from += count;
+    }
   }
 
   /** The items of the piece whose hash is at an offset; null if it is not known. */
   find(hashes: Buffer, offset: number): Omit<KnownRun, 'place'> | null {
     const number = this.#hashes.find(hashes, offset);
     if (number === null) return null;
-    return {
-      page: this.#pages[this.#pageOf[number] as number] as KnownPage,
-      from: this.#fromOf[number] as number,
-      count: this.#countOf[number] as number,
-    };
+    const page = this.#pages.get(this.#digests[this.#pageOf[number] as number] as string);
+    return page && { page, from: this.#fromOf[number] as number, count: this.#countOf[number] as number };
   }
 }

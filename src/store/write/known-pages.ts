@@ -1,5 +1,7 @@
+import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
-import { contentBytes } from '../../contract/sum.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { contentBytes, hash16 } from '../../contract/sum.ts';
 import type { PageItems } from '../../proof/window.ts';
 import type { ConnectionNames, Saying } from './connections.ts';
 
@@ -11,10 +13,10 @@ export interface KnownPage {
   readonly rows: readonly Range[];
   /** The run that saw it: a later one wrote none of these rows. */
   readonly run: number;
-  /** For each item the number of what it says of connections, in base64 of two bytes each. */
-  readonly said: string;
-  /** The page's pieces, in base64 of `pieceBytes` each; null if it was not cut. */
-  readonly pieces: string | null;
+  /** For each item the number of what it says of connections. */
+  readonly said: Uint16Array;
+  /** The page's pieces, `pieceBytes` each; null if it was not cut. */
+  readonly pieces: Buffer | null;
 }
 
 /** Bytes of a piece that is remembered: 16 of its hash, and two of the number of its items. */
@@ -23,12 +25,85 @@ export const pieceBytes = contentBytes + 2;
 /** The first and the last id of neighbouring rows; SQL reads it as it is. */
 export type Range = readonly [first: number, last: number];
 
+/** A page as its row has it. */
+interface PageRow extends Pick<KnownPage, 'run' | 'pieces'> {
+  readonly rows: string;
+  readonly said: Buffer;
+  readonly check: Buffer;
+}
+
+/** So many pages are at hand. Pieces of one page mostly come from two of the run before. */
+const cachedMax = 16;
+
+/** The pages of a list that a run has noted. A row that is not as that run wrote it is none. */
+export class KnownPages {
+  readonly #sqlite: Database.Database;
+  readonly #resource: string;
+  readonly #notedBy: number | null;
+  readonly #find: Database.Statement<[resource: string, digest: Buffer], PageRow>;
+  readonly #cached = new Map<string, KnownPage | null>();
+
+  /** @param notedBy the run; null if nothing is known. */
+  constructor(sqlite: Database.Database, { resource }: ListDefinition, notedBy: number | null) {
+    [this.#sqlite, this.#resource, this.#notedBy] = [sqlite, resource, notedBy];
+    this.#find = sqlite.prepare(
+      'SELECT run_id AS run, rows, said, pieces, "check" FROM _known_pages WHERE resource = ? AND digest = ?',
+    );
+  }
+
+  /** The page with that digest; null if it is not known. */
+  get(digest: string): KnownPage | null {
+    if (this.#notedBy === null) return null;
+    const cached = this.#cached.get(digest);
+    if (cached !== undefined) return cached;
+    const page = this.#read(digest, this.#notedBy);
+    const [oldest] = this.#cached.size < cachedMax ? [] : this.#cached.keys();
+    if (oldest !== undefined) this.#cached.delete(oldest);
+    this.#cached.set(digest, page);
+    return page;
+  }
+
+  #read(digest: string, notedBy: number): KnownPage | null {
+    const row = this.#find.get(this.#resource, Buffer.from(digest, 'hex'));
+    if (row === undefined || !checkOf(this.#resource, notedBy, digest, row).equals(row.check)) return null;
+    const { run, rows, said, pieces } = row;
+    return { run, rows: JSON.parse(rows), said: numbersIn(said), pieces };
+  }
+
+  /** Whether all rows are as that run wrote them. */
+  get areWhole(): boolean {
+    const count = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
+    const known = [...this.all()].filter(({ digest }) => this.get(digest) !== null);
+    return known.length === this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
+  }
+
+  /** The digests of all pages, and their pieces. They are only checked when one is got. */
+  all(): Iterable<{ readonly digest: string; readonly pieces: Buffer | null }> {
+    if (this.#notedBy === null) return [];
+    const all =
+      'SELECT lower(hex(digest)) AS digest, pieces FROM _known_pages WHERE resource = ? ORDER BY rowid';
+    return this.#sqlite
+      .prepare<[string], { digest: string; pieces: Buffer | null }>(all)
+      .iterate(this.#resource);
+  }
+}
+
+/** 16 bytes over a row of a page, and the run that noted it. */
+function checkOf(
+  resource: string,
+  notedBy: number,
+  digest: string,
+  { run, rows, said, pieces }: Omit<PageRow, 'check'>,
+): Buffer {
+  const text = JSON.stringify([resource, notedBy, digest, run, rows, said.length, pieces?.length ?? null]);
+  return hash16(Buffer.concat([Buffer.from(text), said, pieces ?? Buffer.alloc(0)]));
+}
+
 /** A page that was read in this run. */
-export interface ParsedPage {
+export interface ParsedPage extends Pick<KnownPage, 'pieces'> {
   readonly items: PageItems;
   /** For each item the number of what it says of connections; null if one might have none. */
   readonly said: Uint16Array | null;
-  readonly pieces: KnownPage['pieces'];
 }
 
 /** The pages of a run, what they say of connections, and the rows that their records have now. */
@@ -40,39 +115,63 @@ export interface SeenPages {
   readonly rowsOf: (page: PageItems) => readonly (number | null)[];
 }
 
-/** Pages that the next run can know, and what they say of connections. */
-export class KnownPages {
-  readonly pages: Record<string, KnownPage> = {};
+/** Notes pages that the next run can know, and what they say of connections. */
+export class PageNotes {
   readonly names: Connection[] = [];
   readonly sayings: Saying[] = [];
   readonly #seen: SeenPages;
+  readonly #resource: string;
+  readonly #put: Database.Statement;
+  readonly #remove: Database.Statement<[resource: string, digest: Buffer]>;
+  readonly #digests = new Set<string>();
   /** The numbers that entries and sayings of this run have here. */
   readonly #entries = new Map<number, number>();
   readonly #sayings = new Map<number, number>([[0, 0]]);
 
-  constructor(seen: SeenPages) {
-    this.#seen = seen;
+  /** @param before the pages that stay; null if none do. */
+  constructor(
+    sqlite: Database.Database,
+    { resource }: ListDefinition,
+    seen: SeenPages,
+    before: KnownPages | null,
+  ) {
+    [this.#seen, this.#resource] = [seen, resource];
+    this.#remove = sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
+    this.#put =
+      sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
+      VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
+    const digests = Array.from(before?.all() ?? [], ({ digest }) => digest);
+    if (before === null) forgetPages(sqlite, resource);
+    for (const digest of digests) {
+      const page = before?.get(digest) ?? null;
+      if (page === null) this.#forget(digest);
+      else this.#note(digest, page);
+    }
   }
 
   /** Adds a page of this run; false if a record on it has no row, so that it can't be known. */
   add(digest: string): boolean {
     const parsed = this.#seen.pages.get(digest);
-    if (parsed === undefined) return digest in this.pages;
+    if (parsed === undefined) return this.#digests.has(digest);
     const { items, said, pieces } = parsed;
     const rows = items.count > 0 && said !== null ? rangesOf(this.#seen.rowsOf(items)) : null;
-    if (rows === null || said === null) delete this.pages[digest];
-    else this.#note(digest, said, { rows, run: this.#seen.run, pieces });
+    if (rows === null || said === null) this.#forget(digest);
+    else this.#note(digest, { rows, run: this.#seen.run, said, pieces });
     return rows !== null;
   }
 
-  /** Adds a page as it is known. */
-  keep(digest: string, page: KnownPage): void {
-    this.#note(digest, unpackNumbers(page.said), page);
+  #forget(digest: string): void {
+    this.#digests.delete(digest);
+    this.#remove.run(this.#resource, Buffer.from(digest, 'hex'));
   }
 
-  #note(digest: string, said: Uint16Array, page: Omit<KnownPage, 'said'>): void {
-    const numbers = said.map(saying => this.#sayingOf(saying));
-    this.pages[digest] = { ...page, said: Buffer.from(numbers.buffer).toString('base64') };
+  #note(digest: string, page: KnownPage): void {
+    this.#digests.add(digest);
+    const [resource, { buffer }] = [this.#resource, page.said.map(saying => this.#sayingOf(saying))];
+    const { run, pieces } = page;
+    const row = { run, rows: JSON.stringify(page.rows), said: Buffer.from(buffer), pieces };
+    const check = checkOf(resource, this.#seen.run, digest, row);
+    this.#put.run({ resource, digest: Buffer.from(digest, 'hex'), ...row, check });
   }
 
   #sayingOf(saying: number): number {
@@ -92,9 +191,14 @@ export class KnownPages {
   }
 }
 
-/** Numbers of two bytes each, from base64. */
-export function unpackNumbers(base64: string): Uint16Array {
-  return new Uint16Array(new Uint8Array(Buffer.from(base64, 'base64')).buffer);
+/** Forgets all pages of a list. */
+export function forgetPages(sqlite: Database.Database, resource: string): void {
+  sqlite.prepare('DELETE FROM _known_pages WHERE resource = ?').run(resource);
+}
+
+/** Numbers of two bytes each. */
+function numbersIn(bytes: Buffer): Uint16Array {
+  return new Uint16Array(new Uint8Array(bytes).buffer);
 }
 
 /** The ids in ranges. */

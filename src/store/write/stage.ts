@@ -14,7 +14,7 @@ import {
 import { ConnectionNames, comparable } from './connections.ts';
 import { FieldsSeen } from './field-facts.ts';
 import { type ItemsRead, KnownItems, notKnown } from './known-items.ts';
-import type { ParsedPage } from './known-pages.ts';
+import { KnownPages, type ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
@@ -42,6 +42,7 @@ export class Stage {
   readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
   hasRecalled = false;
+  readonly knownPages: KnownPages;
   readonly #known: KnownItems;
   /** The items of answers that are not accepted yet, by the digests of their pages. */
   readonly #read = new Map<string, ItemsRead>();
@@ -56,7 +57,8 @@ export class Stage {
     this.rejected = new RejectedRecords(context);
     this.names = new ConnectionNames(before);
     this.fields = new FieldsSeen(context);
-    this.#known = new KnownItems(context, this.sql, before.pages);
+    this.knownPages = new KnownPages(sqlite, list, before.pagesOf);
+    this.#known = new KnownItems(context, this.sql, this.knownPages);
   }
 
   /** How many records the run has seen, each once. */

@@ -10,7 +10,7 @@ import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import type { Saying } from './connections.ts';
-import { type KnownPage, KnownPages, type SeenPages } from './known-pages.ts';
+import { forgetPages, type KnownPages, PageNotes, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
 
@@ -23,8 +23,8 @@ export interface SyncState {
   /** What remembered pages say of connections: single ones, and what their records say of all. */
   readonly names: readonly Connection[];
   readonly sayings: readonly Saying[];
-  /** The pages of the last proven full sync and of the resume log, by their digests. */
-  readonly pages: Readonly<Record<string, KnownPage>>;
+  /** The run that noted the pages of the last proven full sync and of the resume log; null if none are known. */
+  readonly pagesOf: number | null;
   /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
   readonly retained?: KeysBeyond | null;
   /** Null if the last full reading went to its end. */
@@ -50,7 +50,7 @@ export const nothingLearnt: SyncState = {
   growth: null,
   names: [],
   sayings: [],
-  pages: {},
+  pagesOf: null,
   resumeLog: null,
   servedSize: null,
 };
@@ -113,10 +113,7 @@ export function readState(
 ): SyncState {
   const saved = savedState(sqlite, list) ?? null;
   if (saved === null) return nothingLearnt;
-  // What 0.5 wrote has no size, knows pages otherwise, and calls two members otherwise; in a text they would have backslashes.
-  const json = saved.json.replace('"journal":', '"resumeLog":').replace('"sweptAt":', '"lastFullSyncAt":');
-  const known = json.includes('"sayings":') ? null : { names: [], sayings: [], pages: {} };
-  const state: SyncState = { servedSize: null, ...JSON.parse(json), ...known };
+  const state: SyncState = JSON.parse(saved.json);
   const { order, servedSize, growth } = state;
   const before = ignoredFields(sqlite, list.resource)(saved.runId);
   // A page that is known is not parsed, so nothing would be seen of its fields.
@@ -131,8 +128,9 @@ export function writeState(
   sqlite: Database.Database,
   { resource }: ListDefinition,
   runId: number,
-  state: object,
+  state: Omit<SyncState, 'growth'> & { readonly growth: object | null },
 ): void {
+  if (state.pagesOf === null) forgetPages(sqlite, resource);
   const json = JSON.stringify(state);
   sqlite
     .prepare(
@@ -145,9 +143,16 @@ function checkOf(...values: readonly [resource: string, runId: number, state: st
   return hash16Hex(JSON.stringify(values));
 }
 
-/** What the next run can know of a list. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
+/** What a run knew of a list at its begin. */
+interface KnownBefore {
+  readonly context: { readonly sqlite: Database.Database; readonly list: ListDefinition };
+  readonly before: SyncState;
+  readonly knownPages: KnownPages;
+}
+
+/** What the next run can know of a list; notes its pages. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
 export function stateAfter(
-  before: SyncState,
+  { context, before, knownPages }: KnownBefore,
   read: ReadList,
   seen: SeenPages,
   isSure: boolean,
@@ -155,15 +160,16 @@ export function stateAfter(
 ): Omit<SyncState, 'growth'> & { readonly growth: object | null } {
   const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
-  const known = new KnownPages(seen);
+  // If there is a rest to read, what was known stays, because the next run might read it.
+  const notes = new PageNotes(context.sqlite, context.list, seen, toResume === null ? null : knownPages);
+  const { names, sayings } = notes;
+  const noted = { names, sayings, pagesOf: seen.run };
   if (toResume !== null) {
-    // What was known stays, because the next run might read the rest of it.
-    for (const [digest, page] of Object.entries(before.pages)) known.keep(digest, page);
-    const answers = resumable(proof, toResume.older).filter(({ digest }) => known.add(digest));
+    const answers = resumable(proof, toResume.older).filter(({ digest }) => notes.add(digest));
     const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...known, resumeLog: next, servedSize };
+    return { ...before, growth: null, ...noted, resumeLog: next, servedSize };
   }
   const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
@@ -171,9 +177,9 @@ export function stateAfter(
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
-    if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) known.add(page.digest);
+    if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...known, resumeLog: null, servedSize };
+  return { order, growth, ...retained, ...noted, resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */

@@ -140,6 +140,10 @@ describe('what others changed is found and named', () => {
       "UPDATE _list_states SET state = '{}' WHERE resource = 'collections'",
       '_list_states null: collections: the row was changed',
     ],
+    'a page that a run has noted': [
+      "UPDATE _known_pages SET rows = '[[1,1]]' WHERE resource = 'collections'",
+      '_known_pages null: collections: the row was changed',
+    ],
     'the list of changes of shape': [
       'DELETE FROM __drizzle_migrations',
       'the changes of shape it lists are not those',
