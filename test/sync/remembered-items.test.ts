@@ -126,7 +126,7 @@ function forget(path: string, resource: ResourceName): void {
   if (!existsSync(path)) return;
   const database = new Database(path);
   const saved = savedState(database, listOf(resource));
-  const none = { names: [], sayings: [], pagesOf: null, resumeLog: null };
+  const none = { names: [], sayings: [], pages: null, resumeLog: null };
   if (saved) writeState(database, listOf(resource), saved.runId, { ...JSON.parse(saved.json), ...none });
   database.close();
 }

@@ -171,7 +171,7 @@ export function verifyTables(audit: Audit): void {
     const saved = savedState(sqlite, list);
     const changed = `${list.resource}: the row was changed after docmirror wrote it`;
     if (saved === null) report('_list_states', null, changed);
-    else if (saved !== undefined && !new KnownPages(sqlite, list, JSON.parse(saved.json).pagesOf).areWhole)
+    else if (saved !== undefined && !new KnownPages(sqlite, list, JSON.parse(saved.json).pages).areWhole)
       report('_known_pages', null, changed);
   }
   verifyTexts(audit);

@@ -19,6 +19,12 @@ export interface KnownPage {
   readonly pieces: Buffer | null;
 }
 
+/** The run that noted the pages of a list, and how many they are. */
+export interface NotedPages {
+  readonly by: number;
+  readonly count: number;
+}
+
 /** Bytes of a piece that is remembered: 16 of its hash, and two of the number of its items. */
 export const pieceBytes = contentBytes + 2;
 
@@ -39,13 +45,12 @@ const cachedMax = 16;
 export class KnownPages {
   readonly #sqlite: Database.Database;
   readonly #resource: string;
-  readonly #notedBy: number | null;
+  readonly #noted: NotedPages | null;
   readonly #find: Database.Statement<[resource: string, digest: Buffer], PageRow>;
   readonly #cached = new Map<string, KnownPage | null>();
 
-  /** @param notedBy the run; null if nothing is known. */
-  constructor(sqlite: Database.Database, { resource }: ListDefinition, notedBy: number | null) {
-    [this.#sqlite, this.#resource, this.#notedBy] = [sqlite, resource, notedBy];
+  constructor(sqlite: Database.Database, { resource }: ListDefinition, noted: NotedPages | null) {
+    [this.#sqlite, this.#resource, this.#noted] = [sqlite, resource, noted];
     this.#find = sqlite.prepare(
       'SELECT run_id AS run, rows, said, pieces, "check" FROM _known_pages WHERE resource = ? AND digest = ?',
     );
@@ -53,10 +58,10 @@ export class KnownPages {
 
   /** The page with that digest; null if it is not known. */
   get(digest: string): KnownPage | null {
-    if (this.#notedBy === null) return null;
+    if (this.#noted === null) return null;
     const cached = this.#cached.get(digest);
     if (cached !== undefined) return cached;
-    const page = this.#read(digest, this.#notedBy);
+    const page = this.#read(digest, this.#noted.by);
     const [oldest] = this.#cached.size < cachedMax ? [] : this.#cached.keys();
     if (oldest !== undefined) this.#cached.delete(oldest);
     this.#cached.set(digest, page);
@@ -70,16 +75,17 @@ export class KnownPages {
     return { run, rows: JSON.parse(rows), said: numbersIn(said), pieces };
   }
 
-  /** Whether all rows are as that run wrote them. */
+  /** Whether all rows are there, as that run wrote them. */
   get areWhole(): boolean {
     const count = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
     const known = [...this.all()].filter(({ digest }) => this.get(digest) !== null);
-    return known.length === this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
+    const found = this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
+    return found === known.length && found === (this.#noted?.count ?? 0);
   }
 
   /** The digests of all pages, and their pieces. They are only checked when one is got. */
   all(): Iterable<{ readonly digest: string; readonly pieces: Buffer | null }> {
-    if (this.#notedBy === null) return [];
+    if (this.#noted === null) return [];
     const all =
       'SELECT lower(hex(digest)) AS digest, pieces FROM _known_pages WHERE resource = ? ORDER BY rowid';
     return this.#sqlite
@@ -117,8 +123,8 @@ export interface SeenPages {
 
 /** Notes pages that the next run can know, and what they say of connections. */
 export class PageNotes {
-  readonly names: Connection[] = [];
-  readonly sayings: Saying[] = [];
+  readonly #names: Connection[] = [];
+  readonly #says: Saying[] = [];
   readonly #seen: SeenPages;
   readonly #resource: string;
   readonly #put: Database.Statement;
@@ -147,6 +153,12 @@ export class PageNotes {
       if (page === null) this.#forget(digest);
       else this.#note(digest, page);
     }
+  }
+
+  /** What was noted, as the next run has to know it. */
+  get made() {
+    const pages: NotedPages = { by: this.#seen.run, count: this.#digests.size };
+    return { names: this.#names, sayings: this.#says, pages };
   }
 
   /** Adds a page of this run; false if a record on it has no row, so that it can't be known. */
@@ -178,7 +190,7 @@ export class PageNotes {
     const known = this.#sayings.get(saying);
     if (known !== undefined) return known;
     const { before, entry } = this.#seen.names.sayings[saying - 1] as Saying;
-    const number = this.sayings.push({ before: this.#sayingOf(before), entry: this.#entryOf(entry) });
+    const number = this.#says.push({ before: this.#sayingOf(before), entry: this.#entryOf(entry) });
     this.#sayings.set(saying, number);
     return number;
   }
@@ -186,8 +198,8 @@ export class PageNotes {
   #entryOf(entry: number): number {
     const known = this.#entries.get(entry);
     if (known !== undefined) return known;
-    this.#entries.set(entry, this.names.length);
-    return this.names.push(this.#seen.names.entries[entry] as Connection) - 1;
+    this.#entries.set(entry, this.#names.length);
+    return this.#names.push(this.#seen.names.entries[entry] as Connection) - 1;
   }
 }
 

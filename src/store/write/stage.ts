@@ -57,7 +57,7 @@ export class Stage {
     this.rejected = new RejectedRecords(context);
     this.names = new ConnectionNames(before);
     this.fields = new FieldsSeen(context);
-    this.knownPages = new KnownPages(sqlite, list, before.pagesOf);
+    this.knownPages = new KnownPages(sqlite, list, before.pages);
     this.#known = new KnownItems(context, this.sql, this.knownPages);
   }
 

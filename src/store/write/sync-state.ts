@@ -10,7 +10,7 @@ import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import type { Saying } from './connections.ts';
-import { forgetPages, type KnownPages, PageNotes, type SeenPages } from './known-pages.ts';
+import { forgetPages, type KnownPages, type NotedPages, PageNotes, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
 
@@ -23,8 +23,8 @@ export interface SyncState {
   /** What remembered pages say of connections: single ones, and what their records say of all. */
   readonly names: readonly Connection[];
   readonly sayings: readonly Saying[];
-  /** The run that noted the pages of the last proven full sync and of the resume log; null if none are known. */
-  readonly pagesOf: number | null;
+  /** The pages of the last proven full sync and of the resume log; null if none are known. */
+  readonly pages: NotedPages | null;
   /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
   readonly retained?: KeysBeyond | null;
   /** Null if the last full reading went to its end. */
@@ -50,7 +50,7 @@ export const nothingLearnt: SyncState = {
   growth: null,
   names: [],
   sayings: [],
-  pagesOf: null,
+  pages: null,
   resumeLog: null,
   servedSize: null,
 };
@@ -130,7 +130,7 @@ export function writeState(
   runId: number,
   state: Omit<SyncState, 'growth'> & { readonly growth: object | null },
 ): void {
-  if (state.pagesOf === null) forgetPages(sqlite, resource);
+  if (state.pages === null) forgetPages(sqlite, resource);
   const json = JSON.stringify(state);
   sqlite
     .prepare(
@@ -162,14 +162,12 @@ export function stateAfter(
   if (proof === null) return isSure ? before : { ...before, growth: null };
   // If there is a rest to read, what was known stays, because the next run might read it.
   const notes = new PageNotes(context.sqlite, context.list, seen, toResume === null ? null : knownPages);
-  const { names, sayings } = notes;
-  const noted = { names, sayings, pagesOf: seen.run };
   if (toResume !== null) {
     const answers = resumable(proof, toResume.older).filter(({ digest }) => notes.add(digest));
     const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...noted, resumeLog: next, servedSize };
+    return { ...before, growth: null, ...notes.made, resumeLog: next, servedSize };
   }
   const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
@@ -179,7 +177,7 @@ export function stateAfter(
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...noted, resumeLog: null, servedSize };
+  return { order, growth, ...retained, ...notes.made, resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
