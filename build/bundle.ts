@@ -25,6 +25,7 @@ const entryPoints = {
   cli: 'src/cli.ts',
   main: 'src/commands/main.ts',
   reader: 'src/serve/reader.ts',
+  'rows-thread': 'src/store/verify/rows-thread.ts',
   'share-maker': 'src/commands/share-maker.ts',
   style: 'src/render/web/style.css',
 };

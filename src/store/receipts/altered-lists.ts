@@ -19,8 +19,11 @@ import { lastState, RunComposer, sumAfter } from './statements.ts';
 
 type Resource = (typeof keptResources)[number];
 
-/** Compares the columns of every row of a list, or of the connections, with its content, some hundred rows at a time. */
-export function* checkRows(sqlite: Sqlite, resource: Resource) {
+/** The rows of a list after one id and up to another, or all of them; all of the connections. */
+export type RowsPart = readonly [resource: Resource, after?: number, to?: number];
+
+/** Compares the columns of rows with their content, some hundred rows at a time. */
+export function* checkRows(sqlite: Sqlite, ...[resource, after, to]: RowsPart) {
   const list = lists.find(each => each.resource === resource);
   if (list === undefined) {
     const all =
@@ -36,7 +39,7 @@ export function* checkRows(sqlite: Sqlite, resource: Resource) {
   }
   const { timeAt } = shapeOf(list);
   const ignoredBy = ignoredFields(sqlite, resource);
-  for (const rows of new ListTable(sqlite, list).rows())
+  for (const rows of new ListTable(sqlite, list).rows(after, to))
     yield check(rows, ({ record, sortKey, changedRunId }) => {
       const time = record.scalars[timeAt];
       const isSortKey = record.id !== null || sortKey === (typeof time === 'string' ? instantMs(time) : null);
@@ -58,15 +61,15 @@ function check<Row extends { readonly id: number; readonly content: string }>(
   return { contents, altered };
 }
 
-/** The sum of the contents that the columns of a list give. `tell` gets the id of each row that is not as docmirror wrote it. */
+/** The sum of the contents that the columns of some rows give. `tell` gets the id of each row that is not as docmirror wrote it. */
 export async function sumOfRows(
   sqlite: Sqlite,
-  resource: Resource,
+  part: RowsPart,
   slice: TimeSlice,
   tell: (id: number) => void,
 ) {
   const sum = new Sum();
-  for (const { contents, altered } of checkRows(sqlite, resource)) {
+  for (const { contents, altered } of checkRows(sqlite, ...part)) {
     altered.forEach(tell);
     for (const content of contents) sum.add(content);
     if (slice.isOver) await slice.next();
@@ -85,7 +88,7 @@ export async function assertAsWritten(
   for (const list of lists)
     if (new ListTable(sqlite, list).malformed().length > 0) throw altered(path, list.resource);
   for (const resource of keptResources) {
-    const sum = await sumOfRows(sqlite, resource, slice, () => {
+    const sum = await sumOfRows(sqlite, [resource], slice, () => {
       throw altered(path, resource);
     });
     let said = lastState(sqlite, resource);

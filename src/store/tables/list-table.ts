@@ -98,13 +98,13 @@ export class ListTable {
     );
   }
 
-  /** Every row in the order of its id, some hundred at a time. */
-  *rows() {
-    const batch = `${this.#rows} WHERE id > ? ORDER BY id LIMIT ${rowsPerStep}`;
-    const next = this.#sqlite.prepare<[number], RawRow>(batch).raw();
-    let [after, rows]: [number, RawRow[]] = [Number.NEGATIVE_INFINITY, []];
+  /** The rows after one id and up to another, or every row, in the order of their ids, some hundred at a time. */
+  *rows(after = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY) {
+    const batch = `${this.#rows} WHERE id > ? AND id <= ? ORDER BY id LIMIT ${rowsPerStep}`;
+    const next = this.#sqlite.prepare<[number, number], RawRow>(batch).raw();
+    let rows: RawRow[] = [];
     do {
-      rows = next.all(after);
+      rows = next.all(after, to);
       yield rows.map(row => this.#toStoredRow(row));
       after = rows.at(-1)?.[0] ?? after;
     } while (rows.length === rowsPerStep);

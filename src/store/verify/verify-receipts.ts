@@ -3,15 +3,18 @@ import { MerkleTree } from '../../audit/hashes.ts';
 import { type ListSum, type RunReceipt, receiptOrNull } from '../../audit/receipt.ts';
 import { tableOf } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
+import { attempt } from '../../errors.ts';
 import { rejectedLeft, withLeft } from '../receipts/deleted-rejected.ts';
 import { lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { isTrueOf, logsLeftBehind, type Restore } from '../receipts/left-behind.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { factsHash, lastState, type RunChanges, RunComposer, sumOf, workOf } from '../receipts/statements.ts';
-import { allRows } from '../tables/ask.ts';
+import { allRows, allValues } from '../tables/ask.ts';
 import type { Audit, Difference } from './verify-tables.ts';
 
 type Resource = ListSum['resource'];
+type Context = Pick<Audit, 'sqlite' | 'slice'>;
+type Ahead = ReadonlyMap<number, RunChanges>;
 
 /** A checkpoint that the receipts must agree with, and its file. */
 export interface PinnedCheckpoint extends Checkpoint {
@@ -78,11 +81,24 @@ function rootOf(leaves: readonly string[]): Buffer {
   return tree.root();
 }
 
+/** The changes of the first runs, for `verifyRuns`, while this is useful. What can't be read throws there, in its turn. */
+export async function changesAhead({ sqlite, slice }: Context, isUseful: () => boolean) {
+  const first = 'SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL ORDER BY run_id LIMIT 1000';
+  const [ids, composer] = attempt(() => [allValues<number>(sqlite, first), new RunComposer(sqlite)]) ?? [];
+  const ahead = new Map<number, RunChanges>();
+  for (const runId of ids ?? []) {
+    if (!isUseful()) break;
+    attempt(() => composer && ahead.set(runId, composer.changes(runId)));
+    if (slice.isOver) await slice.next();
+  }
+  return ahead;
+}
+
 /**
  * Composes the receipt of every run again from the tables, the newest first. It begins with the sums of the `present` rows, takes away what
  * each run added and puts back what it ended, and so has each list as every run left it.
  */
-export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Sum>): Promise<void> {
+export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Sum>, ahead: Ahead) {
   const { sqlite, report, slice, mirrorIds, knownAfter } = audit;
   const composer = new RunComposer(sqlite);
   const states = new Map(present);
@@ -140,7 +156,7 @@ export async function verifyRuns(audit: Audit, present: ReadonlyMap<Resource, Su
     if (runId !== null && runId <= knownAfter) isKnown = false;
     // A receipt that can't be read, or is of another kind, was already reported.
     const receipt = receiptOrNull(text);
-    const changes = isKnown && runId !== null ? composer.changes(runId) : null;
+    const changes = isKnown && runId !== null ? (ahead.get(runId) ?? composer.changes(runId)) : null;
     if (receipt?.kind === 'run' && runId !== null) {
       const lists = receipt.lists.map(list => {
         return { ...list, ended: erased.get(`${list.resource} ${runId}`) ?? list.ended };

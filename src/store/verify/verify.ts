@@ -1,18 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keptResources, lists, tableOf } from '../../contract/lists.ts';
-import type { Sum } from '../../contract/sum.ts';
+import { lists } from '../../contract/lists.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { kindOf, openMirrorForReading } from '../file/open.ts';
+import { kindOf, type MirrorFile, openMirrorForReading } from '../file/open.ts';
 import { openInMemory } from '../file/open-to-write.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
-import { sumOfRows } from '../receipts/altered-lists.ts';
 import { lastRunBefore, readPruned } from '../receipts/statements.ts';
 import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
 import { compareObjects } from '../write/objects.ts';
-import { type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
+import { changesAhead, type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
+import { beginRows } from './verify-rows.ts';
 import { type Difference, type Report, severityOf, verifyTables } from './verify-tables.ts';
 
 /** How many differences an audit lists, and how it can be ended. */
@@ -37,7 +36,7 @@ export async function verifyMirror(path: string, options: VerifyOptions) {
     else if (kind === 'empty') report(null, null, 'the file has no tables');
     else {
       using file = openMirrorForReading(path);
-      found = (await audit(file.sqlite, report, options)) ?? nothing;
+      found = (await audit(file, report, options)) ?? nothing;
     }
   } catch (error) {
     const damage = damageIn(error, path);
@@ -65,10 +64,11 @@ const nothing: Found = {
   otherObjects: [],
 };
 
-async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] }: VerifyOptions) {
+async function audit(file: MirrorFile, report: Report, { signal, checkpoints = [] }: VerifyOptions) {
+  const { sqlite } = file;
   const slice = new TimeSlice(signal);
-  // One state of the file, even if a run writes meanwhile. The transaction gets it with its first read.
-  sqlite.exec('BEGIN');
+  // One state of the file, even if a run writes meanwhile.
+  await using rows = await beginRows(file);
   const integrity = sqlite.pragma('integrity_check') as { integrity_check: string }[];
   const faults = integrity.filter(({ integrity_check: fault }) => fault !== 'ok');
   for (const { integrity_check: fault } of faults) report(null, null, `SQLite's integrity check: ${fault}`);
@@ -77,12 +77,9 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
   const otherObjects = verifyObjects(sqlite, report);
   await slice.next();
 
-  const sums = new Map<(typeof keptResources)[number], Sum>();
-  for (const resource of keptResources) {
-    const table = tableOf(resource);
-    const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
-    sums.set(resource, await sumOfRows(sqlite, resource, slice, id => report(table, id, fault)));
-  }
+  const ahead = await changesAhead({ sqlite, slice }, rows.isShared);
+  const fault = 'a value was changed after docmirror wrote it: the columns and _content disagree';
+  const sums = await rows.sums(slice, (table, id) => report(table, id, fault));
   const { before: prunedBefore, throughRunId: prunedThrough, keptBy: prunedKept } = readPruned(sqlite);
   const rebuiltAfter = lastRunBefore(sqlite, 'rebuild');
   const acceptedThrough = Math.max(rebuiltAfter, lastRunBefore(sqlite, 'upgrade'));
@@ -90,7 +87,7 @@ async function audit(sqlite: Sqlite, report: Report, { signal, checkpoints = [] 
   const all = { sqlite, report, slice, mirrorIds: mirrorIds(sqlite), ...cuts };
   verifyTables(all);
   const { receiptCount, restored } = verifyLog(all, checkpoints);
-  await verifyRuns(all, sums);
+  await verifyRuns(all, sums, ahead);
 
   const number = (query: string) => firstValue<number>(sqlite, `SELECT ${query}`);
   const count = (rows: string) => number(`count(*) FROM ${rows}`) ?? 0;
