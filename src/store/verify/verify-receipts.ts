@@ -88,8 +88,8 @@ export async function changesAhead({ sqlite, slice }: Context, isUseful: () => b
   const ahead = new Map<number, RunChanges>();
   for (const runId of ids ?? []) {
     if (!isUseful()) break;
+    await slice.next();
     attempt(() => composer && ahead.set(runId, composer.changes(runId)));
-    if (slice.isOver) await slice.next();
   }
   return ahead;
 }
