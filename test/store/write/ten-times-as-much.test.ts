@@ -24,7 +24,7 @@ function readNames(count: number): number {
 
 /** Some work, and how much of it takes long enough to be measured. */
 const works: Readonly<Record<string, readonly [count: number, work: (count: number) => unknown]>> = {
-  'names of one connection': [10_000, readNames],
+  'names of one connection': [3_000, readNames],
   'zeros of a number': [100_000, count => parseExact(`[1${'0'.repeat(count)}5]`)],
   'rows of a table': [
     2_000,
