@@ -1252,15 +1252,15 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a size that was refused, against another try in the next night',
     file: 'src/store/write/sync-state.ts',
-    line: 'return { order, growth, ...retained, ...notes.made, resumeLog: null, servedSize };',
-    instead: 'return { order, growth, ...retained, ...notes.made, resumeLog: null, servedSize: null };',
+    line: 'return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize };',
+    instead: 'return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize: null };',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'is asked for the largest that it serves',
   },
   {
     guards: 'what is known of a page, against a row that another program wrote',
     file: 'src/store/write/known-pages.ts',
-    line: ' || !checkOf(this.#resource, notedBy, digest, row).equals(row.check)',
+    line: ' || !checkOf(this.#resource, by, digest, row).equals(row.check)',
     instead: '',
     test: 'test/sync/remembered-items.test.ts',
     name: 'a page that another program noted otherwise is parsed',

@@ -178,6 +178,40 @@ test('a page that another program noted otherwise is parsed', async () => {
   expectExactMirror(scene.database, scene.service, ['document-exports']);
 });
 
+test('a night writes only the pages again that it has parsed, and forgets those that are gone', async () => {
+  await using scene = await setScene({ maxPageSize: 40 }, { exports: 200, collections: 0, webhooks: 0 });
+  const exports = scene.service.lists['document-exports'];
+  const night = async () => {
+    await syncScene(scene, { resources: ['document-exports'] });
+    return sqlite(scene.database, 'SELECT run_id, count(*) AS pages FROM _known_pages GROUP BY 1');
+  };
+  expect(await night()).toEqual([{ run_id: 1, pages: 7 }]);
+  // The first page is always parsed.
+  expect(await night()).toEqual([
+    { run_id: 1, pages: 6 },
+    { run_id: 2, pages: 1 },
+  ]);
+  exports.pop();
+  expect(await night()).toEqual([
+    { run_id: 1, pages: 4 },
+    { run_id: 3, pages: 2 },
+  ]);
+});
+
+test('names that no page has any more are forgotten', async () => {
+  await using scene = await setScene({ maxPageSize: 40 }, { exports: 200, collections: 0, webhooks: 0 });
+  for (let night = 1; night <= 6; night++) {
+    for (const [n, item] of scene.service.lists['document-exports'].entries())
+      Object.assign(item, { sourceConnection: { id: n, name: `Name of night ${night}` } });
+    const sync = await syncScene(scene, { resources: ['document-exports'] });
+    expect(sync.of('document-exports')).toMatchObject({ completeness: 'proven', walks: 1 });
+    const known = "SELECT json_array_length(state, '$.sayings') AS sayings FROM _list_states";
+    const [state] = sqlite(scene.database, known);
+    expect(state?.sayings).toBeLessThan(1_600);
+  }
+  expectExactMirror(scene.database, scene.service, ['document-exports']);
+});
+
 test('a name that one record gives stays when the record moves to another place', async () => {
   const over = { sourceConnection: { id: 9, name: 'Nine' } };
   const list = Array.from({ length: 200 }, (_, n) => documentExport(n + 1, n === 150 ? over : {}));

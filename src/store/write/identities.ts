@@ -56,9 +56,10 @@ export class Identities {
     for (const key of keys) if (key < from) from = key;
     if (from === this.#searchedFrom) return [];
     this.#searchedFrom = from;
+    const areShared = this.#shared?.areIn(from, to) !== false;
     // Rows without a key are found with the first ones.
-    if (this.#shared?.areIn(from, to) === false && to !== Number.POSITIVE_INFINITY) return [];
-    return this.#duplicateRows.all({ from, to }).map(json => {
+    if (!areShared && to !== Number.POSITIVE_INFINITY) return [];
+    return this.#duplicateRows.all({ from: areShared ? from : to, to }).map(json => {
       const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
       const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
       rows.sort((a, b) => a.row - b.row);

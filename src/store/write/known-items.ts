@@ -71,7 +71,7 @@ export class KnownItems {
     if (page === null) return null;
     const rows = idsOf(page.rows);
     const keys = new Float64Array(rows.length);
-    const contents = this.#contentsOf(page.rows, [page], keys);
+    const contents = this.#contentsOf(page.rows, page.run, keys);
     if (contents === null) return null;
     const { said, pieces } = page;
     return { items: null, unknown: nothing, keys, said, known: [{ place: 0, rows, contents }], pieces };
@@ -113,33 +113,32 @@ export class KnownItems {
   }
 
   /** The rows of known items; null if one has changed. Notes their keys, and what they say. */
-  #rowsOf(runs: readonly KnownRun[], { keys, said }: ItemsRead): KnownRows[] | null {
-    const ids = runs.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
-    const ranges = rangesOf(ids.flat()) ?? [];
-    const found = new Float64Array(ids.reduce((sum, { length }) => sum + length, 0));
-    const contents = this.#contentsOf(
-      ranges,
-      runs.map(({ page }) => page),
-      found,
-    );
-    if (contents === null) return null;
-    let at = 0;
-    return runs.map(({ place, page, from, count }, run) => {
-      const [first, last] = [at, at + count];
-      at = last;
-      keys.set(found.subarray(first, last), place);
-      said.set(page.said.subarray(from, from + count), place);
-      const ofRun = contents.subarray(first * contentBytes, last * contentBytes);
-      return { place, rows: ids[run] ?? [], contents: ofRun };
-    });
+  #rowsOf(all: readonly KnownRun[], { keys, said }: ItemsRead): KnownRows[] | null {
+    const rows: KnownRows[] = [];
+    for (const [seenBy, runs] of Map.groupBy(all, ({ page }) => page.run)) {
+      const ids = runs.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
+      const found = new Float64Array(ids.reduce((sum, { length }) => sum + length, 0));
+      const contents = this.#contentsOf(rangesOf(ids.flat()) ?? [], seenBy, found);
+      if (contents === null) return null;
+      let at = 0;
+      for (const [run, { place, page, from, count }] of runs.entries()) {
+        const [first, last] = [at, at + count];
+        at = last;
+        keys.set(found.subarray(first, last), place);
+        said.set(page.said.subarray(from, from + count), place);
+        const ofRun = contents.subarray(first * contentBytes, last * contentBytes);
+        rows.push({ place, rows: ids[run] ?? [], contents: ofRun });
+      }
+    }
+    return rows;
   }
 
-  /** The contents of rows, whose keys it notes; null if a row is gone, or was written by a later run than those that noted the pages. */
-  #contentsOf(ranges: readonly Range[], pages: readonly KnownPage[], keys: Float64Array): Buffer | null {
+  /** The contents of rows, whose keys it notes; null if a row is gone, or was written by a later run than the one that saw their pages. */
+  #contentsOf(ranges: readonly Range[], seenBy: number, keys: Float64Array): Buffer | null {
     if (keys.length === 0) return nothing;
     const found = this.#find.get(JSON.stringify(ranges)) as FoundRows;
     const { run, contents } = found;
-    const isSame = run !== null && pages.every(page => run <= page.run); // guard: rows of known pages
+    const isSame = run !== null && run <= seenBy; // guard: rows of known pages
     if (!isSame || contents?.length !== keys.length * contentBytes) return null;
     const all: readonly (number | null)[] = JSON.parse(found.keys);
     for (const [at, key] of all.entries()) keys[at] = key ?? Number.NaN;

@@ -19,7 +19,7 @@ export interface KnownPage {
   readonly pieces: Buffer | null;
 }
 
-/** The run that noted the pages of a list, and how many they are. */
+/** How many pages of a list are noted, and the run whose numbers they have of what is said of connections. */
 export interface NotedPages {
   readonly by: number;
   readonly count: number;
@@ -41,16 +41,16 @@ interface PageRow extends Pick<KnownPage, 'run' | 'pieces'> {
 /** So many pages are at hand. Pieces of one page mostly come from two of the run before. */
 const cachedMax = 16;
 
-/** The pages of a list that a run has noted. A row that is not as that run wrote it is none. */
+/** The pages of a list that runs have noted. A row that is not as they wrote it is none. */
 export class KnownPages {
   readonly #sqlite: Database.Database;
   readonly #resource: string;
-  readonly #noted: NotedPages | null;
+  readonly noted: NotedPages | null;
   readonly #find: Database.Statement<[resource: string, digest: Buffer], PageRow>;
   readonly #cached = new Map<string, KnownPage | null>();
 
   constructor(sqlite: Database.Database, { resource }: ListDefinition, noted: NotedPages | null) {
-    [this.#sqlite, this.#resource, this.#noted] = [sqlite, resource, noted];
+    [this.#sqlite, this.#resource, this.noted] = [sqlite, resource, noted];
     this.#find = sqlite.prepare(
       'SELECT run_id AS run, rows, said, pieces, "check" FROM _known_pages WHERE resource = ? AND digest = ?',
     );
@@ -58,34 +58,34 @@ export class KnownPages {
 
   /** The page with that digest; null if it is not known. */
   get(digest: string): KnownPage | null {
-    if (this.#noted === null) return null;
+    if (this.noted === null) return null;
     const cached = this.#cached.get(digest);
     if (cached !== undefined) return cached;
-    const page = this.#read(digest, this.#noted.by);
+    const page = this.#read(digest, this.noted.by);
     const [oldest] = this.#cached.size < cachedMax ? [] : this.#cached.keys();
     if (oldest !== undefined) this.#cached.delete(oldest);
     this.#cached.set(digest, page);
     return page;
   }
 
-  #read(digest: string, notedBy: number): KnownPage | null {
+  #read(digest: string, by: number): KnownPage | null {
     const row = this.#find.get(this.#resource, Buffer.from(digest, 'hex'));
-    if (row === undefined || !checkOf(this.#resource, notedBy, digest, row).equals(row.check)) return null;
+    if (row === undefined || !checkOf(this.#resource, by, digest, row).equals(row.check)) return null;
     const { run, rows, said, pieces } = row;
     return { run, rows: JSON.parse(rows), said: numbersIn(said), pieces };
   }
 
-  /** Whether all rows are there, as that run wrote them. */
+  /** Whether all rows are there, as runs wrote them. */
   get areWhole(): boolean {
     const count = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
     const known = [...this.all()].filter(({ digest }) => this.get(digest) !== null);
     const found = this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
-    return found === known.length && found === (this.#noted?.count ?? 0);
+    return found === known.length && found === (this.noted?.count ?? 0);
   }
 
   /** The digests of all pages, and their pieces. They are only checked when one is got. */
   all(): Iterable<{ readonly digest: string; readonly pieces: Buffer | null }> {
-    if (this.#noted === null) return [];
+    if (this.noted === null) return [];
     const all =
       'SELECT lower(hex(digest)) AS digest, pieces FROM _known_pages WHERE resource = ? ORDER BY rowid';
     return this.#sqlite
@@ -94,14 +94,14 @@ export class KnownPages {
   }
 }
 
-/** 16 bytes over a row of a page, and the run that noted it. */
+/** 16 bytes over a row of a page, and the run whose numbers it has. */
 function checkOf(
   resource: string,
-  notedBy: number,
+  by: number,
   digest: string,
   { run, rows, said, pieces }: Omit<PageRow, 'check'>,
 ): Buffer {
-  const text = JSON.stringify([resource, notedBy, digest, run, rows, said.length, pieces?.length ?? null]);
+  const text = JSON.stringify([resource, by, digest, run, rows, said.length, pieces?.length ?? null]);
   return hash16(Buffer.concat([Buffer.from(text), said, pieces ?? Buffer.alloc(0)]));
 }
 
@@ -110,6 +110,8 @@ export interface ParsedPage extends Pick<KnownPage, 'pieces'> {
   readonly items: PageItems;
   /** For each item the number of what it says of connections; null if one might have none. */
   readonly said: Uint16Array | null;
+  /** Whether it was known as a whole. */
+  readonly isKnown: boolean;
 }
 
 /** The pages of a run, what they say of connections, and the rows that their records have now. */
@@ -121,85 +123,120 @@ export interface SeenPages {
   readonly rowsOf: (page: PageItems) => readonly (number | null)[];
 }
 
-/** Notes pages that the next run can know, and what they say of connections. */
+/**
+ * Notes pages that the next run can know, and what they say of connections. Those that were known stay as they are, with the numbers of
+ * what they say, until most of these numbers are in no page any more.
+ */
 export class PageNotes {
-  readonly #names: Connection[] = [];
-  readonly #says: Saying[] = [];
-  readonly #seen: SeenPages;
+  readonly #sqlite: Database.Database;
   readonly #resource: string;
+  readonly #seen: SeenPages;
   readonly #put: Database.Statement;
-  readonly #remove: Database.Statement<[resource: string, digest: Buffer]>;
-  readonly #digests = new Set<string>();
-  /** The numbers that entries and sayings of this run have here. */
-  readonly #entries = new Map<number, number>();
-  readonly #sayings = new Map<number, number>([[0, 0]]);
+  /** The run whose numbers count, and the pages so far. */
+  readonly #by: number;
+  readonly #digests: Set<string>;
+  /** What connections are called, anew; null if the numbers of before count. */
+  readonly #anew: NewNumbers | null;
 
-  /** @param before the pages that stay; null if none do. */
+  /** @param staysAll whether pages stay that this run has not seen. */
   constructor(
-    sqlite: Database.Database,
-    { resource }: ListDefinition,
+    { sqlite, list: { resource } }: { sqlite: Database.Database; list: ListDefinition },
+    before: KnownPages,
     seen: SeenPages,
-    before: KnownPages | null,
+    staysAll: boolean,
   ) {
-    [this.#seen, this.#resource] = [seen, resource];
-    this.#remove = sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
+    [this.#sqlite, this.#resource, this.#seen] = [sqlite, resource, seen];
     this.#put =
       sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
       VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
-    const digests = Array.from(before?.all() ?? [], ({ digest }) => digest);
-    if (before === null) forgetPages(sqlite, resource);
-    for (const digest of digests) {
-      const page = before?.get(digest) ?? null;
-      if (page === null) this.#forget(digest);
-      else this.#note(digest, page);
-    }
-  }
-
-  /** What was noted, as the next run has to know it. */
-  get made() {
-    const pages: NotedPages = { by: this.#seen.run, count: this.#digests.size };
-    return { names: this.#names, sayings: this.#says, pages };
+    const by = before.noted?.by ?? seen.run;
+    const isAnew = by === seen.run || (!staysAll && areMostUnused(seen));
+    this.#anew = isAnew ? new NewNumbers(seen.names) : null;
+    this.#by = isAnew ? seen.run : by;
+    this.#digests = new Set(
+      staysAll
+        ? Array.from(before.all(), ({ digest }) => digest).filter(each => before.get(each) !== null)
+        : [],
+    );
   }
 
   /** Adds a page of this run; false if a record on it has no row, so that it can't be known. */
   add(digest: string): boolean {
     const parsed = this.#seen.pages.get(digest);
     if (parsed === undefined) return this.#digests.has(digest);
-    const { items, said, pieces } = parsed;
-    const rows = items.count > 0 && said !== null ? rangesOf(this.#seen.rowsOf(items)) : null;
-    if (rows === null || said === null) this.#forget(digest);
-    else this.#note(digest, { rows, run: this.#seen.run, said, pieces });
-    return rows !== null;
+    const { items, said, pieces, isKnown } = parsed;
+    if (isKnown && this.#anew === null) this.#digests.add(digest);
+    else {
+      const rows = items.count > 0 && said !== null ? rangesOf(this.#seen.rowsOf(items)) : null;
+      if (rows === null || said === null) this.#digests.delete(digest);
+      else this.#note(digest, { rows, run: this.#seen.run, said, pieces });
+    }
+    return this.#digests.has(digest);
   }
 
-  #forget(digest: string): void {
-    this.#digests.delete(digest);
-    this.#remove.run(this.#resource, Buffer.from(digest, 'hex'));
-  }
-
-  #note(digest: string, page: KnownPage): void {
+  #note(digest: string, { rows, run, said, pieces }: KnownPage): void {
     this.#digests.add(digest);
-    const [resource, { buffer }] = [this.#resource, page.said.map(saying => this.#sayingOf(saying))];
-    const { run, pieces } = page;
-    const row = { run, rows: JSON.stringify(page.rows), said: Buffer.from(buffer), pieces };
-    const check = checkOf(resource, this.#seen.run, digest, row);
+    const resource = this.#resource;
+    const { buffer } =
+      this.#anew === null ? new Uint16Array(said) : said.map(each => this.#anew?.of(each) ?? 0);
+    const row = { run, rows: JSON.stringify(rows), said: Buffer.from(buffer), pieces };
+    const check = checkOf(resource, this.#by, digest, row);
     this.#put.run({ resource, digest: Buffer.from(digest, 'hex'), ...row, check });
   }
 
-  #sayingOf(saying: number): number {
-    const known = this.#sayings.get(saying);
+  /** Removes the rows of all other pages. Returns what the state of the list has of the notes. */
+  end() {
+    const all = 'SELECT lower(hex(digest)) FROM _known_pages WHERE resource = ?';
+    const remove = this.#sqlite.prepare('DELETE FROM _known_pages WHERE resource = ? AND digest = ?');
+    for (const digest of this.#sqlite.prepare<[string], string>(all).pluck().all(this.#resource))
+      if (!this.#digests.has(digest)) remove.run(this.#resource, Buffer.from(digest, 'hex'));
+    const { entries, sayings } = this.#anew ?? this.#seen.names;
+    const pages: NotedPages = { by: this.#by, count: this.#digests.size };
+    return { names: entries, sayings, pages };
+  }
+}
+
+/** So many numbers of what no page says can stay in any case. */
+const unusedMax = 100;
+
+function areMostUnused({ pages, names: { sayings } }: SeenPages): boolean {
+  if (sayings.length <= unusedMax) return false;
+  const isUsed = new Uint8Array(sayings.length + 1);
+  let used = 0;
+  for (const { said } of pages.values())
+    for (const each of said ?? []) {
+      if (isUsed[each] === 0) used++;
+      isUsed[each] = 1;
+    }
+  return sayings.length > 2 * used + unusedMax;
+}
+
+/** New numbers of what pages say of connections, without those that no page has. */
+class NewNumbers {
+  readonly entries: Connection[] = [];
+  readonly sayings: Saying[] = [];
+  readonly #names: ConnectionNames;
+  readonly #newEntries = new Map<number, number>();
+  readonly #newSayings = new Map<number, number>([[0, 0]]);
+
+  constructor(names: ConnectionNames) {
+    this.#names = names;
+  }
+
+  of(saying: number): number {
+    const known = this.#newSayings.get(saying);
     if (known !== undefined) return known;
-    const { before, entry } = this.#seen.names.sayings[saying - 1] as Saying;
-    const number = this.#says.push({ before: this.#sayingOf(before), entry: this.#entryOf(entry) });
-    this.#sayings.set(saying, number);
+    const { before, entry } = this.#names.sayings[saying - 1] as Saying;
+    const number = this.sayings.push({ before: this.of(before), entry: this.#entryOf(entry) });
+    this.#newSayings.set(saying, number);
     return number;
   }
 
   #entryOf(entry: number): number {
-    const known = this.#entries.get(entry);
+    const known = this.#newEntries.get(entry);
     if (known !== undefined) return known;
-    this.#entries.set(entry, this.#names.length);
-    return this.#names.push(this.#seen.names.entries[entry] as Connection) - 1;
+    this.#newEntries.set(entry, this.entries.length);
+    return this.entries.push(this.#names.entries[entry] as Connection) - 1;
   }
 }
 

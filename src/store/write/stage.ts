@@ -176,7 +176,7 @@ export class Stage {
     newKeys.push(...(records.length === 0 ? number() : sqlite.transaction(number)()));
     this.fields.add(all ?? [], records, numbers);
     const items = new PageItems(digest, keys, numbers, list.identity.by);
-    return { items, said: this.names.isFull ? null : said, pieces };
+    return { items, said: this.names.isFull ? null : said, pieces, isKnown: all === null };
   }
 
   end(): void {

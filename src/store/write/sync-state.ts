@@ -161,13 +161,13 @@ export function stateAfter(
   const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   // If there is a rest to read, what was known stays, because the next run might read it.
-  const notes = new PageNotes(context.sqlite, context.list, seen, toResume === null ? null : knownPages);
+  const notes = new PageNotes(context, knownPages, seen, toResume !== null);
   if (toResume !== null) {
     const answers = resumable(proof, toResume.older).filter(({ digest }) => notes.add(digest));
     const { totalBefore } = toResume;
     const planned = proof.planned === null ? {} : { planned: proof.planned };
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...notes.made, resumeLog: next, servedSize };
+    return { ...before, growth: null, ...notes.end(), resumeLog: next, servedSize };
   }
   const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
@@ -177,7 +177,7 @@ export function stateAfter(
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...notes.made, resumeLog: null, servedSize };
+  return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
