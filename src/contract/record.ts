@@ -19,8 +19,9 @@ export interface MirrorRecord extends RecordValues {
   readonly position: number;
   /** What lists are ordered by: its id, or its time in milliseconds since 1970; NaN if it has none. */
   readonly key: number;
-  /** 16 bytes: the hash of all its fields, but of no connection's name. */
-  readonly content: Buffer;
+  /** Its content, 16 bytes at its offset: the hash of all its fields, but of no connection's name. */
+  readonly contents: Buffer;
+  readonly offset: number;
   readonly mentions: readonly Connection[];
 }
 
@@ -62,9 +63,8 @@ export function readRecords(list: ListDefinition, items: readonly unknown[], ign
     const item = items[position];
     if (item === undefined) continue;
     try {
-      const offset = position * contentBytes;
-      const record = readItem(shape, item, position, contents.subarray(offset, offset + contentBytes));
-      writeHash16(shape.canonical(record, ignored), contents, offset);
+      const record = readItem(shape, item, position, contents);
+      writeHash16(shape.canonical(record, ignored), contents, record.offset);
       records.push(record);
     } catch (error) {
       if (!(error instanceof Unreadable)) throw error;
@@ -87,7 +87,7 @@ function readItem(
   { byId, scalars: fields, arrays, timeAt, known }: ReturnType<typeof shapeOf>,
   item: unknown,
   position: number,
-  content: Buffer,
+  contents: Buffer,
 ): MirrorRecord {
   if (!isObject(item)) throw new Unreadable('the item is not an object');
   const id = byId ? readInteger('id', item.id) : null;
@@ -97,7 +97,8 @@ function readItem(
   const time = scalars[timeAt];
   return {
     position,
-    content,
+    contents,
+    offset: position * contentBytes,
     id,
     key: id ?? (typeof time === 'string' ? instantMs(time) : null) ?? Number.NaN,
     scalars,
@@ -195,6 +196,11 @@ export function readOne(list: ListDefinition, json: string, ignored = nothingIgn
   return readRecords(list, [parseExact(json)], ignored).records[0];
 }
 
+/** The content of a record. */
+export function contentBytesOf({ contents, offset }: Pick<MirrorRecord, 'contents' | 'offset'>): Buffer {
+  return contents.subarray(offset, offset + contentBytes);
+}
+
 /** The values of the fields that identify a record of a list without ids, in the order of their definition. */
 export function identifying(list: ListDefinition, { scalars }: Pick<RecordValues, 'scalars'>): Scalar[] {
   return shapeOf(list).identifyingAt.map(at => scalars[at] ?? null);
@@ -226,7 +232,7 @@ export function recordOfJson(
   }
   const record = readOne(listOf(resource), json, ignored);
   if (record === undefined) throw new TypeError(`The text is not a record of ${resource}.`);
-  return record;
+  return { ...record, content: record.contents };
 }
 
 /** Whether `extra` is compact JSON with no field that fits its column, so that queries find it. Throws a SyntaxError if it is no JSON. */

@@ -10,8 +10,8 @@ export type RecordNo = number & { readonly [record]: true };
 export const ofId = (id: number) => id as RecordNo;
 /** The records of an identity, of which this is the first row. */
 export const ofRow = (row: number) => row as RecordNo;
-/** The records of an identity that has no row; `count` is its number among these, from 1. */
-export const ofNew = (count: number) => -count as RecordNo;
+/** The records of an identity that has no row; `text` is the number of its first text among all texts of the run, from 1. */
+export const ofNew = (text: number) => -text as RecordNo;
 /** A record without an id that can't be read; `count` is its number among these, from 1. No id and no row is half a number. */
 export const ofRejected = (count: number) => (count - 0.5) as RecordNo;
 /** Whether records without ids have a row: their number is then that of their first one. */

@@ -6,13 +6,13 @@ import {
   scalarFields,
   timeColumnOf,
 } from '../../contract/lists.ts';
-import type { MirrorRecord } from '../../contract/record.ts';
+import { contentBytesOf, type MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
 import { MirrorFileError } from '../../errors.ts';
 import { allRows, firstValue, type Sqlite } from './ask.ts';
 
 /** By what rows are found. A key that is no number is bound as null. */
-type Sought = Pick<MirrorRecord, 'key' | 'content'>;
+type Sought = Pick<MirrorRecord, 'key' | 'contents' | 'offset'>;
 
 type RawRow = [
   id: number,
@@ -74,12 +74,12 @@ export class ListTable {
     let at = 0;
     for (; at + looksPerFind <= records.length; at += looksPerFind) {
       const values: (number | Buffer)[] = [];
-      for (const { key, content } of records.slice(at, at + looksPerFind)) values.push(key, content);
+      for (const each of records.slice(at, at + looksPerFind)) values.push(each.key, contentBytesOf(each));
       for (const id of this.#findMany.get(values) ?? []) found.push(id ?? undefined);
     }
     for (; at < records.length; at++) {
-      const { key, content } = records[at] as Sought;
-      found.push(this.#find.get(key, content));
+      const each = records[at] as Sought;
+      found.push(this.#find.get(each.key, contentBytesOf(each)));
     }
     if (this.#unlike.size === 0) return found;
     return found.map(id => (id === undefined || this.isUnlike(id) ? undefined : id));

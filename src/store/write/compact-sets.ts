@@ -47,54 +47,59 @@ export class BitSet {
   }
 }
 
-const slotsAtFirst = 1024;
-/** The largest part of the table that is filled. */
-const loadMax = 0.5;
+const countAtFirst = 1024;
+/** The largest part of the slots that is filled, and by how much a table grows. */
+const loadMax = 0.7;
+const growth = 1.5;
 
-/** Numbers hashes of 16 bytes from 1, in some 25 bytes each: a map with a text for each takes four times as much. */
+/** Numbers hashes of 16 bytes, or keys of another width, from 1: a map with a text for each takes four times as much memory. */
 export class InternTable {
-  #slots;
-  #hashes;
+  readonly #width: number;
+  #slots: Int32Array;
+  #keys: Uint8Array;
   #count = 0;
 
-  /** @param countAtFirst how many hashes have room before it grows. */
-  constructor(countAtFirst = slotsAtFirst * loadMax) {
-    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(countAtFirst / loadMax + 1)));
-    this.#hashes = new Uint8Array(this.#slots.length * loadMax * contentBytes);
+  /** @param room how many keys have room before it grows. */
+  constructor(room = countAtFirst, width = contentBytes) {
+    this.#width = width;
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(room / loadMax + 1)));
+    this.#keys = new Uint8Array(room * width);
   }
 
   get count(): number {
     return this.#count;
   }
 
-  /** The number of the hash at an offset; a new one gets the next number. */
+  /** The number of the key at an offset; a new one gets the next number. */
   numberOf(bytes: Uint8Array, offset = 0): number {
-    if (this.#count >= this.#slots.length * loadMax) this.#grow();
+    if (this.#count + 1 > this.#slots.length * loadMax) this.#growSlots();
     const slot = this.#slotOf(bytes, offset);
     const known = this.#slots[slot] as number;
     if (known > 0) return known;
-    const from = this.#count * contentBytes;
-    for (let byte = 0; byte < contentBytes; byte++)
-      this.#hashes[from + byte] = bytes[offset + byte] as number;
+    const from = this.#count * this.#width;
+    this.#keys = withRoom(this.#keys, from + this.#width);
+    for (let byte = 0; byte < this.#width; byte++) this.#keys[from + byte] = bytes[offset + byte] as number;
     this.#slots[slot] = ++this.#count;
     return this.#count;
   }
 
-  /** The number of the hash at an offset; null if it has none. */
+  /** The number of the key at an offset; null if it has none. */
   find(bytes: Uint8Array, offset = 0): number | null {
     return this.#slots[this.#slotOf(bytes, offset)] || null;
   }
 
-  /** The 16 bytes that have a number. */
+  /** The bytes that have a number. */
   bytesOf(number: number): Uint8Array {
-    return this.#hashes.subarray((number - 1) * contentBytes, number * contentBytes);
+    return this.#keys.subarray((number - 1) * this.#width, number * this.#width);
   }
 
-  /** The slot of a hash, or the free slot where it belongs. */
+  /** The slot of a key, or the free slot where it belongs. */
   #slotOf(bytes: Uint8Array, offset: number): number {
     const mask = this.#slots.length - 1;
-    const at = (byte: number) => bytes[offset + byte] as number;
-    let slot = (at(0) | (at(1) << 8) | (at(2) << 16) | (at(3) << 24)) & mask;
+    // Keys can be neighbours of each other: the factors spread them.
+    const mixed = wordAt(bytes, offset) ^ Math.imul(wordAt(bytes, offset + 4), 0x85ebca6b);
+    const spread = Math.imul(mixed, 0x9e3779b1);
+    let slot = (spread ^ (spread >>> 15)) & mask;
     for (let number = this.#slots[slot] as number; number > 0; number = this.#slots[slot] as number) {
       if (this.#isAt(number, bytes, offset)) break;
       slot = (slot + 1) & mask;
@@ -103,18 +108,28 @@ export class InternTable {
   }
 
   #isAt(number: number, bytes: Uint8Array, offset: number): boolean {
-    const from = (number - 1) * contentBytes;
-    for (let byte = 0; byte < contentBytes; byte++)
-      if (this.#hashes[from + byte] !== bytes[offset + byte]) return false;
+    const from = (number - 1) * this.#width;
+    for (let byte = 0; byte < this.#width; byte++)
+      if (this.#keys[from + byte] !== bytes[offset + byte]) return false;
     return true;
   }
 
-  #grow(): void {
-    const hashes = new Uint8Array(this.#hashes.length * 2);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
-    this.#slots = new Int32Array(this.#slots.length * 2);
+  #growSlots(): void {
+    this.#slots = new Int32Array(2 * this.#slots.length);
     for (let number = 1; number <= this.#count; number++)
-      this.#slots[this.#slotOf(hashes, (number - 1) * contentBytes)] = number;
+      this.#slots[this.#slotOf(this.#keys, (number - 1) * this.#width)] = number;
   }
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  const byte = (place: number) => bytes[at + place] as number;
+  return byte(0) | (byte(1) << 8) | (byte(2) << 16) | (byte(3) << 24);
+}
+
+/** The array if it has so many elements; a longer copy if not. */
+export function withRoom<Numbers extends Uint8Array | Int32Array>(array: Numbers, length: number): Numbers {
+  if (length <= array.length) return array;
+  const longer = new (array.constructor as new (length: number) => Numbers)(Math.ceil(length * growth));
+  longer.set(array);
+  return longer;
 }

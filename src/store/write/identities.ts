@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { identityOf, type MirrorRecord } from '../../contract/record.ts';
-import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
+import type { MirrorRecord } from '../../contract/record.ts';
+import { hash16 } from '../../contract/sum.ts';
 import type { LearntOrder } from '../../proof/order.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import * as no from '../../proof/record-no.ts';
@@ -9,6 +9,7 @@ import { InternTable } from './compact-sets.ts';
 import type { KnownForms } from './known-forms.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
+import type { NewIdentities } from './new-identities.ts';
 import { SharedKeys } from './shared-keys.ts';
 
 /** Which record a row is, which record a text is, and which rows a record has. */
@@ -16,8 +17,7 @@ export class Identities {
   readonly #context: ListContext;
   readonly #sql: ListSql;
   readonly #forms: KnownForms;
-  readonly #texts: InternTable;
-  readonly #new = new InternTable();
+  readonly #new: NewIdentities;
   readonly #rejected = new InternTable();
   /** Rows that share an identity, each with its record and version; and the rows of these records. */
   readonly duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
@@ -25,15 +25,13 @@ export class Identities {
   /** Rows of this key and greater ones, and those without a key, were searched for duplicates. */
   #searchedFrom: number | null = null;
   readonly #duplicateRows: Database.Statement<object, string> | null;
-  readonly #hash = Buffer.alloc(contentBytes);
   readonly isOfIds: boolean;
 
   /** Null if nobody has asked for ties: then a part of the list might be all that is read. */
   #shared: SharedKeys | null = null;
 
-  /** @param texts numbers the contents of all versions of the run. */
-  constructor(context: ListContext, sql: ListSql, forms: KnownForms, texts: InternTable) {
-    [this.#context, this.#sql, this.#forms, this.#texts] = [context, sql, forms, texts];
+  constructor(context: ListContext, sql: ListSql, forms: KnownForms, newOnes: NewIdentities) {
+    [this.#context, this.#sql, this.#forms, this.#new] = [context, sql, forms, newOnes];
     const { duplicates } = sql;
     this.isOfIds = context.list.identity.by === 'id';
     const isNone = duplicates === null || context.sum.count === 0;
@@ -73,7 +71,7 @@ export class Identities {
   /** A row that no record finds has a version that no record has. */
   #versionOf(row: number, content: string): no.VersionNo {
     const isUnlike = this.#context.table.isUnlike(row);
-    return no.ofText(this.#texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
+    return no.ofText(this.#new.texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
   }
 
   /** The rows of a record, each with its version. */
@@ -91,8 +89,7 @@ export class Identities {
   ofText(each: MirrorRecord, row: number | undefined): no.RecordNo {
     if (each.id !== null) return no.ofId(each.id);
     if (row !== undefined) return no.ofRow(row);
-    writeHash16(identityOf(this.#context.list, each), this.#hash, 0);
-    return no.ofNew(this.#new.numberOf(this.#hash));
+    return no.ofNew(this.#new.firstTextOf(each));
   }
 
   /** A record that can't be read: it is the same if it comes again, and none of the mirror. */

@@ -140,7 +140,7 @@ function arraysIn(json: string): RecordValues['arrays'] {
 }
 
 function withContent(record: MirrorRecord, content: string): MirrorRecord {
-  record.content.write(content, 'hex');
+  record.contents.write(content, record.offset, 'hex');
   return record;
 }
 

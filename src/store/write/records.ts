@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
-import type { MirrorRecord } from '../../contract/record.ts';
+import { contentBytesOf, type MirrorRecord } from '../../contract/record.ts';
 import { contentBytes, Sum } from '../../contract/sum.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
@@ -12,6 +12,7 @@ import { KnownForms } from './known-forms.ts';
 import type { ItemsRead } from './known-items.ts';
 import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
+import { NewIdentities } from './new-identities.ts';
 
 /**
  * The records that pages have shown of a list. For most it remembers a bit or two: those of one version, with one row or none. The others
@@ -40,8 +41,10 @@ export class Records {
   constructor(context: ListContext, sql: ListSql) {
     [this.context, this.sql] = [context, sql];
     this.#forms = new KnownForms(context, sql);
-    this.identities = new Identities(context, sql, this.#forms, this.texts);
     this.#staging = new Staging(context, sql);
+    const valuesOf = (text: number) => this.#staging.valuesOf(no.ofNew(text), no.ofText(text));
+    const newOnes = new NewIdentities(context.list, this.texts, valuesOf);
+    this.identities = new Identities(context, sql, this.#forms, newOnes);
   }
 
   /**
@@ -59,10 +62,10 @@ export class Records {
       for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, place + at);
     const lacking = new Set<number>();
     for (const [at, each] of parsed.entries()) {
-      const { position, content } = each;
+      const { position, contents, offset } = each;
       const row = found[at] ?? this.#stage(each, into);
       if (row === null) lacking.add(position);
-      else this.#show(row, content, 0, into, position);
+      else this.#show(row, contents, offset, into, position);
     }
     this.#staging.write();
     // A page that is known as a whole shows each of its rows once.
@@ -96,16 +99,17 @@ export class Records {
     const first = this.#forms.ofRowOf(each);
     const record = this.identities.ofText(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
-    const isToDress = (first !== undefined || staged !== null) && this.texts.find(each.content) === null;
+    const isToDress =
+      (first !== undefined || staged !== null) && this.texts.find(each.contents, each.offset) === null;
     const known = { first, duplicates: this.identities.rowsOfDuplicates.get(record), staged };
     const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
     if (dressed.row !== null) return dressed.row;
-    const { position, content } = dressed.record;
-    const version = no.ofText(this.texts.numberOf(content));
+    const { position, contents, offset } = dressed.record;
+    const version = no.ofText(this.texts.numberOf(contents, offset));
     into.records[position] = record;
     into.versions[position] = version;
     if (!this.#versions.add(version)) return null;
-    this.stagedSum.add(content);
+    this.stagedSum.add(contents, offset);
     this.#staging.add(record, version, dressed.record);
     const isFirst = this.staged.add(record);
     if (isFirst && first !== undefined) this.stagedRows++;
@@ -118,9 +122,9 @@ export class Records {
     const known = this.#rowWith(record, version);
     if (known === undefined) return version;
     const { record: values, sortKey, content } = this.context.table.read(known.row);
-    const bytes = Buffer.from(content, 'hex');
-    const staged = no.ofText(this.texts.numberOf(bytes));
-    this.#staging.add(record, staged, { ...values, key: sortKey ?? Number.NaN, content: bytes });
+    const contents = Buffer.from(content, 'hex');
+    const staged = no.ofText(this.texts.numberOf(contents));
+    this.#staging.add(record, staged, { ...values, key: sortKey ?? Number.NaN, contents, offset: 0 });
     this.#staging.write();
     return staged;
   }
@@ -137,40 +141,68 @@ export class Records {
   }
 }
 
+/** A version that the mirror lacks, under its numbers. */
+interface StagedVersion {
+  readonly record: RecordNo;
+  readonly version: VersionNo;
+  readonly values: Omit<MirrorRecord, 'position' | 'mentions'>;
+}
+
 /** The versions that the mirror lacks, in a temporary table, each under its number. */
 class Staging {
   readonly #list: ListDefinition;
   readonly #sql: ListSql;
-  /** The values of versions that are not written yet. */
-  readonly #values: (Scalar | Buffer)[] = [];
+  /** Versions that are not written yet. */
+  readonly #waiting: StagedVersion[] = [];
+  /** The values of versions that are written together; one array for all statements. */
+  readonly #bound: (Scalar | Buffer)[];
   readonly #insert: Database.Statement<unknown[]>;
   readonly #insertMany: Database.Statement<unknown[]>;
   readonly #read: Database.Statement<[number], Record<string, Scalar>>;
 
   constructor({ list, sqlite }: ListContext, sql: ListSql) {
     [this.#list, this.#sql] = [list, sql];
+    this.#bound = new Array(sql.width * rowsPerInsert).fill(null);
     this.#insert = sqlite.prepare(sql.insert);
     this.#insertMany = sqlite.prepare(sql.insertMany);
     this.#read = sqlite.prepare(sql.staged);
   }
 
-  add(record: RecordNo, version: VersionNo, values: Omit<MirrorRecord, 'position' | 'mentions'>): void {
-    const { scalars, key, extra, content, arrays } = values;
-    const time = this.#list.identity.by === 'id' ? [] : [key];
-    this.#values.push(version, record, ...time, ...scalars, extra, content);
-    if (this.#sql.hasArrays) this.#values.push(JSON.stringify(arrays));
+  add(record: RecordNo, version: VersionNo, values: StagedVersion['values']): void {
+    this.#waiting.push({ record, version, values });
   }
 
   write(): void {
-    const [values, { width }] = [this.#values, this.#sql];
-    const many = width * rowsPerInsert;
-    let at = 0;
-    for (; at + many <= values.length; at += many) this.#insertMany.run(values.slice(at, at + many));
-    for (; at < values.length; at += width) this.#insert.run(values.slice(at, at + width));
-    values.length = 0;
+    const [bound, { width }] = [this.#bound, this.#sql];
+    let end = 0;
+    for (const each of this.#waiting) {
+      end = this.#bind(each, end);
+      if (end < bound.length) continue;
+      this.#insertMany.run(bound);
+      end = 0;
+    }
+    for (let at = 0; at < end; at += width) this.#insert.run(bound.slice(at, at + width));
+    this.#waiting.length = 0;
+  }
+
+  /** Puts the values of a version at a place, and returns the place behind them. */
+  #bind({ record, version, values }: StagedVersion, from: number): number {
+    const { scalars, key, extra, arrays } = values;
+    const bound = this.#bound;
+    let at = from;
+    bound[at++] = version;
+    bound[at++] = record;
+    if (this.#list.identity.by !== 'id') bound[at++] = key;
+    for (const value of scalars) bound[at++] = value;
+    bound[at++] = extra;
+    bound[at++] = contentBytesOf(values);
+    if (this.#sql.hasArrays) bound[at++] = JSON.stringify(arrays);
+    return at;
   }
 
   valuesOf(record: RecordNo, version: VersionNo): RecordValues {
+    const waiting = this.#waiting.findLast(each => each.version === version);
+    if (waiting !== undefined) return waiting.values;
     const staged = this.#read.get(version) ?? {};
     return {
       id: this.#list.identity.by === 'id' ? record : null,

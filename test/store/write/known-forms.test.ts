@@ -21,7 +21,7 @@ function contentIn(list: ListDefinition, record: MirrorRecord, row: MirrorRecord
   return contentOf(list, inFormOf(list, record, { ...row, time: typeof time === 'string' ? time : null }));
 }
 const hasContentOf = (list: ListDefinition, record: MirrorRecord, row: MirrorRecord) =>
-  contentIn(list, record, row) === row.content.toString('hex');
+  contentIn(list, record, row) === row.contents.toString('hex');
 
 const event = fc.constantFrom('a', 'b', 'c', 'constructor', '__proto__', '');
 const element = fc.oneof(
