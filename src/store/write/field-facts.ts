@@ -10,9 +10,9 @@ import type { ListContext } from './mirror.ts';
 /** So many kinds and events, fields beside the contract and forms of times are noticed in a run. */
 const namesMax = 60;
 
-const nothingSeen = () => {
-  const counts = { records: 0, missing: 0, null: 0, empty: 0, withoutName: 0, longest: 0 };
-  return { types: new Set<string>(), times: new Map<number, string>(), counts };
+const nothingSeen = (name: string) => {
+  const counts = { missing: 0, null: 0, empty: 0, withoutName: 0, longest: 0 };
+  return { name, lastType: '', types: new Set<string>(), times: new Map<number, string>(), counts };
 };
 type FieldSight = ReturnType<typeof nothingSeen>;
 
@@ -24,7 +24,7 @@ export class FieldsSeen {
   readonly #context: ListContext;
   readonly #isFirst: boolean;
   readonly #texts = new BitSet();
-  readonly #fields: Map<string, FieldSight>;
+  readonly #sights: FieldSight[];
   readonly #words = new Map<string, number>();
   readonly #timeName: string | undefined;
   readonly #wordsName: string | undefined;
@@ -34,7 +34,7 @@ export class FieldsSeen {
     const { list, sqlite } = context;
     this.#context = context;
     this.#isFirst = !areFieldsKnown(sqlite, list.resource);
-    this.#fields = new Map(list.fields.map(({ name }) => [name, nothingSeen()]));
+    this.#sights = list.fields.map(({ name }) => nothingSeen(name));
     this.#timeName = list.fields.find(({ filter }) => filter === 'time')?.name;
     this.#wordsName = list.fields.find(({ filter, kind }) => filter === 'kind' || kind === 'texts')?.name;
   }
@@ -52,23 +52,14 @@ export class FieldsSeen {
   #note(item: { readonly [name: string]: unknown }, hasFurther: boolean): void {
     this.#records++;
     if (hasFurther) this.#findFurther(Object.keys(item));
-    for (const [name, { counts, types, times }] of this.#fields) {
+    for (const sight of this.#sights) {
+      const { name, counts, times } = sight;
       const value = item[name];
-      if (value === undefined) {
-        counts.missing++;
-        continue;
-      }
-      counts.records++;
-      if (value === null) counts.null++;
-      else if (typeof value !== 'string') {
-        types.add(Array.isArray(value) ? 'array' : typeof value);
-        const all = Array.isArray(value) ? value : [value];
-        if (all.length === 0) counts.empty++;
-        if (all.some(each => isObject(each) && 'id' in each && typeof each.name !== 'string'))
-          counts.withoutName++;
-        if (name === this.#wordsName) for (const each of all) this.#word(each);
-      } else {
-        if (types.size === 0 || !types.has('string')) types.add('string');
+      if (value === undefined) counts.missing++;
+      else if (value === null) counts.null++;
+      else if (typeof value !== 'string') this.#noteOther(value, sight);
+      else {
+        noteType('string', sight);
         const { length } = value;
         if (length === 0) counts.empty++;
         else if (length > counts.longest) counts.longest = length;
@@ -78,14 +69,24 @@ export class FieldsSeen {
     }
   }
 
+  #noteOther(value: unknown, sight: FieldSight): void {
+    const { name, counts } = sight;
+    const isArray = Array.isArray(value);
+    noteType(isArray ? 'array' : typeof value, sight);
+    if (isArray && value.length === 0) counts.empty++;
+    if (isArray ? value.some(isWithoutName) : isWithoutName(value)) counts.withoutName++;
+    if (name === this.#wordsName) for (const each of isArray ? value : [value]) this.#word(each);
+  }
+
   #findFurther(names: readonly string[]): void {
     const { list, ignored } = this.#context;
     for (const name of names) {
-      if (this.#fields.has(name) || shapeOf(list).known.has(name) || ignored.has(name)) continue;
-      const sight = nothingSeen();
+      if (this.#sights.some(sight => sight.name === name)) continue;
+      if (shapeOf(list).known.has(name) || ignored.has(name)) continue;
+      const sight = nothingSeen(name);
       // Records before this one did not have it.
       sight.counts.missing = this.#records - 1;
-      if (this.#fields.size < list.fields.length + namesMax) this.#fields.set(name, sight);
+      if (this.#sights.length < list.fields.length + namesMax) this.#sights.push(sight);
     }
   }
 
@@ -99,18 +100,27 @@ export class FieldsSeen {
   tell(): void {
     const { facts, list } = this.#context;
     if (this.#records === 0) return;
-    for (const [name, { types, times, counts }] of this.#fields) {
+    for (const { name, types, times, counts } of this.#sights) {
       if (counts.null > 0) types.add('null');
       const isInContract = list.fields.some(field => field.name === name);
       if (counts.missing > 0 || !isInContract) types.add('missing');
       const forms = [...new Set(times.values())].sort();
       const value = { types: [...types].sort(), isInContract, ...(forms.length > 0 && { times: forms }) };
-      facts.see(list.resource, 'field', value, { ...counts, records: this.#records }, name);
+      facts.see(list.resource, 'field', value, { records: this.#records, ...counts }, name);
     }
     const fact = this.#timeName === undefined ? 'event' : 'kind';
     for (const [word, count] of this.#words) facts.see(list.resource, fact, word, { count }, word);
   }
 }
+
+/** Notes a type. Mostly it is that of the record before. */
+function noteType(type: string, sight: FieldSight): void {
+  if (type === sight.lastType) return;
+  sight.lastType = type;
+  sight.types.add(type);
+}
+
+const isWithoutName = (value: unknown) => isObject(value) && 'id' in value && typeof value.name !== 'string';
 
 /** Times of one length with the same signs between and behind their numbers are in one form: a 0 stands for each digit. */
 function noteForm(forms: FieldSight['times'], text: string): void {
