@@ -38,6 +38,7 @@ export class ListTable {
   readonly #rows;
   readonly #find;
   readonly #findMany;
+  readonly #keys;
   readonly #read;
   readonly #items;
   readonly #unlike;
@@ -55,6 +56,8 @@ export class ListTable {
     this.#rows = `SELECT ${all.join(', ')} FROM ${table}`;
     const find = `SELECT id FROM ${table} WHERE ${this.#sortKey} IS ? AND _content = ?`;
     const looks = `SELECT ${new Array(looksPerFind).fill(`(${find})`).join(', ')}`;
+    const keys = `SELECT id, ${this.#sortKey} FROM ${table} WHERE id BETWEEN ? AND ? ORDER BY id`;
+    this.#keys = sqlite.prepare<[number, number], [id: number, sortKey: number | null]>(keys).raw();
     this.#find = sqlite.prepare<[number, Buffer], number>(find).pluck();
     this.#findMany = sqlite.prepare<[(number | Buffer)[]], (number | null)[]>(looks).raw();
     this.#read = sqlite.prepare<[number], RawRow>(`${this.#rows} WHERE id = ?`).raw();
@@ -112,9 +115,7 @@ export class ListTable {
 
   /** The keys of the rows from one id to another in the order of their ids, or of all rows: the id, or the time; NaN if there is none. */
   keys(from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY): { id: number; key: number }[] {
-    const keys = `SELECT id, ${this.#sortKey} FROM ${this.list.table} WHERE id BETWEEN ? AND ? ORDER BY id`;
-    const rows = this.#sqlite.prepare<[number, number], [id: number, sortKey: number | null]>(keys).raw();
-    return rows.all(from, to).map(([id, sortKey]) => ({ id, key: sortKey ?? Number.NaN }));
+    return this.#keys.all(from, to).map(([id, sortKey]) => ({ id, key: sortKey ?? Number.NaN }));
   }
 
   /** Finds the rows whose items are not at 0, 1, 2 and so on, or belong to no record. */

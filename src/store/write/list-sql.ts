@@ -113,9 +113,9 @@ function findingSql(list: ListDefinition, { time, key, timeText, arrays }: Colum
       `json((SELECT json_group_array(${items.column} ORDER BY position) FROM ${items.table} WHERE ${ownerColumn} = ${table}.id))`,
   );
   return {
-    /** The form of the first row of an identity: of a key, and the fields of the identity. */
-    formOfIdentity: `SELECT ${formIn('id', `json_array(${itemsOfRow})`, timeText)} FROM ${table}
-      WHERE ${[`${key} IS ?`, ...identifying.map(isSame)].join(' AND ')} ORDER BY id LIMIT 1`,
+    /** The form of the first row of an identity: of a key, and the fields of the identity. The other columns are those of the least id. */
+    formOfIdentity: `SELECT ${formIn('min(id)', `json_array(${itemsOfRow})`, timeText)} FROM ${table}
+      WHERE ${[`${key} IS ?`, ...identifying.map(isSame)].join(' AND ')} HAVING min(id) IS NOT NULL`,
     /** The rows of each identity that has several, and their contents; from one key to another, and at last those without a key. */
     duplicates:
       identity.by === 'id'

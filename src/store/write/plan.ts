@@ -4,7 +4,7 @@ import { identityOf } from '../../contract/record.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
 import { miscount } from '../../proof/totals.ts';
-import { absentRows, type Reconciliation } from './reconcile.ts';
+import type { Reconciliation } from './reconcile.ts';
 import type { Stage } from './stage.ts';
 import type { ReadList } from './sync-state.ts';
 
@@ -32,9 +32,9 @@ export function planOf(
   { proof, answers, undecided, findings, toResume }: ReadList,
   removals: DeleteLimit,
 ): WritePlan {
-  const { context, rejected, records, reconciliation } = stage;
+  const { context, rejected, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
-  const absent = proof === null ? [] : absentRows(reconciliation, records);
+  const absent = proof === null ? [] : stage.absentRows;
   const decisions = new Map((proof?.rows ?? []).map(({ id, decision }) => [id, decision]));
   const gone = absent.filter(({ id }) => decisions.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
@@ -113,8 +113,8 @@ export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit
 }
 
 /** The rows that no answer leaves room for, but for those with the identity of a rejected record: nobody knows what is in it. */
-export function rowsToDecide({ rejected, context, records, reconciliation }: Stage): AbsentRow[] {
+export function rowsToDecide({ rejected, context, absentRows }: Stage): AbsentRow[] {
   const isProtected = (row: number) =>
     rejected.count > 0 && rejected.hasIdentity(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
-  return absentRows(reconciliation, records).filter(({ id }) => !isProtected(id));
+  return absentRows.filter(({ id }) => !isProtected(id));
 }

@@ -1,6 +1,7 @@
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
 import { straysMax } from '../../proof/order.ts';
+import type { AbsentRow } from '../../proof/questions.ts';
 import { roomFor } from '../../proof/record-no.ts';
 import {
   type Answer,
@@ -17,7 +18,7 @@ import { type ItemsRead, KnownItems, notKnown } from './known-items.ts';
 import { KnownPages, type ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-import { type Reconciliation, reconcile } from './reconcile.ts';
+import { absentRows, type Reconciliation, reconcile } from './reconcile.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
 import type { LoggedAnswer } from './resume-log.ts';
@@ -37,7 +38,9 @@ export class Stage {
   readonly before: SyncState;
   readonly #answers: Shown[] = [];
   #merged: readonly Shown[] = [];
+  /** What follows from the answers so far; null if it was not asked since the last one. */
   #reconciliation: Reconciliation | null = null;
+  #absentRows: readonly AbsentRow[] | null = null;
   /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
   readonly #older = new Map<string, LoggedAnswer & Pick<Answer, 'asked'>>();
   /** Whether an answer of an earlier run is in use. */
@@ -88,6 +91,16 @@ export class Stage {
     return this.#reconciliation;
   }
 
+  /** The rows that no answer leaves room for, in the order of their ids. */
+  get absentRows(): readonly AbsentRow[] {
+    this.#absentRows ??= absentRows(this.reconciliation, this.records);
+    return this.#absentRows;
+  }
+
+  #forgetConclusions(): void {
+    [this.#reconciliation, this.#absentRows] = [null, null];
+  }
+
   /** Takes the page of an answer that was accepted, with the moment of the logical clock at which it was asked for, and returns what the proof needs of it. */
   accept(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
     for (const member of page.otherMembers)
@@ -99,7 +112,7 @@ export class Stage {
     this.#read.delete(digest);
     this.pages.set(digest, parsed);
     this.#answers.push({ asked, page: parsed.items });
-    this.#reconciliation = null;
+    this.#forgetConclusions();
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
     return { page: parsed.items, oldestNewKeys: oldest.slice(0, straysMax + 1) };
@@ -122,7 +135,7 @@ export class Stage {
     this.pages.set(digest, parsed);
     const { items: page } = parsed;
     this.#answers.push({ asked, page });
-    this.#reconciliation = null;
+    this.#forgetConclusions();
     this.hasRecalled = true;
     return {
       ...ask,
@@ -142,7 +155,7 @@ export class Stage {
   merge(merged: readonly Shown[]): void {
     this.#merged = merged;
     for (const { page } of merged) for (const record of page.records) this.records.open.add(record);
-    this.#reconciliation = null;
+    this.#forgetConclusions();
   }
 
   /** Reads the items of an answer, but for those that are known. That has no effect yet. */
