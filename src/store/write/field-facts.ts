@@ -2,7 +2,7 @@ import { shapeOf } from '../../contract/content.ts';
 import { isObject } from '../../contract/json.ts';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { instantMs } from '../../contract/time.ts';
-import type { ShownRecords } from '../../proof/record-no.ts';
+import { asItsRow, type ShownRecords } from '../../proof/record-no.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import { BitSet } from './compact-sets.ts';
 import type { ListContext } from './mirror.ts';
@@ -23,7 +23,9 @@ type FieldSight = ReturnType<typeof nothingSeen>;
 export class FieldsSeen {
   readonly #context: ListContext;
   readonly #isFirst: boolean;
-  readonly #texts = new BitSet();
+  /** The rows that were noted, if nothing was known of fields; and the number of the newest text, because new ones have greater numbers. */
+  readonly #rows = new BitSet();
+  #newest = 0;
   readonly #sights: FieldSight[];
   readonly #words = new Map<string, number>();
   readonly #timeName: string | undefined;
@@ -43,9 +45,13 @@ export class FieldsSeen {
   add(items: readonly unknown[], records: readonly MirrorRecord[], numbers: ShownRecords): void {
     for (const { position, extra } of records) {
       const [item, version] = [items[position], numbers.versions[position] as number];
-      if (version === 0 && !this.#isFirst) continue;
-      const text = version === 0 ? (numbers.records[position] as number) : -version;
-      if (isObject(item) && this.#texts.add(text)) this.#note(item, extra !== null);
+      const isNew =
+        version === asItsRow
+          ? this.#isFirst && this.#rows.add(numbers.records[position] as number)
+          : version > this.#newest;
+      if (!isNew) continue;
+      this.#newest = Math.max(this.#newest, version);
+      if (isObject(item)) this.#note(item, extra !== null);
     }
   }
 
