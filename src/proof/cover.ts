@@ -206,10 +206,10 @@ function chainsOf(all: readonly Window[]): Chain[] {
 function shareRecord(a: PageItems, b: PageItems): boolean {
   const [least, greatest] = [Math.max(a.least, b.least), Math.min(a.greatest, b.greatest)];
   if (least > greatest) return false;
-  const recordsIn = ({ keys, records }: PageItems) =>
-    records.filter((_, at) => (keys[at] as number) >= least && (keys[at] as number) <= greatest);
-  const shown = new Set(recordsIn(a));
-  return recordsIn(b).some(record => shown.has(record));
+  const isInBoth = (key: number) => key >= least && key <= greatest;
+  const shown = new Set<number>();
+  for (const [at, key] of a.keys.entries()) if (isInBoth(key)) shown.add(a.records[at] as number);
+  return b.keys.some((key, at) => isInBoth(key) && shown.has(b.records[at] as number));
 }
 
 /** Things that are joined into groups; each is named by one of its members. */

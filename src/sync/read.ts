@@ -140,7 +140,7 @@ function proveList(
     largest: pageSize,
     overlap,
     learnt: state.order,
-    ties: planned && stage.records.identities.tiesOf(state.order, overlap),
+    ties: planned && stage.records.identities.tiesOf(state.order, overlap, state.sharedKeys),
     planned: planned ?? [],
     run: context.runId,
     totalBefore,

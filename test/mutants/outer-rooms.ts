@@ -1252,8 +1252,8 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'a size that was refused, against another try in the next night',
     file: 'src/store/write/sync-state.ts',
-    line: 'return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize };',
-    instead: 'return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize: null };',
+    line: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize };',
+    instead: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize: null };',
     test: 'test/sync/refused-sizes.test.ts',
     name: 'is asked for the largest that it serves',
   },
@@ -1264,6 +1264,14 @@ export const outerMutants: readonly OuterMutant[] = [
     instead: '',
     test: 'test/sync/remembered-items.test.ts',
     name: 'a page that another program noted otherwise is parsed',
+  },
+  {
+    guards: 'times that rows share, against those of rows before an incremental run',
+    file: 'src/store/write/shared-keys.ts',
+    line: 'noted?.of === nameOf(rows) ? noted : find()',
+    instead: 'noted ?? find()',
+    test: 'test/sync/remembered-items.test.ts',
+    name: 'two equal records that an incremental run has added stay two rows when all pages move',
   },
   {
     guards: 'rows of one time, on all pages',

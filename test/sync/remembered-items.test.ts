@@ -250,6 +250,24 @@ test('two equal records far from the first page stay two rows when all pages mov
   }
 });
 
+test('two equal records that an incremental run has added stay two rows when all pages move', async () => {
+  await using scene = await setScene({ maxPageSize: 12 }, { exports: 0, collections: 0, webhooks: 0 });
+  const items = Array.from({ length: 200 }, (_, n) => documentExport(200 - n));
+  scene.service.lists['document-exports'] = items;
+  const sync = async (fullEveryMs: number) =>
+    (await syncScene(scene, { resources: ['document-exports'], fullEveryMs })).of('document-exports');
+  for (let night = 0; night < 2; night++) expect(await sync(0)).toMatchObject({ completeness: 'proven' });
+  items.unshift(documentExport(201), documentExport(201));
+  expect(await sync(3_600_000)).toMatchObject({ mode: 'incremental', inserted: 2 });
+  for (let n = 202; n < 240; n++) items.unshift(documentExport(n));
+  expect(await sync(3_600_000)).toMatchObject({ mode: 'incremental', inserted: 38 });
+  for (const n of [240, 241]) {
+    items.unshift(documentExport(n));
+    expect(await sync(0)).toMatchObject({ completeness: 'proven', inserted: 1, updated: 0, removed: 0 });
+    expectExactMirror(scene.database, scene.service, ['document-exports']);
+  }
+});
+
 test('a page is refused each time that one item among known ones has the token in it', async () => {
   const token = 'a-secret-of-the-service';
   await using scene = await setScene(

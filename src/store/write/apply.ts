@@ -67,7 +67,7 @@ export async function apply(
     const rejected = stage.rejected.count + carried;
     const isSure = findings.length === 0 && heldBack === 0;
     const seen = { pages: stage.pages, names: stage.names, run: runId, rowsOf };
-    const state = stateAfter(stage, { ...result, findings }, seen, isSure, rows.count);
+    const state = stateAfter(stage, { ...result, findings }, seen, isSure, rows);
     writeState(sqlite, list, runId, state);
     stage.fields.tell();
     seeReading(context, result, state);

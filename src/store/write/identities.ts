@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { MirrorRecord } from '../../contract/record.ts';
-import { hash16 } from '../../contract/sum.ts';
+import { hash16, type Sum } from '../../contract/sum.ts';
 import type { LearntOrder } from '../../proof/order.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import * as no from '../../proof/record-no.ts';
@@ -10,7 +10,7 @@ import type { KnownForms } from './known-forms.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import type { NewIdentities } from './new-identities.ts';
-import { SharedKeys } from './shared-keys.ts';
+import { type NotedKeys, SharedKeys } from './shared-keys.ts';
 
 /** Which record a row is, which record a text is, and which rows a record has. */
 export class Identities {
@@ -39,11 +39,17 @@ export class Identities {
   }
 
   /** Where at least so many rows share a key, for a list that was in the order of such keys without exceptions; null if none need be known. */
-  tiesOf(order: LearntOrder, least: number): Ties | null {
+  tiesOf(order: LearntOrder, least: number, noted: NotedKeys | undefined): Ties | null {
     const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
     if (!isExact || this.isOfIds) return null;
-    this.#shared ??= new SharedKeys(this.#context.sqlite, this.#sql);
+    const { sqlite, sum } = this.#context;
+    this.#shared ??= new SharedKeys(sqlite, this.#sql, sum, noted);
     return this.#shared.ties(least);
+  }
+
+  /** The keys that rows share, for the next run, if the rows stay as they were; undefined if nobody has asked for them. */
+  sharedKeysOf(rows: Sum): NotedKeys | undefined {
+    return rows.equals(this.#context.sum) ? this.#shared?.noteOf(rows) : undefined;
   }
 
   /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */

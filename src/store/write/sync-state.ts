@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { hash16Hex } from '../../contract/sum.ts';
+import { hash16Hex, type Sum } from '../../contract/sum.ts';
 import type { Proof } from '../../proof/conclude.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
@@ -13,6 +13,7 @@ import type { Saying } from './connections.ts';
 import { forgetPages, type KnownPages, type NotedPages, PageNotes, type SeenPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
+import type { NotedKeys } from './shared-keys.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
 export interface SyncState {
@@ -27,6 +28,8 @@ export interface SyncState {
   readonly pages: NotedPages | null;
   /** The growing end of which the last full run let rows stay, because the list seemed to be being filled; left out if it did not. */
   readonly retained?: KeysBeyond | null;
+  /** The keys that its rows share; left out if no run has looked, if rows have changed since, or if they are many. */
+  readonly sharedKeys?: NotedKeys;
   /** Null if the last full reading went to its end. */
   readonly resumeLog: ResumeLog | null;
   /** Null if the service refused no page size. */
@@ -148,15 +151,16 @@ interface KnownBefore {
   readonly context: { readonly sqlite: Database.Database; readonly list: ListDefinition };
   readonly before: SyncState;
   readonly knownPages: KnownPages;
+  readonly records: { readonly identities: { sharedKeysOf(rows: Sum): NotedKeys | undefined } };
 }
 
 /** What the next run can know of a list; notes its pages. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
 export function stateAfter(
-  { context, before, knownPages }: KnownBefore,
+  { context, before, knownPages, records }: KnownBefore,
   read: ReadList,
   seen: SeenPages,
   isSure: boolean,
-  rowCount: number,
+  rows: Sum,
 ): Omit<SyncState, 'growth'> & { readonly growth: object | null } {
   const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
@@ -171,13 +175,15 @@ export function stateAfter(
   }
   const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const isGrowing = isSure && isByKey && rowCount > pagesAlwaysInFull * pageSize;
+  const isGrowing = isSure && isByKey && rows.count > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
   // The pages of its plan, or of readings by the list's own page size.
   for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
     if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
   const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  return { order, growth, ...retained, ...notes.end(), resumeLog: null, servedSize };
+  const sharedKeys = records.identities.sharedKeysOf(rows);
+  const learnt = { order, growth, ...(sharedKeys && { sharedKeys }), ...retained };
+  return { ...learnt, ...notes.end(), resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
