@@ -92,7 +92,8 @@ export class KnownItems {
     const cut = piecesOf(bytes);
     if (cut === null) return null;
     this.#index ??= new PieceIndex(this.#pages);
-    const hashes = Buffer.allocUnsafe(cut.length * pieceBytes);
+    // They stay until the end of the run, so they are no part of a larger buffer.
+    const hashes = Buffer.allocUnsafeSlow(cut.length * pieceBytes);
     const runs: KnownRun[] = [];
     const [items, unknown]: [unknown[], Buffer[]] = [[], []];
     for (const [at, piece] of cut.entries()) {
