@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { seed } from '../proof/exhaust/choices.ts';
@@ -31,6 +31,8 @@ describe(`without its guard, a test fails (${isAll ? 'all' : `with the seed ${se
   const folder = temporaryFolder();
 
   beforeAll(() => {
+    // Some tests run the program as a user without rights.
+    chmodSync(folder.path, 0o755);
     for (const path of copied) cpSync(join(root, path), join(folder.path, path), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'));
   });
