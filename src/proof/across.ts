@@ -86,7 +86,7 @@ function sizesFor(
 /** What pages of one size show together of records that share a key; null if they are not of one moment. */
 function acrossOf(
   log: AnswerLog,
-  { direction, slack, strays }: KeyOrder,
+  { direction, lateness, outliers }: KeyOrder,
   tie: Tie,
   answers: readonly Answer[],
 ): Across | null {
@@ -99,13 +99,13 @@ function acrossOf(
   if (first === undefined || !isConnected) return null;
   // Of identical records that are on two pages, no page shows all.
   if (areDuplicatesApart(came, 0)) return null; // guard: duplicates on two pages
-  // A record between two of these pages can be a slack behind one that is a slack behind these keys.
-  const [from, to] = [tie.keys.from - 3 * slack, tie.keys.to + 3 * slack];
+  // A record between two of these pages can be late behind one that is late behind these keys.
+  const [from, to] = [tie.keys.from - 3 * lateness, tie.keys.to + 3 * lateness];
   const isWithin = (key: number) => isIn(inOrder(key, direction), { from, to, isFromIn: true, isToIn: true });
   const { identity } = log.list;
   const items = itemsOf(came.map(answer => answer.page));
   const page = joinPages(items, identity);
-  if (page.slack(direction, strays) > slack) return null;
+  if (page.lateness(direction, outliers) > lateness) return null;
   const within = joinPages(
     items.filter(item => isWithin(item.page.keys[item.at] as number)),
     identity,

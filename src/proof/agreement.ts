@@ -107,7 +107,7 @@ function isOrderUnstable(scans: readonly FullScan[]): boolean {
 /** The order of the list's keys, if all pages show one without exceptions. */
 function keyOrderOf({ answers, list }: AnswerLog) {
   const order = orderOf(answers.filter(isOfRun), list.learnt);
-  return order === null || order.slack > 0 || order.strays > 0 ? null : order;
+  return order === null || order.lateness > 0 || order.outliers > 0 ? null : order;
 }
 
 /** Whether the last two scans agree in a list that grows at its newest keys: *If the service serves one page size* in docs/proof.md. */

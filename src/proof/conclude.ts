@@ -55,7 +55,7 @@ export function* proofOf(log: AnswerLog, found: Verdict, isReadAgain: boolean): 
   const isSuddenlyEmpty = isEmpty && absent.length > 0 && list.totalBefore !== 0;
   const isStuck = total > 0 && total % roundTotal === 0 && total === list.totalBefore;
   // A record that went can have a key that is later, by as much as keys can be behind.
-  const leeway = 2 * (verdict.windows?.slack ?? 0);
+  const leeway = 2 * (verdict.windows?.lateness ?? 0);
   const oldestListed = isStuck
     ? leastOf(answers.map(({ page }) => page.least)) + leeway
     : Number.NEGATIVE_INFINITY;
@@ -148,11 +148,12 @@ function looksOf(windows: readonly Window[]): readonly (readonly Window[])[] {
 /** The keys of a list by windows that are not covered, and those that a second look has not covered. */
 function rangesOf({ learnt }: ListFacts, { windows, isProven }: Verdict): Evidence['byKey'] {
   if (windows === undefined) return null;
-  const { direction, slack, strays } = windows;
+  const { direction, lateness, outliers } = windows;
   const openIn = (some: readonly Window[]) => openRanges(some).map(range => keysOf(range, direction));
   const unconfirmed = looksOf(windows.windows).flatMap(openIn); // guard: a second look
-  // A slack that no run before has seen can be too small, and a stray can be anywhere: then only a list that is proven loses rows.
-  const isSlackKnown = strays === 0 && slack <= (learnt === null || learnt === 'none' ? 0 : learnt.slack);
-  const mayGo = isSlackKnown || isProven; // guard: removals by a new slack
+  // If no run before has seen the lateness, it can be too small, and an outlier can be anywhere: then only a list that is proven loses rows.
+  const isLatenessKnown =
+    outliers === 0 && lateness <= (learnt === null || learnt === 'none' ? 0 : learnt.lateness);
+  const mayGo = isLatenessKnown || isProven; // guard: removals by a new lateness
   return { open: mayGo ? openIn(windows.windows) : [allKeys], unconfirmed };
 }

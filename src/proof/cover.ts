@@ -57,9 +57,9 @@ export function verdictByKey(log: AnswerLog): Verdict {
       : { code: 'end_not_shown', total: odd.total, end: endShown(answers) };
   const isWhole = openRanges(windows.chains[0]?.windows ?? []).length === 0;
   if (!isWhole || failed.length > 0) return { rule: 'key', isProven: false, findings: [finding], windows };
-  // One of two records of one identity can be a stray: then no page need show both, and full scans must count them.
-  const mayBeStrays = windows.strays > 0; // guard: strays that are duplicates
-  if (mayBeStrays && areDuplicatesApart(answers, list.overlap + windows.stretch))
+  // One of two records of one identity can be an outlier: then no page need show both, and full scans must count them.
+  const mayBeOutliers = windows.outliers > 0; // guard: outliers that are duplicates
+  if (mayBeOutliers && areDuplicatesApart(answers, list.overlap + windows.extraOverlap))
     return needsFullScans({ code: 'records_repeated' });
   return { rule: 'key', isProven: true, findings: [], windows };
 }
@@ -76,7 +76,7 @@ function isEndKnown(end: Answer, log: AnswerLog): boolean {
     absent === null ||
     list.isAfterCleanRun !== true ||
     page.count === 0 ||
-    page.slack('down', 0) > 0
+    page.lateness('down', 0) > 0
   )
     return false;
   const isNew = end.oldestNewKeys.some(key => key <= page.least);
@@ -110,7 +110,7 @@ export function windowsOf(
 ): KeyWindows | null {
   const order = orderOf(answers, learnt);
   if (order === null) return null;
-  const { direction, slack, strays } = order;
+  const { direction, lateness, outliers } = order;
   const counted = countedAnswers(answers);
   const ending = ends === 'claimed' ? endsClaimed(counted) : endingAnswers(counted, direction, isKnown);
   const windows = counted.flatMap(answer => windowOf(answer, ending.has(answer)) ?? []);
@@ -120,10 +120,10 @@ export function windowsOf(
     if (isOfEmptyList(answer)) return ends ? { ...allKeys, answer } : null;
     if (answer.page.count === 0) return null;
     const isFirst = answer.index === 0;
-    const areEdgesIn = by === 'id' && slack === 0 && strays === 0; // guard: ties at the edges
-    const [least, greatest] = answer.page.edges(direction, strays);
-    const from = isFirst ? allKeys.from : least + slack; // guard: slack before a page
-    const to = ends ? allKeys.to : greatest - slack; // guard: slack after a page
+    const areEdgesIn = by === 'id' && lateness === 0 && outliers === 0; // guard: ties at the edges
+    const [least, greatest] = answer.page.edges(direction, outliers);
+    const from = isFirst ? allKeys.from : least + lateness; // guard: lateness before a page
+    const to = ends ? allKeys.to : greatest - lateness; // guard: lateness after a page
     if (from > to) return null;
     const range = { from, to, isFromIn: isFirst || areEdgesIn, isToIn: ends || areEdgesIn };
     const covered = answer.only === undefined ? range : common(range, answer.only); // guard: pages read across say nothing of other keys

@@ -14,7 +14,7 @@ import { type Answer, allKeys, beginOf, endOf, inOrder, type KeyRange } from './
 /** The start of an incremental sync: the mirror after the last run that was sure of the list. */
 export interface KnownList extends Pick<ListFacts, 'identity' | 'largest' | 'overlap'> {
   readonly order: KeyOrder;
-  /** The key of the newest record; if there are strays, of the newest one that is surely none. */
+  /** The key of the newest record; if there are outliers, of the newest one that is surely none. */
   readonly newestKey: number;
   /** How many records have that key. */
   readonly newestCount: number;
@@ -34,16 +34,16 @@ const acrossMax = 4;
 /** The same proof for the keys at the growing end: see *Incremental syncs* in docs/proof.md. Records that arrive meanwhile are included. */
 export function* proveGrowth(list: KnownList): Asking<Growth> {
   const { identity, order, largest, newestKey, newestCount, count } = list;
-  const { direction, slack, stretch, strays } = order;
+  const { direction, lateness, extraOverlap, outliers } = order;
   const full = (reason: string): Growth => ({ kind: 'full', reason });
   const log = new AnswerLog({ ...list, learnt: order, run: 0, totalBefore: count });
-  const newest = inOrder(newestKey - slack, direction);
+  const newest = inOrder(newestKey - lateness, direction);
   const within: KeyRange = direction === 'up' ? { ...allKeys, from: newest } : { ...allKeys, to: newest };
-  // The newest known records and one before them, or some more if windows have a slack.
-  const place = direction === 'down' ? 0 : Math.max(0, count - newestCount - 1 - stretch);
+  // The newest known records and one before them, or some more if records come late.
+  const place = direction === 'down' ? 0 : Math.max(0, count - newestCount - 1 - extraOverlap);
   // Pages come one after the other, so each shows where the next one has to begin.
-  const tieAt = () => (slack > 0 ? null : tieAtEnd(log.answers.at(-1), list.overlap));
-  const plan = new Plan(largest, list.overlap + stretch, { tieAt, from: place });
+  const tieAt = () => (lateness > 0 ? null : tieAtEnd(log.answers.at(-1), list.overlap));
+  const plan = new Plan(largest, list.overlap + extraOverlap, { tieAt, from: place });
   const isDone = ({ chains }: KeyWindows) =>
     chains.some(chain => openRanges(chain.windows, within).length === 0);
   let across = 0;
@@ -65,8 +65,9 @@ export function* proveGrowth(list: KnownList): Asking<Growth> {
       windows = windowsOf(log.answers, order, identity, 'claimed');
     }
     if (windows === null) return full('a page is out of order');
-    // A stray can be new and have any key.
-    const isOlder = ({ oldestNewKeys }: Answer) => (oldestNewKeys[strays] ?? newestKey) < newestKey - slack;
+    // An outlier can be new and have any key.
+    const isOlder = ({ oldestNewKeys }: Answer) =>
+      (oldestNewKeys[outliers] ?? newestKey) < newestKey - lateness;
     const isNewBelow = log.answers.some(isOlder); // guard: new records are newer
     if (isNewBelow) return full('a new record is older than the newest known one');
     if (!isDone(windows)) continue;

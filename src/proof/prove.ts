@@ -62,10 +62,10 @@ function* closeGapsOfScans(log: AnswerLog): Asking<Verdict | null> {
 }
 
 /** A record that gets a new time moves to the front. So the front is read again, by another size, to what the first answer has shown. */
-function* lookAtFront(log: AnswerLog, { slack }: KeyWindows): Asking<void> {
+function* lookAtFront(log: AnswerLog, { lateness }: KeyWindows): Asking<void> {
   const [first] = log.answers;
   const [size] = log.otherSizes;
-  const known = (first?.page.greatest ?? Number.NEGATIVE_INFINITY) - slack;
+  const known = (first?.page.greatest ?? Number.NEGATIVE_INFINITY) - lateness;
   for (let index = 0; index <= pagesBeyondMax && log.list.largest > 1 && size !== undefined; index++) {
     const [answer] = yield* log.ask([{ index, size }]);
     const goesOn = answer !== undefined && answer.wrong === null && isFull(answer);
@@ -73,10 +73,10 @@ function* lookAtFront(log: AnswerLog, { slack }: KeyWindows): Asking<void> {
   }
 }
 
-/** Whether full scans can prove more than windows: if all totals are the same, or a page can be denser than its slack. */
+/** Whether full scans can prove more than windows: if all totals are the same, or a page can be denser than its lateness. */
 function mayScanFully({ list, answers, failed, hasOneSize }: AnswerLog, { windows }: Verdict): boolean {
   if (areShort(answers)) return false;
-  const isDense = windows !== undefined && windows.slack > 0 && !hasOneSize;
+  const isDense = windows !== undefined && windows.lateness > 0 && !hasOneSize;
   const isStill = answers.every(({ total }) => total === answers[0]?.total);
   const sizes = sizesServed(answers);
   // A page of another size can be one of a service that ignores sizes in silence.

@@ -48,8 +48,8 @@ export function pagesToConfirm(
 ): Repairs {
   // Of a list on small pages all others can be used up.
   const sizes = [...sizesOf(largest, run), ...sizesBetween(smallestMin, Math.floor(largest / 2))];
-  const whole = new Plan(sizes[0] as number, overlap + order.stretch, { isUsed }).to(total) ?? [];
-  if (order.strays > 0) return { pages: whole, across: [] };
+  const whole = new Plan(sizes[0] as number, overlap + order.extraOverlap, { isUsed }).to(total) ?? [];
+  if (order.outliers > 0) return { pages: whole, across: [] };
   const ordered = keys.map(key => inOrder(key, order.direction));
   const found = pagesFor(placesOf(windows, ordered, order, total), sizes, total, isUsed);
   const areMany = whole.length > 0 && found.pages.length > Math.max(1, whole.length / 2);
@@ -130,7 +130,7 @@ function openPlaces(
 ): (PlaceRange | Tie)[] {
   const places: (PlaceRange | Tie)[] = [];
   const add = (a: number, b: number) =>
-    places.push({ from: Math.min(a, b) - order.stretch, to: Math.max(a, b) + order.stretch });
+    places.push({ from: Math.min(a, b) - order.extraOverlap, to: Math.max(a, b) + order.extraOverlap });
   let before: Chain | null = null;
   for (const chain of chains) {
     const head = chain.windows[0] as Window;
@@ -155,7 +155,7 @@ function openPlaces(
   if (before === null) return [{ from: 0, to: last }];
   if (before.last.to !== Number.POSITIVE_INFINITY) {
     const end = endOf(before.last.answer) + movedSince(before.last.answer, order, total);
-    places.push({ from: Math.min(end, last) - order.stretch, to: last });
+    places.push({ from: Math.min(end, last) - order.extraOverlap, to: last });
   }
   return places;
 }
@@ -210,11 +210,11 @@ function placesOf(
   return places.sort((a, b) => a.from - b.from);
 }
 
-/** The places of a page's records whose keys are in a range or a slack beyond it; if there is none, the place where it would be. */
-function placesOn(answer: Answer, { from, to }: KeyRange, { direction, slack }: KeyOrder): PlaceRange {
+/** The places of a page's records whose keys are in a range, or beyond it by the lateness; if there is none, the place where it would be. */
+function placesOn(answer: Answer, { from, to }: KeyRange, { direction, lateness }: KeyOrder): PlaceRange {
   const { keys, count } = answer.page;
-  const first = keys.findIndex(key => inOrder(key, direction) >= from - slack);
-  const end = keys.findLastIndex(key => inOrder(key, direction) <= to + slack) + 1;
+  const first = keys.findIndex(key => inOrder(key, direction) >= from - lateness);
+  const end = keys.findLastIndex(key => inOrder(key, direction) <= to + lateness) + 1;
   const begin = beginOf(answer) + (first < 0 ? count : first);
   return { from: begin, to: Math.max(begin, beginOf(answer) + end) };
 }

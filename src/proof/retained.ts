@@ -48,7 +48,7 @@ export function retainedOf(
     const sorted = gone.filter(({ key }) => !Number.isNaN(key)).sort((a, b) => b.key - a.key);
     let [listed, newer, beyond] = [0, 0, Number.POSITIVE_INFINITY];
     for (const [at, { key }] of sorted.entries()) {
-      while ((keys[listed] ?? key) > key + order.slack) listed++;
+      while ((keys[listed] ?? key) > key + order.lateness) listed++;
       if (listed <= share * (at + 1)) [newer, beyond] = [listed, key]; // guard: rows before a few late ones
     }
     return { end: { beyond }, rows: sorted.filter(row => isAtEnd(row, { beyond })), newer };

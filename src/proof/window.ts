@@ -35,7 +35,7 @@ export class PageItems implements ShownRecords {
   readonly keyless: number;
   /** Whether an id is on the page twice: then the list contradicts itself. */
   readonly isIdTwice: boolean;
-  readonly #slacks: Record<Direction, number[]>;
+  readonly #lateness: Record<Direction, number[]>;
 
   constructor(digest: string, keys: Float64Array, { records, versions }: ShownRecords, identity: Identity) {
     this.digest = digest;
@@ -60,7 +60,7 @@ export class PageItems implements ShownRecords {
     if (identity === 'id' && !isSorted)
       isTwice ||= new Set(keys.filter(key => !Number.isNaN(key))).size < keys.length - keyless;
     this.isIdTwice = identity === 'id' && isTwice; // guard: an id twice
-    this.#slacks = this.isIdTwice ? { up: [never], down: [never] } : { up: [up], down: [down] };
+    this.#lateness = this.isIdTwice ? { up: [never], down: [never] } : { up: [up], down: [down] };
     this.least = least;
     this.greatest = greatest;
     this.keyless = keyless;
@@ -70,23 +70,23 @@ export class PageItems implements ShownRecords {
     return this.keys.length;
   }
 
-  /** How far a key is behind the key of a record before it, without so many strays; infinite if that can't be said. */
-  slack(direction: Direction, strays: number): number {
-    const left = strays - this.keyless;
-    if (left < 0) return never; // guard: records without a key are strays
-    const known = this.#slacks[direction];
+  /** How far a key is behind the key of a record before it, without so many outliers; infinite if that can't be said. */
+  lateness(direction: Direction, outliers: number): number {
+    const left = outliers - this.keyless;
+    if (left < 0) return never; // guard: records without a key are outliers
+    const known = this.#lateness[direction];
     const all = known[0] as number;
     if (left === 0 || all === 0 || all === never) return all;
-    known[left] ??= slackOf(
+    known[left] ??= latenessOf(
       Array.from(this.keys, key => inOrder(key, direction)).filter(key => !Number.isNaN(key)),
       left,
     );
     return known[left];
   }
 
-  /** The least and the greatest key, in the order of the list, that so many strays can't have. */
-  edges(direction: Direction, strays: number): readonly [number, number] {
-    const left = strays - this.keyless;
+  /** The least and the greatest key, in the order of the list, that so many outliers can't have. */
+  edges(direction: Direction, outliers: number): readonly [number, number] {
+    const left = outliers - this.keyless;
     let [low, high] = [this.least, this.greatest];
     if (left > 0) {
       const sorted = this.keys.filter(key => !Number.isNaN(key)).sort();
@@ -99,17 +99,17 @@ export class PageItems implements ShownRecords {
 
 const never = Number.POSITIVE_INFINITY;
 
-/** The slack of keys without the strays that make it longest: of the pair that is furthest apart, one must be a stray. */
-function slackOf(keys: readonly number[], strays: number): number {
-  let [slack, greatest] = [0, 0];
+/** The lateness of keys without the outliers that make it longest: of the pair that is furthest apart, one must be an outlier. */
+function latenessOf(keys: readonly number[], outliers: number): number {
+  let [lateness, greatest] = [0, 0];
   let pair: number[] = [];
   for (const [at, key] of keys.entries()) {
     const before = keys[greatest] as number;
-    if (before - key > slack) [slack, pair] = [before - key, [greatest, at]];
+    if (before - key > lateness) [lateness, pair] = [before - key, [greatest, at]];
     if (key > before) greatest = at;
   }
-  if (strays === 0 || slack === 0) return slack;
-  return leastOf(pair.map(at => slackOf(keys.toSpliced(at, 1), strays - 1)));
+  if (outliers === 0 || lateness === 0) return lateness;
+  return leastOf(pair.map(at => latenessOf(keys.toSpliced(at, 1), outliers - 1)));
 }
 
 /** A page to ask for. */
@@ -146,7 +146,7 @@ export interface Answer extends Ask {
   readonly wrong: PageProblem | null;
   /** If it is several pages as one: the keys, in the order of the list, of which it says something. */
   readonly only?: KeyRange;
-  /** The oldest keys of its records that the mirror does not have like this, at most `straysMax` + 1; the oldest first. */
+  /** The oldest keys of its records that the mirror does not have like this, at most `outliersMax` + 1; the oldest first. */
   readonly oldestNewKeys: readonly number[];
 }
 

@@ -76,8 +76,8 @@ function planOf(log: AnswerLog, shift: () => number | null): Plan {
   const { learnt, largest, overlap, ties, planned = [] } = log.list;
   const order = orderOf(log.answers, learnt, largest);
   if (order === null) return new Plan(largest, overlap);
-  const { direction, slack, stretch, strays } = order;
-  if (slack > 0 || strays > 0) return new Plan(largest, overlap + stretch);
+  const { direction, lateness, extraOverlap, outliers } = order;
+  if (lateness > 0 || outliers > 0) return new Plan(largest, overlap + extraOverlap);
   return new Plan(largest, overlap, {
     isStill: () => !log.isMoving && (shift() ?? log.total - (log.list.totalBefore ?? 0)) === 0,
     tieAt: place => ties?.around(place, direction, log.total, shift() ?? 0) ?? null,

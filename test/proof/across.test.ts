@@ -7,7 +7,7 @@ import { counted, type Entry, play, proven, type Service } from './play-proof.ts
 
 // Ties that no page of 20 has inside.
 
-const order = { direction: 'up', slack: 0, stretch: 0, strays: 0 } as const;
+const order = { direction: 'up', lateness: 0, extraOverlap: 0, outliers: 0 } as const;
 const facts = {
   identity: 'content',
   largest: 20,

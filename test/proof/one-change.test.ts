@@ -57,7 +57,7 @@ function faultOf({ count, isDown, isKnown, isDeduced }: Scene, change: Change): 
   };
   const { result, asked } = proven(service, {
     largest,
-    learnt: isKnown ? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 } : null,
+    learnt: isKnown ? { direction: isDown ? 'down' : 'up', lateness: 0, extraOverlap: 0, outliers: 0 } : null,
     isAfterCleanRun: isKnown,
     totalBefore: isKnown ? count : null,
     absent: () =>
@@ -133,7 +133,7 @@ test.each(rhythms.map(gaps => ({ gaps })))(
       };
       const { result } = proven(service, {
         largest,
-        learnt: { direction: 'down', slack: 0, stretch: 0, strays: 0 },
+        learnt: { direction: 'down', lateness: 0, extraOverlap: 0, outliers: 0 },
         isAfterCleanRun: true,
         absent: () =>
           listOf(0, count)

@@ -23,7 +23,7 @@ test('if records can be anywhere, a row goes only after a second reading of the 
   const absent = () => [{ id: 1, key: 150_050 }];
   const facts = { largest: 100, absent };
   const { result, asked } = proven({ list, identity: 'content' }, facts);
-  expect(result.verdict).toMatchObject({ rule: 'key', isProven: true, windows: { strays: 1 } });
+  expect(result.verdict).toMatchObject({ rule: 'key', isProven: true, windows: { outliers: 1 } });
   expect(result.rows[0]?.decision).toBe('gone');
   expect(asked.filter(({ isSecondLook }) => isSecondLook).length).toBeGreaterThanOrEqual(30);
 });

@@ -39,7 +39,7 @@ function listOf(direction: Direction, counts: readonly number[]) {
   const known: Partial<ListFacts> = {
     largest,
     overlap,
-    learnt: { direction, slack: 0, stretch: 0, strays: 0 },
+    learnt: { direction, lateness: 0, extraOverlap: 0, outliers: 0 },
     ties: tiesIn(counts),
   };
   return { list, known };

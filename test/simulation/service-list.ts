@@ -7,7 +7,7 @@ interface Step {
   readonly entered: string | null;
 }
 
-/** How many of each content were listed in a stretch of time: the least and the most at one instant. */
+/** How many of each content were listed in a extraOverlap of time: the least and the most at one instant. */
 export interface Lifetimes {
   readonly least: Contents;
   readonly most: Contents;
@@ -200,7 +200,7 @@ function identityOf(content: string): string {
   return JSON.stringify((JSON.parse(content) as unknown[]).toSpliced(1, 1));
 }
 
-/** The lifetimes in a stretch of time, by its end and the changes until then. */
+/** The lifetimes in a extraOverlap of time, by its end and the changes until then. */
 function lifetimesOf(now: Contents, steps: readonly Step[]): Lifetimes {
   const counts = new Map(now);
   const least = new Map(now);

@@ -10,20 +10,20 @@ const hours = (count: number) => count * 60;
 /** Lists of 30 pages whose times are almost in order, with the most requests of their first copy. */
 export const almostOrdered: Readonly<Record<string, Kind & { readonly most: number }>> = {
   'times off by up to three minutes': { late: 3, most: 41 },
-  'one without a time': { stray: id => (id === 1_500 ? null : undefined), most: 45 },
-  'one without a time at the newest end': { stray: id => (id === 3_000 ? null : undefined), most: 45 },
+  'one without a time': { outlier: id => (id === 1_500 ? null : undefined), most: 45 },
+  'one without a time at the newest end': { outlier: id => (id === 3_000 ? null : undefined), most: 45 },
   'one that is five hours late': {
     late: 3,
-    stray: (id, at) => (id === 1_500 ? at + hours(5) : undefined),
+    outlier: (id, at) => (id === 1_500 ? at + hours(5) : undefined),
     most: 45,
   },
   'each 500th an hour off': {
-    stray: (id, at) => (id % 500 === 250 ? at + hours(1) : undefined),
+    outlier: (id, at) => (id % 500 === 250 ? at + hours(1) : undefined),
     most: 45,
   },
   'each 500th an hour early': {
     late: 3,
-    stray: (id, at) => (id % 500 === 0 ? at - hours(1) : undefined),
+    outlier: (id, at) => (id % 500 === 0 ? at - hours(1) : undefined),
     most: 45,
   },
 };

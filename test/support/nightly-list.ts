@@ -20,7 +20,7 @@ export interface Kind {
   /** How late the shown time can be, in minutes. */
   readonly late?: number;
   /** The time that a record shows in the place of its own, in minutes; null for none. */
-  readonly stray?: (id: number, begun: number) => number | null | undefined;
+  readonly outlier?: (id: number, begun: number) => number | null | undefined;
   /** How many records share a time. */
   readonly batch?: number;
   readonly count?: number;
@@ -67,12 +67,12 @@ export class NightlyList implements PageSource {
   }
 
   grow(count: number): void {
-    const { batch = 1, late = 0, stray } = this.#kind;
+    const { batch = 1, late = 0, outlier } = this.#kind;
     for (let left = count; left > 0; left--) {
       const id = ++this.#next;
       const begun = Math.floor(id / batch) * batch;
       const own = begun + Math.round(this.#random.fraction() * late * 60) / 60;
-      const other = stray?.(id, begun);
+      const other = outlier?.(id, begun);
       const shown = other === undefined ? own : other;
       this.#entries.push({ id, begun, shown, title: this.#random.integer(0, 1e9), changed: id });
     }

@@ -40,7 +40,7 @@ export class Identities {
 
   /** Where at least so many rows share a key, for a list that was in the order of such keys without exceptions; null if none need be known. */
   tiesOf(order: LearntOrder, least: number, noted: NotedKeys | undefined): Ties | null {
-    const isExact = order !== null && order !== 'none' && order.slack === 0 && order.strays === 0;
+    const isExact = order !== null && order !== 'none' && order.lateness === 0 && order.outliers === 0;
     if (!isExact || this.isOfIds) return null;
     const { sqlite, sum } = this.#context;
     this.#shared ??= new SharedKeys(sqlite, this.#sql, sum, noted);

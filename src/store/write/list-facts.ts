@@ -46,9 +46,9 @@ export function seeReading(
   const ofAnswers = { answers: answers.length };
   if (order === 'none') facts.see(resource, 'order', { by: null }, ofAnswers);
   else if (order !== null) {
-    const { direction, slack, strays } = order;
-    const value = { by: time ?? 'id', direction, isExact: slack === 0 && strays === 0 };
-    facts.see(resource, 'order', value, { ...ofAnswers, outOfOrderBy: slack, outliers: strays });
+    const { direction, lateness, outliers } = order;
+    const value = { by: time ?? 'id', direction, isExact: lateness === 0 && outliers === 0 };
+    facts.see(resource, 'order', value, { ...ofAnswers, outOfOrderBy: lateness, outliers: outliers });
   }
   const isUnstable = findings.some(({ code }) => code === 'order_unstable');
   const isSeen = proof.verdict.isProven && proof.verdict.rule === 'key' && answers.length > 1;

@@ -1,6 +1,6 @@
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
-import { straysMax } from '../../proof/order.ts';
+import { outliersMax } from '../../proof/order.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
 import { roomFor } from '../../proof/record-no.ts';
 import {
@@ -115,7 +115,7 @@ export class Stage {
     this.#forgetConclusions();
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
-    return { page: parsed.items, oldestNewKeys: oldest.slice(0, straysMax + 1) };
+    return { page: parsed.items, oldestNewKeys: oldest.slice(0, outliersMax + 1) };
   }
 
   /** Makes answers of an earlier run count from here on, the oldest first. */

@@ -64,7 +64,7 @@ export interface GrowingEnd {
   readonly lastFullSyncAt: string;
   readonly firstPageNo: number;
   readonly pageSize: number;
-  /** The key of the newest record, and the rows with it; of a list with strays, of the newest record that is surely none. */
+  /** The key of the newest record, and the rows with it; of a list with outliers, of the newest record that is surely none. */
   readonly newestKey: number;
   readonly newestRows: readonly number[];
 }
@@ -186,11 +186,11 @@ export function stateAfter(
   return { ...learnt, ...notes.end(), resumeLog: null, servedSize };
 }
 
-/** The newest key of the rows that is surely of no stray, and its rows; null if there is none, or if too many rows share it. */
+/** The newest key of the rows that is surely of no outlier, and its rows; null if there is none, or if too many rows share it. */
 function newestOf(sqlite: Database.Database, list: ListDefinition, order: LearntOrder) {
   const sql = listSql(list);
   const find = (query: string) => sqlite.prepare<number[], number>(query).pluck();
-  const newestKey = find(sql.newestKey).get(order === null || order === 'none' ? 0 : order.strays);
+  const newestKey = find(sql.newestKey).get(order === null || order === 'none' ? 0 : order.outliers);
   if (newestKey === undefined) return null;
   const newestRows = find(sql.rowsOfKey).all(newestKey, newestRowsMax + 1);
   return newestRows.length <= newestRowsMax ? { newestKey, newestRows } : null;

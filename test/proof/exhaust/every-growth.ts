@@ -26,16 +26,16 @@ export function playEveryGrowth(core: typeof Core, bound: Bound, isFirstEnough =
           ? {
               keyOrder: {
                 direction: bound.isDown ? 'down' : 'up',
-                slack: bound.learntSlack ?? bound.slack ?? 0,
-                stretch: 1,
-                strays: 0,
+                lateness: bound.learntLateness ?? bound.lateness ?? 0,
+                extraOverlap: 1,
+                outliers: 0,
               } as const,
             }
           : {}),
       });
       const isProven = night.kind === 'done';
       const found = isProven
-        ? wrongsOf(records, world, night, bound.isLearnt ? (bound.learntSlack ?? bound.slack ?? 0) : 0)
+        ? wrongsOf(records, world, night, bound.isLearnt ? (bound.learntLateness ?? bound.lateness ?? 0) : 0)
         : [];
       enter(count, { rule: night.kind, isProven }, found, world.story);
       if (isFirstEnough && count.wrong.size > 0) return count;
@@ -49,9 +49,9 @@ function wrongsOf(
   records: readonly WorldRecord[],
   world: SmallWorld,
   { rows, isOlderNew }: IncrementalNight,
-  slack: number,
+  lateness: number,
 ): [Wrong, number][] {
-  const newest = Math.max(...records.map(({ key }) => key)) - slack;
+  const newest = Math.max(...records.map(({ key }) => key)) - lateness;
   const held = new Map<number, number>();
   for (const { record, count } of rows.values()) add(held, world.nameOf(record), count);
   const listed = new Map<number, number>();

@@ -28,10 +28,10 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   /** If it is given, every sequence of so many pages is asked for instead of what docmirror would ask for. */
   readonly anyPages?: number;
   /** How far keys can be behind: lists of these keys, in every order that this allows. */
-  readonly slack?: number;
+  readonly lateness?: number;
   readonly keys?: readonly number[];
-  /** The slack that an incremental sync knows, if it is not that of the list. */
-  readonly learntSlack?: number;
+  /** The lateness that an incremental sync knows, if it is not that of the list. */
+  readonly learntLateness?: number;
   readonly isUnstable?: boolean;
   readonly comesAgain?: boolean;
   readonly isExportedAgain?: boolean;
@@ -39,10 +39,10 @@ export interface Bound extends ServiceOptions, Pick<PartsOptions, 'endsMax' | 'i
   /** Whether a run before proved what the mirror has. */
   readonly isAfterCleanRun?: boolean;
   readonly hasTwoNodes?: boolean;
-  /** Whether the slack is known from a run before. */
+  /** Whether the lateness is known from a run before. */
   readonly isLearnt?: boolean;
   /** How many records can be anywhere: 0 or 1. */
-  readonly strays?: number;
+  readonly outliers?: number;
   /** Whether dead rows are played together only, and not also one at a time: for bounds that are wide in another direction. */
   readonly areRowsTogether?: boolean;
   /** If it is given, only each list of that many is played. */
@@ -172,10 +172,10 @@ export function listsOf(bound: Bound): WorldRecord[][] {
 }
 
 function allListsOf(bound: Bound): WorldRecord[][] {
-  const { order, recordsMin, recordsMax, isDown, isPlain, slack, keys } = bound;
+  const { order, recordsMin, recordsMax, isDown, isPlain, lateness, keys } = bound;
   if (keys !== undefined)
-    return (bound.strays === 1 ? withStray : (all: number[][]) => all)(ordersOf(keys, slack ?? 0)).map(list =>
-      list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)),
+    return (bound.outliers === 1 ? withOutlier : (all: number[][]) => all)(ordersOf(keys, lateness ?? 0)).map(
+      list => list.map((key, at) => recordOf(order, isDown ? 2048 - key : key, at + 1)),
     );
   const whole: WorldRecord[][] =
     order === 'name' || order === 'inverted'
@@ -196,17 +196,17 @@ function allListsOf(bound: Bound): WorldRecord[][] {
   return [...lists.values()];
 }
 
-/** Every order of keys in which none is further than the slack behind one before it. */
-function ordersOf(keys: readonly number[], slack: number): number[][] {
+/** Every order of keys in which none is further than the lateness behind one before it. */
+function ordersOf(keys: readonly number[], lateness: number): number[][] {
   if (keys.length === 0) return [[]];
   const least = Math.min(...keys);
   return [...keys.keys()]
-    .filter(at => (keys[at] as number) <= least + slack && keys.indexOf(keys[at] as number) === at)
-    .flatMap(at => ordersOf(keys.toSpliced(at, 1), slack).map(rest => [keys[at] as number, ...rest]));
+    .filter(at => (keys[at] as number) <= least + lateness && keys.indexOf(keys[at] as number) === at)
+    .flatMap(at => ordersOf(keys.toSpliced(at, 1), lateness).map(rest => [keys[at] as number, ...rest]));
 }
 
 /** The lists, and all in which one record is at another place; each once. */
-function withStray(lists: number[][]): number[][] {
+function withOutlier(lists: number[][]): number[][] {
   const found = new Map<string, number[]>();
   for (const list of lists)
     for (const from of list.keys())
@@ -230,7 +230,7 @@ function recordOf(order: SmallOrder, key: number, content: number): WorldRecord 
  * answers and on no other row, so the mirrors that know some of the listed records are played with these.
  */
 function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choices): Mirror {
-  const { order, anyPages, isDown, slack, isLearnt, areRowsTogether } = bound;
+  const { order, anyPages, isDown, lateness, isLearnt, areRowsTogether } = bound;
   const rows: Mirror['rows'] = new Map();
   const mirror: Mirror = {
     rows,
@@ -238,7 +238,12 @@ function mirrorOf(records: readonly WorldRecord[], bound: Bound, choices: Choice
       order === 'name'
         ? 'none'
         : isLearnt
-          ? { direction: isDown ? 'down' : 'up', slack: slack ?? 0, stretch: 0, strays: bound.strays ?? 0 }
+          ? {
+              direction: isDown ? 'down' : 'up',
+              lateness: lateness ?? 0,
+              extraOverlap: 0,
+              outliers: bound.outliers ?? 0,
+            }
           : null,
     totalBefore: null,
   };

@@ -33,7 +33,7 @@ const anyTwo = { ...ids, recordsMax: 3, anyPages: 2 };
 /** The bound of that name, of lists that are almost in order. */
 function almost(name: string): NamedBound {
   return almostBounds(0).find(
-    bound => bound.name === `almost, any pages, id, slack remembered, ${name}`,
+    bound => bound.name === `almost, any pages, id, lateness remembered, ${name}`,
   ) as NamedBound;
 }
 
@@ -60,8 +60,8 @@ export const guardsOfLongLists: readonly string[] = [
   'all answers are in order',
   'a list that is suddenly empty',
   'records on two pages',
-  'strays that are duplicates',
-  'records without a key are strays',
+  'outliers that are duplicates',
+  'records without a key are outliers',
   'duplicates on two pages',
   'two readings across agree',
   'pages read across say nothing of other keys',
@@ -183,19 +183,19 @@ export const guards: readonly Guard[] = [
     world: { ...growth, changesMax: 3 },
   },
   {
-    name: 'slack before a page',
+    name: 'lateness before a page',
     instead: '    const from = isFirst ? allKeys.from : least;',
     world: almost('1 step'),
   },
   {
-    name: 'slack after a page',
+    name: 'lateness after a page',
     instead: '    const to = ends ? allKeys.to : greatest;',
     world: almost('1 step'),
   },
   {
-    name: 'removals by a new slack',
+    name: 'removals by a new lateness',
     instead: '  const mayGo = true;',
-    world: almost('a stray, 1 step'),
+    world: almost('an outlier, 1 step'),
   },
   {
     // As 0.4 did: each text that an answer has shown is a row.

@@ -39,7 +39,12 @@ export function playIncremental(
     settleMirror(core, { rows: countsOf(known) as Mirror['rows'] }, served, [], options.identity);
   const asking = core.proveGrowth({
     ...options,
-    order: options.keyOrder ?? { direction: isDown ? 'down' : 'up', slack: 0, stretch: 0, strays: 0 },
+    order: options.keyOrder ?? {
+      direction: isDown ? 'down' : 'up',
+      lateness: 0,
+      extraOverlap: 0,
+      outliers: 0,
+    },
     newestKey,
     newestCount: known.filter(({ key }) => key === newestKey).length,
     count: known.length,
@@ -56,7 +61,7 @@ export function playIncremental(
       world.change();
       const { records, total: stated } = world.answer(ask);
       const oldestNewKey = oldestNewIn(records, rows);
-      isOlderNew ||= oldestNewKey < newestKey - (options.keyOrder?.slack ?? 0);
+      isOlderNew ||= oldestNewKey < newestKey - (options.keyOrder?.lateness ?? 0);
       const answer: Answer = {
         ...ask,
         asked: ++tick,

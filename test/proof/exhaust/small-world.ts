@@ -40,7 +40,7 @@ export interface SmallWorldOptions extends ServiceOptions {
   /** Whether records come only where the newest are. */
   readonly growsAtEnd?: boolean;
   /** How far keys can be behind; 0 if it is left out. */
-  readonly slack?: number;
+  readonly lateness?: number;
   /** Whether neighbours change places if they are not further apart than that. */
   readonly isUnstable?: boolean;
 }
@@ -194,14 +194,16 @@ export class SmallWorld implements NightService {
     for (let at = 0; at <= list.length; at++) {
       if (this.#options.growsAtEnd === true && at !== (this.#options.isDown ? 0 : list.length)) continue;
       const inserted =
-        this.#options.slack === undefined ? this.#inserted(list[at - 1], list[at]) : this.#insertedNear(at);
+        this.#options.lateness === undefined
+          ? this.#inserted(list[at - 1], list[at])
+          : this.#insertedNear(at);
       for (const record of inserted) made.push(list.toSpliced(at, 0, record));
     }
     made.push(...comingAgain(list, this.#gone, this.#options, () => this.#nextNumber++));
     for (let at = 1; at < list.length; at++) {
       const [before, record] = [list[at - 1] as WorldRecord, list[at] as WorldRecord];
       const isNear =
-        this.#options.isUnstable && Math.abs(before.key - record.key) <= (this.#options.slack ?? 0);
+        this.#options.isUnstable && Math.abs(before.key - record.key) <= (this.#options.lateness ?? 0);
       const isTie = this.#options.order === 'ties' && before.key === record.key;
       if ((isTie || isNear) && before.content !== record.content)
         made.push(list.toSpliced(at - 1, 2, record, before));
@@ -241,14 +243,14 @@ export class SmallWorld implements NightService {
 
   /** New records that can come at a place of a list that is almost in order: as early and as late as their keys can be, and one in between. */
   #insertedNear(at: number): WorldRecord[] {
-    const { order, isDown, slack = 0 } = this.#options;
+    const { order, isDown, lateness = 0 } = this.#options;
     const sign = isDown ? -1 : 1;
     const keys = this.#list.map(({ key }) => sign * key);
     const number = this.#nextNumber++;
-    const least = Math.max(...keys.slice(0, at), Number.NEGATIVE_INFINITY) - slack;
-    const most = Math.min(...keys.slice(at), Number.POSITIVE_INFINITY) + slack;
-    const low = Number.isFinite(least) ? least : most - 2 * slack - 512;
-    const high = Number.isFinite(most) ? most : least + 2 * slack + 512;
+    const least = Math.max(...keys.slice(0, at), Number.NEGATIVE_INFINITY) - lateness;
+    const most = Math.min(...keys.slice(at), Number.POSITIVE_INFINITY) + lateness;
+    const low = Number.isFinite(least) ? least : most - 2 * lateness - 512;
+    const high = Number.isFinite(most) ? most : least + 2 * lateness + 512;
     const isId = order === 'id';
     const found = [low, (low + high) / 2, high].map(key => sign * key);
     // An id is on no other record, so it is a little off.

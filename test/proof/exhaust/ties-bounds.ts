@@ -26,7 +26,7 @@ export function tiesBounds(length: Length, endsMax = 0): NamedBound[] {
       order: 'ties' as const,
       keys: keysOf(counts),
       recordsMax: 20,
-      slack: 0,
+      lateness: 0,
       isLearnt: true,
       isDown,
       largest: 8,
