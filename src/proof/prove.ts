@@ -1,5 +1,5 @@
 // A full sync of one list, told phase by phase: windows, the gaps between them, the front, full scans, the second look, the conclusion.
-// docs/proof.md has the same order.
+// Phase 4, the front, and the requests of phase 6 are in this file. docs/proof.md has the same order.
 
 import { mergeScans, readAcross } from './across.ts';
 import { proveByAgreement } from './agreement.ts';

@@ -1,3 +1,5 @@
+// Between the proof and the service: the proof asks for pages, they are fetched and staged, and it is told what they show.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Page } from '../contract/page.ts';
 import { CancelledError, ServiceError } from '../errors.ts';

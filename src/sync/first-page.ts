@@ -1,3 +1,5 @@
+// The first page of a list, before a proof: the number at which pages begin, and the greatest size that the service serves.
+
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';

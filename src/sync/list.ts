@@ -1,3 +1,5 @@
+// One list of a run: which reading is made, which one after it if that does not do, and how the list ended.
+
 import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { findingsThatCount, sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';

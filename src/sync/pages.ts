@@ -1,3 +1,5 @@
+// One page of a reading: by which number and size it is asked for, and why there is none.
+
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource, ReadItems } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';

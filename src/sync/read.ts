@@ -1,3 +1,5 @@
+// One reading of a list, of its growing end or of all of it: what the proof is told at its begin, and what is made of its result.
+
 import { leastOf } from '../contract/extremes.ts';
 import { ServiceError } from '../errors.ts';
 import { sentenceOf, sentencesOf } from '../findings.ts';

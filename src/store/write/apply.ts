@@ -1,3 +1,5 @@
+// Writes a list: changes that SQL does not find itself are written down first, then rows and versions in sets.
+
 import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
 

@@ -1,3 +1,5 @@
+// Which of those with one identity a record is: rows can share one, and new texts can.
+
 import type Database from 'better-sqlite3';
 import type { MirrorRecord } from '../../contract/record.ts';
 import { hash16, type Sum } from '../../contract/sum.ts';

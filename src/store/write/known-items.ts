@@ -34,7 +34,7 @@ export interface KnownRows {
 }
 
 /** Known items that follow each other: on the page that is read, and on one that is remembered. */
-interface KnownRun {
+interface KnownNeighbours {
   readonly place: number;
   readonly page: KnownPage;
   readonly from: number;
@@ -94,7 +94,7 @@ export class KnownItems {
     this.#index ??= new PieceIndex(this.#pages);
     // They stay until the end of the run, so they are no part of a larger buffer.
     const hashes = Buffer.allocUnsafeSlow(cut.length * pieceBytes);
-    const runs: KnownRun[] = [];
+    const all: KnownNeighbours[] = [];
     const [items, unknown]: [unknown[], Buffer[]] = [[], []];
     for (const [at, piece] of cut.entries()) {
       const text = bytes.subarray(piece.from, piece.to);
@@ -103,32 +103,32 @@ export class KnownItems {
       const parsed = known === null ? parsePiece(bytes, piece) : new Array<undefined>(known.count);
       hashes.writeUInt16LE(parsed.length, at * pieceBytes + contentBytes);
       if (known === null) unknown.push(text);
-      else addRun(runs, { ...known, place: items.length });
+      else addNeighbours(all, { ...known, place: items.length });
       for (const item of parsed) items.push(item);
     }
     // Nothing is copied of a page of which nothing is known.
-    const read = notKnown(items, runs.length === 0 ? bytes : Buffer.concat(unknown), hashes);
-    const known = this.#rowsOf(runs, read);
+    const read = notKnown(items, all.length === 0 ? bytes : Buffer.concat(unknown), hashes);
+    const known = this.#rowsOf(all, read);
     // If a row has changed, nothing is known.
     return known === null ? notKnown(parseItems(bytes), bytes, hashes) : { ...read, known };
   }
 
   /** The rows of known items; null if one has changed. Notes their keys, and what they say. */
-  #rowsOf(all: readonly KnownRun[], { keys, said }: ItemsRead): KnownRows[] | null {
+  #rowsOf(all: readonly KnownNeighbours[], { keys, said }: ItemsRead): KnownRows[] | null {
     const rows: KnownRows[] = [];
-    for (const [seenBy, runs] of Map.groupBy(all, ({ page }) => page.run)) {
-      const ids = runs.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
+    for (const [seenBy, its] of Map.groupBy(all, ({ page }) => page.run)) {
+      const ids = its.map(({ page, from, count }) => idsOf(page.rows).slice(from, from + count));
       const found = new Float64Array(ids.reduce((sum, { length }) => sum + length, 0));
       const contents = this.#contentsOf(rangesOf(ids.flat()) ?? [], seenBy, found);
       if (contents === null) return null;
       let at = 0;
-      for (const [run, { place, page, from, count }] of runs.entries()) {
+      for (const [number, { place, page, from, count }] of its.entries()) {
         const [first, last] = [at, at + count];
         at = last;
         keys.set(found.subarray(first, last), place);
         said.set(page.said.subarray(from, from + count), place);
-        const ofRun = contents.subarray(first * contentBytes, last * contentBytes);
-        rows.push({ place, rows: ids[run] ?? [], contents: ofRun });
+        const own = contents.subarray(first * contentBytes, last * contentBytes);
+        rows.push({ place, rows: ids[number] ?? [], contents: own });
       }
     }
     return rows;
@@ -157,11 +157,11 @@ interface FoundRows {
 }
 
 /** Adds known items to those before them on the page that is read. */
-function addRun(runs: KnownRun[], run: KnownRun): void {
-  const last = runs.at(-1);
-  const isNext = last?.page === run.page && last.from + last.count === run.from;
-  if (isNext && last.place + last.count === run.place) last.count += run.count;
-  else runs.push(run);
+function addNeighbours(all: KnownNeighbours[], next: KnownNeighbours): void {
+  const last = all.at(-1);
+  const isNext = last?.page === next.page && last.from + last.count === next.from;
+  if (isNext && last.place + last.count === next.place) last.count += next.count;
+  else all.push(next);
 }
 
 /** The pieces of remembered pages, by their hashes. */
@@ -198,7 +198,7 @@ class PieceIndex {
   }
 
   /** The items of the piece whose hash is at an offset; null if it is not known. */
-  find(hashes: Buffer, offset: number): Omit<KnownRun, 'place'> | null {
+  find(hashes: Buffer, offset: number): Omit<KnownNeighbours, 'place'> | null {
     const number = this.#hashes.find(hashes, offset);
     if (number === null) return null;
     const page = this.#pages.get(this.#digests[this.#pageOf[number] as number] as string);

@@ -1,3 +1,5 @@
+// What a run will do to a list, and what it must not do. Nothing is written yet.
+
 import { scalarFields } from '../../contract/lists.ts';
 import { identityOf } from '../../contract/record.ts';
 

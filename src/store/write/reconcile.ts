@@ -1,3 +1,5 @@
+// What the answers so far make of rows. It is asked while pages come, and for the last time by the plan.
+
 import { Sum } from '../../contract/sum.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
 import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';

@@ -1,3 +1,5 @@
+// The numbers of records and of their texts. Known rows cost a bit each; texts that the mirror lacks are staged in a temporary table.
+
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
 import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';

@@ -1,3 +1,5 @@
+// What a run has read of a list, before anything is written: each accepted page is entered here, and the proof asks here.
+
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
 import { readRecords } from '../../contract/record.ts';
 import { outliersMax } from '../../proof/order.ts';

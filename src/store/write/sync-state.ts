@@ -1,3 +1,13 @@
+// What a run knows of a list for the next one, and who reads it:
+//
+//     order, retained       the proof, for its plan and its conclusion
+//     growth                sync/read.ts, where an incremental run begins; its newest rows are found again
+//     names, sayings        connections.ts, for the numbers in known pages
+//     pages                 known-pages.ts, whose rows are in a table of their own
+//     sharedKeys            identities.ts, for ties and duplicates
+//     resumeLog             sync/read.ts, if a reading ended early
+//     servedSize            sync/first-page.ts
+
 import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
