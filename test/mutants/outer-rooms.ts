@@ -1274,6 +1274,14 @@ export const outerMutants: readonly OuterMutant[] = [
     name: 'two equal records that an incremental run has added stay two rows when all pages move',
   },
   {
+    guards: 'a name that is gone, against what is known of pages',
+    file: 'src/store/write/known-pages.ts',
+    line: 'said.size < entries.length || ',
+    instead: '',
+    test: 'test/sync/remembered-items.test.ts',
+    name: 'a name that no record gives any more is not in what is known of pages',
+  },
+  {
     guards: 'rows of one time, on all pages',
     file: 'src/store/write/shared-keys.ts',
     line: 'return low < this.#keys.length && (this.#keys[low] as number) < to;',

@@ -198,7 +198,18 @@ test('a night writes only the pages again that it has parsed, and forgets those 
   ]);
 });
 
-test('names that no page has any more are forgotten', async () => {
+test('a name that no record gives any more is not in what is known of pages', async () => {
+  await using scene = await setScene({ maxPageSize: 40 }, { exports: 200, collections: 0, webhooks: 0 });
+  const exports = scene.service.lists['document-exports'] as SampleItem[];
+  for (const name of ['Name of Gamma', 'Other']) {
+    Object.assign(exports[60] as SampleItem, { sourceConnection: { id: 77, name } });
+    await syncScene(scene, { resources: ['document-exports'] });
+    const known = sqlite(scene.database, 'SELECT state FROM _list_states');
+    expect(JSON.stringify(known).includes('Gamma')).toBe(name.includes('Gamma'));
+  }
+});
+
+test('numbers of names that no page has any more are forgotten', async () => {
   await using scene = await setScene({ maxPageSize: 40 }, { exports: 200, collections: 0, webhooks: 0 });
   for (let night = 1; night <= 6; night++) {
     for (const [n, item] of scene.service.lists['document-exports'].entries())

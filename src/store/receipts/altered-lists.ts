@@ -20,10 +20,14 @@ import { lastState, RunComposer, sumAfter } from './statements.ts';
 type Resource = (typeof keptResources)[number];
 
 /** The rows of a list after one id and up to another, or all of them; all of the connections. */
-export type RowsPart = readonly [resource: Resource, after?: number, to?: number];
+export interface RowsPart {
+  readonly resource: Resource;
+  readonly after?: number;
+  readonly to?: number;
+}
 
 /** Compares the columns of rows with their content, some hundred rows at a time. */
-export function* checkRows(sqlite: Sqlite, ...[resource, after, to]: RowsPart) {
+export function* checkRows(sqlite: Sqlite, { resource, after, to }: RowsPart) {
   const list = lists.find(each => each.resource === resource);
   if (list === undefined) {
     const all =
@@ -69,7 +73,7 @@ export async function sumOfRows(
   tell: (id: number) => void,
 ) {
   const sum = new Sum();
-  for (const { contents, altered } of checkRows(sqlite, ...part)) {
+  for (const { contents, altered } of checkRows(sqlite, part)) {
     altered.forEach(tell);
     for (const content of contents) sum.add(content);
     if (slice.isOver) await slice.next();
@@ -88,7 +92,7 @@ export async function assertAsWritten(
   for (const list of lists)
     if (new ListTable(sqlite, list).malformed().length > 0) throw altered(path, list.resource);
   for (const resource of keptResources) {
-    const sum = await sumOfRows(sqlite, [resource], slice, () => {
+    const sum = await sumOfRows(sqlite, { resource }, slice, () => {
       throw altered(path, resource);
     });
     let said = lastState(sqlite, resource);

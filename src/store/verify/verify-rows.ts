@@ -29,7 +29,7 @@ const sharedPartsMin = keptResources.length + 2;
  * them from now on, from the last one back. Disposal ends it after its part, in some 50 ms: amid a statement, that can abort the process.
  */
 export async function beginRows({ path, sqlite }: MirrorFile) {
-  const parts = keptResources.flatMap(each => attempt(() => partsOf(sqlite, each)) ?? [[each] as const]);
+  const parts = keptResources.flatMap(each => attempt(() => partsOf(sqlite, each)) ?? [{ resource: each }]);
   const taken = new Uint8Array(new SharedArrayBuffer(parts.length));
   const hasChanged = otherWriters(sqlite);
   const canShare = parts.length >= sharedPartsMin && availableParallelism() > 1;
@@ -47,13 +47,13 @@ export async function beginRows({ path, sqlite }: MirrorFile) {
     async sums(slice: TimeSlice, tell: (table: string, id: number) => void) {
       const sums = new Map(keptResources.map(resource => [resource, new Sum()]));
       for (const [at, part] of parts.entries()) {
-        const tellOf = (id: number) => tell(tableOf(part[0]), id);
+        const tellOf = (id: number) => tell(tableOf(part.resource), id);
         if (Atomics.exchange(taken, at, 1) === 1) await thread?.ended;
         const read = thread?.read.get(at);
         read?.altered.forEach(tellOf);
         // What the thread has taken and not answered for, because it ended early, is read here, too.
         const sum = read ? Sum.from(read.count, read.checksum) : await sumOfRows(sqlite, part, slice, tellOf);
-        sums.set(part[0], sum.plus(sums.get(part[0]) as Sum));
+        sums.set(part.resource, sum.plus(sums.get(part.resource) as Sum));
       }
       return sums;
     },
@@ -62,13 +62,13 @@ export async function beginRows({ path, sqlite }: MirrorFile) {
 }
 
 /** The parts of a list, equal ranges of ids; all connections are one. The first and the last have no bound, whatever ids there are by then. */
-function partsOf(sqlite: Sqlite, resource: RowsPart[0]): RowsPart[] {
+function partsOf(sqlite: Sqlite, resource: RowsPart['resource']): RowsPart[] {
   const ask = (what: string) => firstValue<number>(sqlite, `SELECT ${what} FROM ${tableOf(resource)}`) ?? 0;
   const count = resource === 'connections' ? 1 : Math.max(Math.ceil(ask('count(*)') / rowsPerPart), 1);
   const [least, last] = [ask('min(id)'), ask('max(id)')];
   const bounds = Array.from({ length: count }, (_, at) => least + Math.floor(((last - least) / count) * at));
   bounds[0] = Number.NEGATIVE_INFINITY;
-  return bounds.map((after, at) => [resource, after, bounds[at + 1] ?? Number.POSITIVE_INFINITY]);
+  return bounds.map((after, at) => ({ resource, after, to: bounds[at + 1] ?? Number.POSITIVE_INFINITY }));
 }
 
 /** Starts the second thread. Its first message says that its transaction has begun. */

@@ -201,7 +201,8 @@ export function dropAlteredConnections(sqlite: Database.Database, runId: number)
   const dropped = new Set(
     sqlite.prepare<[], number>(`SELECT c.id FROM connections c WHERE ${isUnreferenced}`).pluck().all(),
   );
-  for (const { altered } of checkRows(sqlite, 'connections')) for (const id of altered) dropped.add(id);
+  for (const { altered } of checkRows(sqlite, { resource: 'connections' }))
+    for (const id of altered) dropped.add(id);
   for (const id of dropped) sqlite.prepare('DELETE FROM connections WHERE id = ?').run(id);
   const referred = referring
     .map(({ table, column }) => `SELECT ${column} AS id FROM ${table}`)

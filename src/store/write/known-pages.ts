@@ -125,7 +125,7 @@ export interface SeenPages {
 
 /**
  * Notes pages that the next run can know, and what they say of connections. Those that were known stay as they are, with the numbers of
- * what they say, until most of these numbers are in no page any more.
+ * what they say, until a name or most of these numbers are in no page any more.
  */
 export class PageNotes {
   readonly #sqlite: Database.Database;
@@ -150,7 +150,7 @@ export class PageNotes {
       sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
       VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
     const by = before.noted?.by ?? seen.run;
-    const isAnew = by === seen.run || (!staysAll && areMostUnused(seen));
+    const isAnew = by === seen.run || (!staysAll && areUnused(seen));
     this.#anew = isAnew ? new NewNumbers(seen.names) : null;
     this.#by = isAnew ? seen.run : by;
     this.#digests = new Set(
@@ -199,16 +199,20 @@ export class PageNotes {
 /** So many numbers of what no page says can stay in any case. */
 const unusedMax = 100;
 
-function areMostUnused({ pages, names: { sayings } }: SeenPages): boolean {
-  if (sayings.length <= unusedMax) return false;
+/** Whether a name is in no page any more, which must not stay in the file, or most numbers are in none. */
+function areUnused({ pages, names: { entries, sayings } }: SeenPages): boolean {
   const isUsed = new Uint8Array(sayings.length + 1);
+  for (const { said } of pages.values()) for (const each of said ?? []) isUsed[each] = 1;
+  const said = new Set<number>();
   let used = 0;
-  for (const { said } of pages.values())
-    for (const each of said ?? []) {
-      if (isUsed[each] === 0) used++;
-      isUsed[each] = 1;
-    }
-  return sayings.length > 2 * used + unusedMax;
+  for (let number = sayings.length; number > 0; number--) {
+    if (isUsed[number] === 0) continue;
+    const { before, entry } = sayings[number - 1] as Saying;
+    isUsed[before] = 1;
+    said.add(entry);
+    used++;
+  }
+  return said.size < entries.length || sayings.length > 2 * used + unusedMax;
 }
 
 /** New numbers of what pages say of connections, without those that no page has. */

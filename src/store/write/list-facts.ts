@@ -48,7 +48,7 @@ export function seeReading(
   else if (order !== null) {
     const { direction, lateness, outliers } = order;
     const value = { by: time ?? 'id', direction, isExact: lateness === 0 && outliers === 0 };
-    facts.see(resource, 'order', value, { ...ofAnswers, outOfOrderBy: lateness, outliers: outliers });
+    facts.see(resource, 'order', value, { ...ofAnswers, outOfOrderBy: lateness, outliers });
   }
   const isUnstable = findings.some(({ code }) => code === 'order_unstable');
   const isSeen = proof.verdict.isProven && proof.verdict.rule === 'key' && answers.length > 1;

@@ -266,7 +266,7 @@ function rebuild(sqlite: Database.Database, runId: number, start: RunStart): num
   for (const list of lists) {
     const table = new ListTable(sqlite, list);
     const altered = new Set(table.malformed().map(({ id }) => id));
-    for (const rows of checkRows(sqlite, list.resource)) for (const id of rows.altered) altered.add(id);
+    for (const rows of checkRows(sqlite, list)) for (const id of rows.altered) altered.add(id);
     for (const id of altered) table.remove(id);
     dropped += altered.size;
     writeState(sqlite, list, runId, nothingLearnt);
