@@ -9,9 +9,7 @@ import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '
 import type { Answer, Ask } from '../proof/window.ts';
 import { rowsToDecide } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
-import { type Asked, answerOf, FailedPages } from './answer.ts';
-import { type Fetched, pageGetter } from './pages.ts';
-import { seePage } from './see.ts';
+import { type Asked, answerOf, FailedPages, type Fetched, pageGetter, seePage } from './pages.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, tooManyPages } from './task.ts';
 
 /** A reading ends itself, so that what it has read is written. */
@@ -94,7 +92,7 @@ class ListPages {
     let isOver = false;
     const take = (answer: Answer) => {
       answers.push(answer);
-      this.#failed.came(answer, answer.page.count);
+      this.#failed.noteRecords(answer, answer.page.count);
       this.#done += answer.page.count;
       isOver ||= stop(answer);
     };
@@ -142,17 +140,18 @@ class ListPages {
 
   /** Stages a page that came, and says what it says. */
   #enter(ask: Asked, fetched: Fetched): Answer {
-    const { page, wrong, failure, head } = fetched;
+    const { page, wrong, failure, firstPage } = fetched;
+    const { list, context } = this.#run;
     const { stage, paging, total } = this.found;
     if (failure !== undefined) this.#failed.add(ask, paging.firstPageNo + ask.index, failure);
-    if (head !== undefined) stage.accept(head, { index: 0, size: ask.size }, ask.asked);
+    if (firstPage !== undefined) stage.accept(firstPage, { index: 0, size: ask.size }, ask.asked);
     const isAgain = page !== null && stage.pages.has(page.digest);
     const read = page === null ? null : stage.accept(page, ask, ask.asked);
-    if (read !== null) this.#failed.came(ask, read.page.count);
+    if (read !== null) this.#failed.noteRecords(ask, read.page.count);
     const before = { arrived: ++this.#logicalClock, total: total ?? 0 };
     const answer = answerOf(ask, { page, wrong, read }, paging, before);
     if (page !== null) this.found = { ...this.found, total: answer.total };
-    seePage(this.#run, paging, answer, fetched, { count: read?.page.count ?? 0, isAgain });
+    seePage(context.facts, list, paging, answer, fetched, { count: read?.page.count ?? 0, isAgain });
     return answer;
   }
 

@@ -3,6 +3,7 @@
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
+import type { FactsSeen } from '../store/write/facts.ts';
 import type { ServedSize } from '../store/write/sync-state.ts';
 import { isRefusal, type Paging } from './pages.ts';
 
@@ -59,7 +60,7 @@ const triesOfSize = 2;
 type Get = (pageSize: number | null, tries?: { readonly triesOfSize: number }) => Promise<Page>;
 
 /** A page that came, and what it took. */
-interface Came {
+interface SizedPage {
   readonly page: Page;
   /** The size that was asked for; null is the service's default. */
   readonly asked: number | null;
@@ -112,7 +113,11 @@ function sizesToTry(served: ServedSize | null): readonly number[] {
 }
 
 /** The page in the first of these sizes in which it comes, or at last in the default. */
-async function askBySizes(get: Get, toTry: readonly number[], tries?: Parameters<Get>[1]): Promise<Came> {
+async function askBySizes(
+  get: Get,
+  toTry: readonly number[],
+  tries?: Parameters<Get>[1],
+): Promise<SizedPage> {
   const refused: number[] = [];
   let [left, isSure, namedSizes] = [toTry, true, 0];
   let larger: LargerSize | null = null;
@@ -138,7 +143,7 @@ async function askBySizes(get: Get, toTry: readonly number[], tries?: Parameters
 }
 
 /** The page by the size that was asked for first, if the service failed only for a moment; or the one that came. */
-async function askAgain(get: Get, asked: number | null, came: Came): Promise<Came> {
+async function askAgain(get: Get, asked: number | null, came: SizedPage): Promise<SizedPage> {
   if (came.isSure || came.pageSize >= came.page.pagination.totalRecordCount) return came;
   try {
     const page = await get(asked, { triesOfSize: 1 });
@@ -150,7 +155,7 @@ async function askAgain(get: Get, asked: number | null, came: Came): Promise<Cam
 }
 
 /** The page by the size that it really has. */
-async function inItsRealSize(get: Get, head: Came, isOnlyKnown: boolean): Promise<Came> {
+async function inItsRealSize(get: Get, head: SizedPage, isOnlyKnown: boolean): Promise<SizedPage> {
   const { pageSize, totalRecordCount } = head.page.pagination;
   const isRefused = isOnlyKnown || head.refused.includes(head.pageSize);
   // A service that refuses a size might serve smaller ones; a list on one page needs none.
@@ -187,4 +192,15 @@ function sizeOf({ items, pagination }: Page): number {
   // A last page can have a few records more than others.
   if (count > pageSize && !(isWholeList && pageCount === 1)) return count;
   return Math.max(1, isWholeList || count === 0 ? pageSize : Math.min(pageSize, count));
+}
+
+/** Notes what the first page shows, and the sizes that were tried before it. */
+export function seeFirstPage(facts: FactsSeen, { resource }: ListDefinition, first: FirstPage): void {
+  const { firstPageNo, pageSize, page, asked, larger } = first;
+  facts.see(resource, 'first_page', firstPageNo);
+  if (larger?.how === 'failed') return;
+  const evidence = { records: page.items?.length ?? 0, isGreatest: larger !== null };
+  if (asked === null) facts.see(resource, 'default_page_size', pageSize, evidence);
+  facts.see(resource, 'page_size', pageSize, evidence);
+  if (larger !== null) facts.see(resource, 'larger_page_size', larger);
 }

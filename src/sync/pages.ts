@@ -1,10 +1,20 @@
-// One page of a reading: by which number and size it is asked for, and why there is none.
+// One page of a reading: by which number and size it is asked for, why there is none, and what it says of the list and of the service.
 
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageSource, ReadItems } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 import type { Finding } from '../proof/findings.ts';
-import { type Ask, beginOf, type PageProblem } from '../proof/window.ts';
+import {
+  type Answer,
+  type Ask,
+  beginOf,
+  joinPages,
+  type PageAddress,
+  type PageProblem,
+  reachOf,
+} from '../proof/window.ts';
+import { lostMax } from '../proof/witnesses.ts';
+import type { FactsSeen } from '../store/write/facts.ts';
 
 /** How the pages of a list are asked for. */
 export interface Paging {
@@ -27,13 +37,13 @@ export interface Fetched {
   /** The status of a refusal by which there is none at this address; null if an answer without items said so. */
   readonly refusedWith?: number | null;
   /** The first page, if it was asked for to explain this one: what it shows was read, too. */
-  readonly head?: Page;
+  readonly firstPage?: Page;
 }
 
 /** How often a page is asked for that the service fails to make, before it is looked whether the service answers at all. */
 const triesOfOne = 4;
 /** Why a page of another size says nothing. */
-export const wrongSize = (asked: number, served: number | null): PageProblem => ({
+const wrongSize = (asked: number, served: number | null): PageProblem => ({
   kind: 'size',
   finding: { code: 'page_size_ignored', asked, served },
 });
@@ -76,12 +86,12 @@ export function pageGetter(
     const isOwnSize = ask.size === pageSize;
     if (ask.index === 0 && isOwnSize) throw error;
     const first = { ...ask, index: 0, requestedSize: null, isBeyond: false };
-    const head = await request(first, signal).catch(isOwnSize ? undefined : unlessRefused);
-    if (head === null) return noSize(ask);
-    const isPast = beginOf(ask) >= head.pagination.totalRecordCount;
+    const firstPage = await request(first, signal).catch(isOwnSize ? undefined : unlessRefused);
+    if (firstPage === null) return noSize(ask);
+    const isPast = beginOf(ask) >= firstPage.pagination.totalRecordCount;
     if (isRefusal(error) && (isPast || error.code === 'not_found'))
-      return { ...noPage, head, refusedWith: error.status };
-    if (error.isBare && !isOwnSize) return { ...noSize(ask), head };
+      return { ...noPage, firstPage, refusedWith: error.status };
+    if (error.isBare && !isOwnSize) return { ...noSize(ask), firstPage };
     if (error.isBare) throw error;
     // The service answers: it might have failed for a while, or this page fails for good.
     try {
@@ -91,7 +101,7 @@ export function pageGetter(
       if (!isOfPage) throw again;
       const pages = [Math.floor(beginOf(ask) / pageSize) + 1];
       const finding: Finding = { code: 'page_failed', pages, count: 1, pageSize };
-      return { page: null, wrong: { kind: 'failed', finding }, failure: again, head };
+      return { page: null, wrong: { kind: 'failed', finding }, failure: again, firstPage };
     }
   }
 }
@@ -141,7 +151,7 @@ function isLastAgain({ pagination, items }: Page, ask: Ask, other: number): bool
 }
 
 /** Whether a page says that it is the last one, and has the few records of the next one, too. Some services repeat it past the end. */
-export function isLastWithOrphans({ pagination }: Pick<Page, 'pagination'>, firstPageNo: number): boolean {
+function isLastWithOrphans({ pagination }: Pick<Page, 'pagination'>, firstPageNo: number): boolean {
   const { pageNo, pageSize, pageCount, totalRecordCount } = pagination;
   return pageNo === firstPageNo + pageCount - 1 && pageCount * pageSize < totalRecordCount; // guard: a last page with orphans comes again
 }
@@ -155,4 +165,99 @@ function unlessRefused(error: unknown): null {
 export function isRefusal(error: unknown): error is ServiceError {
   if (!(error instanceof ServiceError)) return false;
   return error.code === 'not_found' || error.code === 'refused' || error.isBare;
+}
+
+/** A page that was asked for: when, by the counter of the run and by the clock. */
+export type Asked = Ask & Pick<Answer, 'asked' | 'at' | 'isRecalled'>;
+
+/** What came for a page, and what the stage has read of it; null if no page came. */
+interface Received extends Pick<Fetched, 'wrong'> {
+  readonly page: Pick<Page, 'pagination' | 'ageMs'> | null;
+  readonly read: Pick<Answer, 'page' | 'oldestNewKeys'> | null;
+}
+
+const nothing = { page: joinPages([], 'id'), oldestNewKeys: [] };
+
+/** Makes an answer of what came: it says what the page says, unless the page is another one than was asked for. */
+export function answerOf(
+  ask: Asked,
+  { page, wrong, read }: Received,
+  { firstPageNo, pageSize }: Pick<Paging, 'firstPageNo' | 'pageSize'>,
+  { arrived, total: totalBefore }: Pick<Answer, 'arrived' | 'total'>,
+): Answer {
+  const at = ask.at - (page?.ageMs ?? 0);
+  const pageCount = page?.pagination.pageCount ?? null;
+  const none = { ...ask, at, arrived, total: totalBefore, pageCount, ...nothing };
+  if (page === null || read === null) return { ...none, wrong };
+  const { pagination } = page;
+  const { count } = read.page;
+  // Past the end some services answer with a total of zero.
+  const isBlank = ask.index > 0 && count === 0 && pagination.totalRecordCount === 0;
+  const total = isBlank ? totalBefore : pagination.totalRecordCount;
+  const pageNo = firstPageNo + ask.index;
+  const isAsked = pagination.pageNo === pageNo; // guard: pageNo of the answer
+  if (!isAsked) {
+    // If a page that is not full is repeated, the list might have ended, and its total might be too high.
+    const isOther = beginOf(ask) < total && count >= ask.size && !isLastWithOrphans(page, firstPageNo);
+    const finding: Finding = { code: 'page_number_ignored', asked: pageNo, answered: pagination.pageNo };
+    return { ...none, total, wrong: isOther ? { kind: 'page', finding } : null };
+  }
+  const isOwn = ask.size === pageSize && ask.requestedSize === null;
+  // A size that is ignored in silence is stated as it was asked for.
+  const isStated = pagination.pageSize === ask.size || pagination.pageSize === ask.requestedSize;
+  // The last page can have a few records more, which would be alone on the next one. Its total can be of another moment.
+  const isLast = pagination.pageCount === ask.index + 1 && Math.abs(beginOf(ask) + count - total) <= lostMax;
+  const isOtherSize = !isOwn && (!isStated || (count > ask.size && !isLast)); // guard: size of the answer
+  if (isOtherSize)
+    return { ...none, total, wrong: wrongSize(ask.requestedSize ?? ask.size, pagination.pageSize) };
+  return { ...none, ...read, total, wrong: null };
+}
+
+/** Notes what the service shows of itself by what came for a page of a reading, which has `count` records; `isAgain` if an earlier page had them. */
+export function seePage(
+  facts: FactsSeen,
+  { resource }: ListDefinition,
+  { firstPageNo }: Paging,
+  { index, size, total }: Pick<Answer, 'index' | 'size' | 'total'>,
+  { page, refusedWith = null }: Fetched,
+  { count, isAgain }: { readonly count: number; readonly isAgain: boolean },
+): void {
+  const isAsked = page?.pagination.pageNo === firstPageNo + index;
+  const beyond = count - (page?.pagination.pageSize ?? count);
+  if (page !== null && isAsked && beyond > 0 && isLastWithOrphans(page, firstPageNo))
+    facts.see(resource, 'orphans', beyond);
+  if (index === 0 || total === 0 || index * size < total || (page ?? refusedWith) === null) return;
+  const again = isAgain || !isAsked ? 'last page again' : 'other page';
+  const what = page === null ? String(refusedWith) : count === 0 ? 'empty' : again;
+  facts.see(resource, 'beyond_end', what);
+  if (total % size === 0) facts.see(resource, 'beyond_full_end', what);
+}
+
+/** At most this many pages of a list can fail for good; the rest is then read all the same. */
+const failedPagesMax = 5;
+
+/** The pages of a reading that fail for good. */
+export class FailedPages {
+  readonly #failed: PageAddress[] = [];
+  /** The place after the furthest record that came. */
+  #reached = 0;
+
+  /** Notes that `count` records came from a page. */
+  noteRecords(page: PageAddress, count: number): void {
+    if (count > 0) this.#reached = Math.max(this.#reached, beginOf(page) + count);
+  }
+
+  /** Notes a page that fails. Those around it can fail with it; others are too many at last. @throws ServiceError */
+  add(page: PageAddress, pageNo: number, { message: answer }: ServiceError): void {
+    const overlaps = (other: PageAddress) => beginOf(page) < reachOf(other) && beginOf(other) < reachOf(page);
+    if (this.#failed.some(overlaps)) return;
+    this.#failed.push(page);
+    if (this.#failed.length <= failedPagesMax) return;
+    const why = `page ${pageNo} (${page.size} a page) can't be read: ${answer}`;
+    const isLimit = this.#failed.every(each => reachOf(each) > this.#reached);
+    const message = isLimit
+      ? `no page beyond record ${this.#reached} can be read, so the service seems to have a limit of results, which only those who run it can raise: ${why}`
+      : `more than ${failedPagesMax} pages can't be read: ${why}`;
+    throw new ServiceError('server_error', message, { retryable: false });
+  }
 }

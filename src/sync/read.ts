@@ -14,8 +14,7 @@ import { answersIn } from '../store/write/resume-log.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type GrowingEnd, nothingLearnt, type ReadList, type SyncState } from '../store/write/sync-state.ts';
 import { drive } from './drive.ts';
-import { type FirstPage, getFirstPage, pagesStated, stillServed } from './first-page.ts';
-import { seeFirstPage } from './see.ts';
+import { type FirstPage, getFirstPage, pagesStated, seeFirstPage, stillServed } from './first-page.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, type Refused, tooManyPages } from './task.ts';
 
 type ReadEnd = Done<ReadList> | Refused | Failed;

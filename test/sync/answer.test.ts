@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ServiceError } from '../../src/errors.ts';
 import { ofId, showing } from '../../src/proof/record-no.ts';
 import { PageItems } from '../../src/proof/window.ts';
-import { answerOf, FailedPages } from '../../src/sync/answer.ts';
+import { answerOf, FailedPages } from '../../src/sync/pages.ts';
 
 // A list of 25 records by pages of ten, of which page 1 is the first one.
 const paging = { firstPageNo: 1, pageSize: 10 };
@@ -96,10 +96,10 @@ test.each([
 test('pages around one that fails count as one, and the sixth ends the list', () => {
   const failed = new FailedPages();
   const failure = new ServiceError('server_error', 'answered 500', { retryable: false });
-  failed.came({ index: 0, size: 10 }, 10);
+  failed.noteRecords({ index: 0, size: 10 }, 10);
   for (const index of [1, 3, 5, 7, 9]) failed.add({ index, size: 10 }, index + 1, failure);
   failed.add({ index: 6, size: 5 }, 7, failure);
-  failed.came({ index: 29, size: 10 }, 10);
+  failed.noteRecords({ index: 29, size: 10 }, 10);
   expect(() => failed.add({ index: 20, size: 10 }, 21, failure)).toThrow(
     "more than 5 pages can't be read: page 21 (10 a page) can't be read: answered 500",
   );
@@ -108,7 +108,7 @@ test('pages around one that fails count as one, and the sixth ends the list', ()
 test('a service that fails from one record on seems to have a limit', () => {
   const failed = new FailedPages();
   const failure = new ServiceError('server_error', 'answered 500', { retryable: false });
-  failed.came({ index: 0, size: 10 }, 10);
+  failed.noteRecords({ index: 0, size: 10 }, 10);
   for (const index of [1, 2, 3, 4, 5]) failed.add({ index, size: 10 }, index + 1, failure);
   expect(() => failed.add({ index: 6, size: 10 }, 7, failure)).toThrow(
     /^no page beyond record 10 can be read/,
