@@ -11,6 +11,7 @@ import {
   oneOf,
   optional,
   orNull,
+  type Shape,
   text,
   time,
   type ValueOf,
@@ -52,154 +53,101 @@ const listReceipt = object({
   reasons: optional(list(anyObject('a finding'), 'not before 0.6')),
 });
 const connectionsReceipt = object({ resource: oneOf(['connections'], 'the connections'), ...state, ...work });
-const keptSum = object({
-  resource,
-  count: count('versions that are left'),
-  sum: hash(32, 'over the runs that wrote them and their contents'),
-});
-const keptHash = object({
-  resource,
-  count: count('versions that are left'),
-  hash: hash(64, 'over the runs that wrote them and their contents'),
-});
+const versions = { resource, count: count('versions that are left') };
+const overVersions = 'over the runs that wrote them and their contents';
+const keptSum = object({ ...versions, sum: hash(32, overVersions) });
+const keptHash = object({ ...versions, hash: hash(64, overVersions) });
 const kept = list(keptSum, 'versions of the runs before it, whose hashes do not have to agree any more');
-const sums = list(listSum, 'its lists and the connections after it');
+const lists = list(listSum, 'its lists and the connections after it');
+const facts = optional(hash(64, 'over `service_facts` without times and rates; not before 0.6'));
+const rejectedOfRun = object({
+  runId: whole('a run that lost some', 1),
+  count: count('those that are left'),
+  hash: hash(64, 'over them; of a run before 0.6 its `books` from now on'),
+});
+const rejectedMeaning = 'rejected records of these runs were deleted; only if there were any';
+const rejected = optional(list(rejectedOfRun, rejectedMeaning));
 
-const factsHash = hash(64, 'over `service_facts` without times and rates; not before 0.6');
+/** A receipt of one kind, and what it is about. */
+const kind = <const Kind extends string, Fields extends Record<string, Shape>>(
+  name: Kind,
+  meaning: string,
+  fields: Fields,
+) => object({ kind: oneOf([name]), mirrorId, ...fields }, meaning);
 
-const rejectedLeft = optional(
-  list(
-    object({
-      runId: whole('a run that lost some', 1),
-      count: count('those that are left'),
-      hash: hash(64, 'over them; of a run before 0.6 its `books` from now on'),
-    }),
-    'rejected records of these runs were deleted; only if there were any',
-  ),
-);
+const writtenRejected = { count: count('rows that it wrote'), hash: hash(64, 'over these rows') };
+const run = kind('run', 'a run', {
+  runId: whole('', 1),
+  status: oneOf(statuses, '`interrupted` if its process died'),
+  trigger: text(),
+  startedAt: time(),
+  completedAt: orNull(time('null if its process died')),
+  actor,
+  baseUrl: text(),
+  docmirrorVersion: text('', '.'),
+  books: hash(64, "the SHA-256 over the run's own rows"),
+  rejected: optional(object(writtenRejected, 'its rejected records; before 0.6 `books` had them')),
+  facts,
+  lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
+});
+const pruned =
+  'the last of the runs whose ended versions were deleted; 0 if none ever were; not by docmirror 0.4';
+const prunedKept = 'versions of the runs up to it; docmirror 0.3 wrote sums, and 0.4 left it out';
+const prune = kind('prune', 'ended versions were deleted', {
+  at,
+  before: time('they had ended before this'),
+  throughRunId: optional(count(pruned)),
+  kept: optional(list(anyOf([keptHash, keptSum]), prunedKept)),
+  rejected,
+});
+const upgrade = kind('upgrade', 'the file got another shape', {
+  at,
+  fromVersion: text('the version before', '.'),
+  docmirrorVersion: text('the version after', '.'),
+  lists,
+  kept,
+  rejected,
+});
+const rebuilt = 'rows that another program altered were dropped';
+const rebuild = kind('rebuild', rebuilt, { at, actor, lists, kept });
+const endedOfRun = object({
+  runId: whole('a run that had ended one', 1),
+  ended: hash(64, 'the `ended` hash of its list from now on'),
+});
+const erase = kind('erase', 'texts were erased', {
+  at,
+  actor,
+  resource: oneOf([...keptResources, 'rejected-records'], 'where the record was'),
+  recordId: whole('its id; of `rejected-records` that of the row', Number.MIN_SAFE_INTEGER),
+  versions: count('versions that lost their text; 0 of a rejected record'),
+  ended: list(endedOfRun, 'for each of these runs, by its number'),
+  facts,
+});
 
-const run = object(
-  {
-    kind: oneOf(['run']),
-    mirrorId,
-    runId: whole('', 1),
-    status: oneOf(statuses, '`interrupted` if its process died'),
-    trigger: text(),
-    startedAt: time(),
-    completedAt: orNull(time('null if its process died')),
-    actor,
-    baseUrl: text(),
-    docmirrorVersion: text('', '.'),
-    books: hash(64, "the SHA-256 over the run's own rows"),
-    rejected: optional(
-      object(
-        { count: count('rows that it wrote'), hash: hash(64, 'over these rows') },
-        'its rejected records; before 0.6 `books` had them',
-      ),
-    ),
-    facts: optional(factsHash),
-    lists: list(anyOf([listReceipt, connectionsReceipt]), 'its lists, the connections last'),
-  },
-  'a run',
-);
-const prune = object(
-  {
-    kind: oneOf(['prune']),
-    mirrorId,
-    at,
-    before: time('they had ended before this'),
-    throughRunId: optional(
-      whole(
-        'the last of the runs whose ended versions were deleted; 0 if none ever were; not by docmirror 0.4',
-        0,
-      ),
-    ),
-    kept: optional(
-      list(
-        anyOf([keptHash, keptSum]),
-        'versions of the runs up to it; docmirror 0.3 wrote sums, and 0.4 left it out',
-      ),
-    ),
-    rejected: rejectedLeft,
-  },
-  'ended versions were deleted',
-);
-const upgrade = object(
-  {
-    kind: oneOf(['upgrade']),
-    mirrorId,
-    at,
-    fromVersion: text('the version before', '.'),
-    docmirrorVersion: text('the version after', '.'),
-    lists: sums,
-    kept,
-    rejected: rejectedLeft,
-  },
-  'the file got another shape',
-);
-const rebuild = object(
-  { kind: oneOf(['rebuild']), mirrorId, at, actor, lists: sums, kept },
-  'rows that another program altered were dropped',
-);
-const erase = object(
-  {
-    kind: oneOf(['erase']),
-    mirrorId,
-    at,
-    actor,
-    resource: oneOf([...keptResources, 'rejected-records'], 'where the record was'),
-    recordId: whole('its id; of `rejected-records` that of the row', Number.MIN_SAFE_INTEGER),
-    versions: count('versions that lost their text; 0 of a rejected record'),
-    ended: list(
-      object({
-        runId: whole('a run that had ended one', 1),
-        ended: hash(64, 'the `ended` hash of its list from now on'),
-      }),
-      'for each of these runs, by its number',
-    ),
-    facts: optional(factsHash),
-  },
-  'texts were erased',
-);
-
-const ofAcceptance = { mirrorId, at, actor, id: whole('its number in `accepted_findings`', 1) };
-const accept = object(
-  {
-    kind: oneOf(['accept']),
-    ...ofAcceptance,
-    resource: oneOf(resourceNames, 'the list'),
-    code: text('of the finding', '.'),
-    rejectedRecordId: orNull(whole('the one rejected record that it is about', 1)),
-    atMost: orNull(count('the greatest count that it covers')),
-    until: orNull(time()),
-    why,
-  },
-  'a finding was accepted',
-);
-const withdraw = object({ kind: oneOf(['withdraw']), ...ofAcceptance, why }, 'an acceptance was withdrawn');
+const ofAcceptance = { at, actor, id: whole('its number in `accepted_findings`', 1) };
+const accept = kind('accept', 'a finding was accepted', {
+  ...ofAcceptance,
+  resource: oneOf(resourceNames, 'the list'),
+  code: text('of the finding', '.'),
+  rejectedRecordId: orNull(whole('the one rejected record that it is about', 1)),
+  atMost: orNull(count('the greatest count that it covers')),
+  until: orNull(time()),
+  why,
+});
+const withdraw = kind('withdraw', 'an acceptance was withdrawn', { ...ofAcceptance, why });
 
 const shared = count('receipts at the beginning of that log that this one has, too');
-const restore = object(
-  {
-    kind: oneOf(['restore']),
-    mirrorId,
-    at,
-    actor,
-    fromRunId: count('the newest run of the backup; 0 if it has none'),
-    shared,
-    leftBehind: orNull(
-      list(
-        hex(64, 'a leaf hash'),
-        'receipts that the replaced mirror had from there on; null if it could not be read',
-      ),
-    ),
-    earlier: list(
-      object({ shared, leftBehind: list(hex(64, 'a leaf hash')) }),
-      'the same of logs that only receipts left behind tell of',
-    ),
-  },
-  'a backup took the place of the mirror',
-);
+const leafHash = hex(64, 'a leaf hash');
+const left = 'receipts that the replaced mirror had from there on; null if it could not be read';
+const earlier = object({ shared, leftBehind: list(leafHash) });
+const restore = kind('restore', 'a backup took the place of the mirror', {
+  at,
+  actor,
+  fromRunId: count('the newest run of the backup; 0 if it has none'),
+  shared,
+  leftBehind: orNull(list(leafHash, left)),
+  earlier: list(earlier, 'the same of logs that only receipts left behind tell of'),
+});
 
 /** The declaration of each kind of receipt. A reader finds how each hash is made in docs/audit.md. */
 export const receiptShapes = { run, prune, upgrade, rebuild, erase, accept, withdraw, restore };
