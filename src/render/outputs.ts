@@ -1,26 +1,13 @@
 import { receiptShapes } from '../audit/receipt.ts';
 import { keptResources } from '../contract/lists.ts';
 import { unknownField } from '../contract/page.ts';
-import {
-  anyObject,
-  anyOf,
-  anything,
-  hex,
-  list,
-  object,
-  oneOf,
-  optional,
-  orNull,
-  partial,
-  text,
-  time,
-  type ValueOf,
-  whole,
-  yesOrNo,
-} from '../contract/shapes.ts';
+import * as shape from '../contract/shapes.ts';
 import { rejectedRecord, rejectionCount } from '../store/read/runs/rejected.ts';
 import { error, labels, listOutcome, news, recordedRun, resource, run } from '../store/tables/run.ts';
 import { serviceChange } from '../store/tables/service-facts.ts';
+
+const { anyObject, anyOf, anything, hex, list, object, oneOf, optional, orNull, partial, text } = shape;
+const { time, whole, yesOrNo } = shape;
 
 // Members that several outputs have.
 const { baseUrl, docmirrorVersion } = recordedRun;
@@ -234,14 +221,13 @@ const backup = anyOf([
   { ...verify, description: 'for `--check`, and if a copy is not sound' },
 ]);
 
-const receipt = orNull(
-  object({
-    leafIndex: whole('its place in the log, from 0'),
-    leafHash: hex(64, 'its own'),
-    treeSize: whole('receipts in the log'),
-    rootHash: hex(64, 'of all receipts'),
-  }),
-);
+const receipt = {
+  leafIndex: whole('its place in the log, from 0'),
+  leafHash: hex(64, 'its own'),
+  treeSize: whole('receipts in the log'),
+  rootHash: hex(64, 'of all receipts'),
+};
+const orNoReceipt = orNull(object(receipt));
 const sync = {
   ...run,
   runId: orNull(whole('null in a dry run')),
@@ -252,7 +238,7 @@ const sync = {
   versionsPruned: whole('old versions that were deleted'),
   serviceChanges: list(object(serviceChange), 'facts of `service_facts` that are no longer as they were'),
   accepted: list(whole(), 'the ids of the acceptances that cover what it found out'),
-  receipt,
+  receipt: orNoReceipt,
   share: orNull(object({ path, error: orNull(error) })),
 };
 const rowOfFacts = 'a row of `service_facts`, with its `section`, and the start of its run in `since`';
@@ -276,7 +262,7 @@ const erase = {
   versions: whole('ended versions that lost their text'),
   rejectedRecords: whole('rejected records that lost theirs'),
   isListed: yesOrNo('the service still lists the record, so its current version stays'),
-  receipt,
+  receipt: orNoReceipt,
   copies: list(text(), 'of before an upgrade; they can have the text'),
 };
 const sent = whole('sent now');
@@ -312,7 +298,7 @@ export const outputs = {
 };
 
 /** The outputs as values. */
-export type OutputOf = { readonly [Name in keyof typeof outputs]: ValueOf<(typeof outputs)[Name]> };
+export type OutputOf = { readonly [Name in keyof typeof outputs]: shape.ValueOf<(typeof outputs)[Name]> };
 
 /** The output of a command that fails before it has anything else to say. */
 export const failureOutput = object({ error });
