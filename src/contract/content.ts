@@ -1,5 +1,5 @@
 import { canonicalJson, parseExact } from './json.ts';
-import { arrayFields, type Field, type ListDefinition, type Scalar, scalarFields } from './lists.ts';
+import { arrayFields, type Field, type Kept, type Scalar, scalarFields } from './lists.ts';
 import { hash16, hash16Hex } from './sum.ts';
 
 /** The columns of a record in the mirror. Anyone can compute its content from them. */
@@ -25,7 +25,7 @@ export interface Connection {
 export const nothingIgnored: ReadonlySet<string> = new Set();
 
 /** A record's content as 32 hexadecimal digits, without the `ignored` fields: those that the run left out which wrote the record. */
-export function contentOf(list: ListDefinition, record: RecordValues, ignored = nothingIgnored): string {
+export function contentOf(list: Kept, record: RecordValues, ignored = nothingIgnored): string {
   return hash16Hex(shapeOf(list).canonical(record, ignored));
 }
 
@@ -37,16 +37,16 @@ export function connectionContent(connection: Connection): Buffer {
 const isReference = ({ kind }: Field) => kind.startsWith('connection');
 const valuesOf = ({ scalars, arrays, id }: RecordValues) => [...scalars, ...arrays, id];
 
-const shapes = new WeakMap<ListDefinition, ReturnType<typeof newShape>>();
+const shapes = new WeakMap<Kept, ReturnType<typeof newShape>>();
 
 /** The parts of a list's definition that reading and writing its records needs, computed once. */
-export function shapeOf(list: ListDefinition) {
+export function shapeOf(list: Kept) {
   const shape = shapes.get(list) ?? newShape(list);
   shapes.set(list, shape);
   return shape;
 }
 
-function newShape(list: ListDefinition) {
+function newShape(list: Kept) {
   const byId = list.identity.by === 'id';
   const scalars = scalarFields(list);
   const arrays = arrayFields(list);
@@ -110,8 +110,8 @@ export function furtherFields(extra: string | null): Readonly<Record<string, unk
   return (extra === null ? {} : parseExact(extra)) as Readonly<Record<string, unknown>>;
 }
 
-/** Makes the writer of a list's items in the service's own shape; `connectionOf` finds a connection by its id. */
-export function wireWriter(list: ListDefinition, connectionOf: (id: number) => Connection | undefined) {
+/** Makes the writer of a list's items, or of connections, in the service's own shape; `connectionOf` finds a connection by its id. */
+export function wireWriter(list: Kept, connectionOf: (id: number) => Connection | undefined) {
   const { fields } = shapeOf(list);
   const reference = (id: Scalar) =>
     typeof id === 'number' ? objectOf(connectionOf(id) ?? { id, name: null, extra: null }) : null;

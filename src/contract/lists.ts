@@ -144,7 +144,8 @@ const connections: Kept = {
 /** Everything of which versions are kept: the lists in that order, then the connections. */
 export const kept: readonly Kept[] = [...lists, connections];
 
-const keptOf = (resource: string) => kept.find(each => each.resource === resource) ?? connections;
+/** The list of that name; the connections for any other name. */
+export const keptOf = (resource: string) => kept.find(each => each.resource === resource) ?? connections;
 
 /** The fields of a list or, for any other name, of the connections. */
 export const fieldsOf = (resource: string) => keptOf(resource).fields;
@@ -167,12 +168,12 @@ export function listOf(resource: string): ListDefinition {
 export type Scalar = string | number | null;
 
 /** The fields of a list in its own table, in the order of their definition. */
-export function scalarFields(list: ListDefinition): ScalarField[] {
+export function scalarFields(list: Kept): ScalarField[] {
   return list.fields.filter((field): field is ScalarField => !('table' in field));
 }
 
 /** The fields of a list in tables of their own, in the order of their definition. */
-export function arrayFields(list: ListDefinition): ArrayField[] {
+export function arrayFields(list: Kept): ArrayField[] {
   return list.fields.filter((field): field is ArrayField => 'table' in field);
 }
 

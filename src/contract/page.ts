@@ -111,8 +111,7 @@ const partBytes = 32 * 1024;
 
 /** Parses a page's items from the bytes of the array. Throws a SyntaxError if they are not JSON. */
 export function parseItems(bytes: Buffer): unknown[] {
-  const parse = (from: number, to: number) =>
-    parseExact(`[${bytes.toString('utf8', from, to)}]`) as unknown[];
+  const parse = (from: number, to: number) => parsePiece(bytes, { from, to });
   const end = bytes.length - 1;
   try {
     const parts: unknown[][] = [];

@@ -1,5 +1,5 @@
-import { type Connection, type RecordValues, wireConnection, wireWriter } from '../../../contract/content.ts';
-import { arrayFields, lists, type Scalar, scalarFields, tableOf } from '../../../contract/lists.ts';
+import { type Connection, type RecordValues, wireWriter } from '../../../contract/content.ts';
+import { arrayFields, keptOf, listOf, type Scalar, scalarFields } from '../../../contract/lists.ts';
 import { recordOfJson } from '../../../contract/record.ts';
 import { MirrorFileError, tryToRead } from '../../../errors.ts';
 import { firstValue, type Sqlite } from '../../tables/ask.ts';
@@ -38,20 +38,20 @@ export function* versionsOf(
   { rows, versions, by = '1' }: { rows: string; versions: string | null; by?: string },
   bound: object,
 ): Generator<StoredVersion> {
-  const list = lists.find(each => each.resource === resource);
-  const scalars = list === undefined ? ['t.name'] : scalarFields(list).map(({ column }) => `t.${column}`);
-  const arrays =
-    list === undefined ? [] : arrayFields(list).map(each => arrayOf(list, each, 'value', each.column));
+  const kept = keptOf(resource);
+  const scalars = scalarFields(kept).map(({ column }) => `t.${column}`);
+  // Only lists have any.
+  const arrays = arrayFields(kept).map(each => arrayOf(listOf(resource), each, 'value', each.column));
   const columns = [...scalars, ...arrays];
   const current = `SELECT t.id, t._first_seen_run_id, t._changed_run_id, lower(hex(t._content)), NULL, NULL, t._extra,
-      ${columns.join(', ')} FROM ${tableOf(resource)} t WHERE ${rows}`;
+      ${columns.join(', ')} FROM ${kept.table} t WHERE ${rows}`;
   const ended = `SELECT h.record_id, h.first_seen_run_id, h.valid_from_run_id, lower(hex(h.content)), h.id, h.record, NULL,
       ${columns.map(() => 'NULL').join(', ')} FROM record_history h WHERE ${versions}`;
   const all = versions === null ? current : `${current} UNION ALL ${ended}`;
   for (const row of sqlite.prepare<unknown[], Row>(`${all} ORDER BY ${by}`).raw().iterate(bound)) {
     const [id, firstSeenRunId, changedRunId, content, versionId, record, extra, ...values] = row;
     const own = {
-      id: list?.identity.by === 'content' ? null : id,
+      id: kept.identity.by === 'content' ? null : id,
       scalars: values.slice(0, scalars.length),
       arrays: values.slice(scalars.length).map(json => JSON.parse(String(json)) ?? []),
       extra,
@@ -88,22 +88,18 @@ export class MirrorState {
 
   /** The same in the service's shape, with the names that the connections had then. */
   *wire(resource: string): Generator<string> {
-    const list = lists.find(each => each.resource === resource);
-    const write = list && wireWriter(list, id => this.connection(id));
-    for (const { id, values } of this.records(resource))
-      yield write === undefined ? wireConnection(connectionOf(id, values)) : write(values);
+    const write = wireWriter(keptOf(resource), id => this.connection(id));
+    for (const { values } of this.records(resource)) yield write(values);
   }
 
   connection(id: number): Connection | undefined {
     const read = () =>
-      this.records('connections').map(({ id, values }) => [id, connectionOf(id, values)] as const);
+      this.records('connections').map(({ id, values: { scalars, extra } }) => {
+        return [id, { id, name: scalars[0] as string | null, extra }] as const;
+      });
     this.#connections ??= new Map(read());
     return this.#connections.get(id);
   }
-}
-
-function connectionOf(id: number, { scalars: [name], extra }: RecordValues): Connection {
-  return { id, name: name as string | null, extra };
 }
 
 /** The error if an ended version has another text than a record. */
