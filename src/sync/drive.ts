@@ -7,7 +7,6 @@ import { sentencesOf } from '../findings.ts';
 import type { Finding } from '../proof/findings.ts';
 import { type Asking, type Batch, EndedEarly, type Question, type Reply } from '../proof/questions.ts';
 import type { Answer, Ask } from '../proof/window.ts';
-import { rowsToDecide } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import { type Asked, answerOf, FailedPages, type Fetched, pageGetter, seePage } from './pages.ts';
 import { type Done, type Failed, type ListRun, type ReadSoFar, tooManyPages } from './task.ts';
@@ -52,8 +51,8 @@ export async function drive<Result>(
 /** What the mirror knows of the records that have come. */
 function knownTo(stage: Stage, question: Exclude<Question, Batch>): Reply {
   if (question.kind === 'added') return { kind: 'added', count: stage.reconciliation.inserted };
-  stage.merge(question.merged);
-  return { kind: 'absent', rows: rowsToDecide(stage) };
+  stage.countAsOne(question.merged);
+  return { kind: 'absent', rows: stage.rowsToDecide };
 }
 
 /** Pages of a reading can be smaller than the list's own, but at most this many times. */
@@ -100,7 +99,7 @@ class ListPages {
       while (!isOver && left.length > 0 && queue.size < source.concurrency) {
         const at = this.#run.nowMs();
         const ask = { ...(left.shift() as Ask), asked: ++this.#logicalClock, at, isRecalled: false };
-        const older = mayRecall ? this.found.stage.acceptOlder(ask) : null;
+        const older = mayRecall ? this.found.stage.recall(ask) : null;
         const tooMany = tooManyPages(this.#run, Math.floor(ask.index / sizesMax));
         if (older === null && tooMany !== null) throw tooMany;
         if (older === null) queue.send(ask);
@@ -144,9 +143,9 @@ class ListPages {
     const { list, context } = this.#run;
     const { stage, paging, total } = this.found;
     if (failure !== undefined) this.#failed.add(ask, paging.firstPageNo + ask.index, failure);
-    if (firstPage !== undefined) stage.accept(firstPage, { index: 0, size: ask.size }, ask.asked);
+    if (firstPage !== undefined) stage.enter(firstPage, { index: 0, size: ask.size }, ask.asked);
     const isAgain = page !== null && stage.pages.has(page.digest);
-    const read = page === null ? null : stage.accept(page, ask, ask.asked);
+    const read = page === null ? null : stage.enter(page, ask, ask.asked);
     if (read !== null) this.#failed.noteRecords(ask, read.page.count);
     const before = { arrived: ++this.#logicalClock, total: total ?? 0 };
     const answer = answerOf(ask, { page, wrong, read }, paging, before);

@@ -4,8 +4,8 @@ import { CancelledError, DocmirrorError, ServiceError } from '../errors.ts';
 import { findingsThatCount, sentencesOf } from '../findings.ts';
 import { explainSqliteError } from '../store/file/sqlite-errors.ts';
 import type { Applied, ListOutcome, RunError } from '../store/tables/run.ts';
-import { apply, assertSum, forgetResumeLog } from '../store/write/apply.ts';
-import { planOf, replacementOf } from '../store/write/plan.ts';
+import { apply, assertSum, replacementOf } from '../store/write/apply.ts';
+import { forgetResumeLog } from '../store/write/next-state.ts';
 import { Stage } from '../store/write/stage.ts';
 import { nothingLearnt, type ReadList, readState, type SyncState } from '../store/write/sync-state.ts';
 import { Pause } from './drive.ts';
@@ -171,8 +171,7 @@ async function write(
     return { kind: 'done', found, result: { outcome, pause: null, fault: null }, endedBy };
   }
   try {
-    const plan = planOf(stage, read, removals);
-    const written = await apply(stage, read, plan, ending, signal);
+    const written = await apply(stage, read, removals, ending, signal);
     if (written.kind === 'written') {
       const hasGrown = written.resumable > (read.toResume?.older.length ?? 0);
       const pause = endedBy instanceof Pause ? { hasGrown } : null;

@@ -40,7 +40,7 @@ export function growthOf(run: ListRun, { growth, order }: SyncState): Growing | 
 export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): Promise<ReadEnd> {
   const { list, context, begunAtMs } = run;
   const { firstPageNo, pageSize, newestKey, newestRows, order } = growth;
-  const { servedSize } = stage.before;
+  const { servedSize } = stage.state;
   // The service counts those that can't be read, too.
   const count = context.sum.count + stage.rejectedBefore;
   const pageCount = Math.ceil(count / pageSize);
@@ -80,7 +80,7 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
 export async function readFully(run: ListRun, stage: Stage, passes: number): Promise<ReadEnd> {
   const { context, source, list, signal, observer, begunAtMs } = run;
   const nowMs = run.clock().getTime();
-  const state = stage.before;
+  const state = stage.state;
   const served = stillServed(state.servedSize, context.sum.count, nowMs);
   const wanted = run.pageSize ?? 'auto';
   const first = await getFirstPage(source, list, { wanted, served, nowMs }, signal);
@@ -93,7 +93,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   observer.passStarted(list, begun.passes, pagesStated(first));
   const older = run.isAfresh ? [] : answersIn(state.resumeLog, first, run.nowMs());
   stage.goOnWith(older);
-  for (const tried of first.tried) stage.accept(tried, { index: 0, size: pageSize }, 0);
+  for (const tried of first.tried) stage.enter(tried, { index: 0, size: pageSize }, 0);
   const last = context.runs.last('written', list.resource)?.totalRecordCount ?? null;
   const totalBefore = older.length > 0 && state.resumeLog ? state.resumeLog.totalBefore : last;
   const driven = await drive(proveList(run, stage, first, older.length > 0, totalBefore), run, begun, page);
@@ -128,7 +128,7 @@ function proveList(
   totalBefore: number | null,
 ) {
   const { runs } = context;
-  const state = stage.before;
+  const state = stage.state;
   const isSure =
     state !== nothingLearnt &&
     runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;
@@ -141,7 +141,7 @@ function proveList(
     largest: pageSize,
     overlap,
     learnt: state.order,
-    ties: planned && stage.records.identities.tiesOf(state.order, overlap, state.sharedKeys),
+    ties: planned && stage.sharedKeys.ties(state.order, overlap),
     planned: planned ?? [],
     run: context.runId,
     totalBefore,

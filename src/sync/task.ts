@@ -3,8 +3,8 @@ import type { PageSource } from '../contract/page.ts';
 import { ServiceError } from '../errors.ts';
 
 import type { ListOutcome } from '../store/tables/run.ts';
+import type { DeleteLimit } from '../store/write/apply.ts';
 import type { ListContext, SqliteMirror } from '../store/write/mirror.ts';
-import type { DeleteLimit } from '../store/write/plan.ts';
 import type { Stage } from '../store/write/stage.ts';
 import type { Paging } from './pages.ts';
 

@@ -1130,10 +1130,10 @@ export const outerMutants: readonly OuterMutant[] = [
   // What means the same.
   {
     guards: 'a set, against an element that it lacks or has twice',
-    file: 'src/store/write/known-forms.ts',
+    file: 'src/store/write/versions.ts',
     line: 'return ordered.length === own.length ? ordered : null;',
     instead: 'return ordered;',
-    test: 'test/store/write/known-forms.test.ts',
+    test: 'test/store/write/versions.test.ts',
     name: 'with an element more, less, twice or another is a change',
   },
   {
@@ -1141,12 +1141,12 @@ export const outerMutants: readonly OuterMutant[] = [
     file: 'src/contract/time.ts',
     line: ' && digitsBehindMs(one) === digitsBehindMs(other)',
     instead: '',
-    test: 'test/store/write/known-forms.test.ts',
+    test: 'test/store/write/versions.test.ts',
     name: 'is a change if it is another one',
   },
   {
     guards: 'a row whose time is written otherwise',
-    file: 'src/store/write/known-forms.ts',
+    file: 'src/store/write/versions.ts',
     line: 'isOtherText && isSameInstant(time, form.time)',
     instead: 'isOtherText && time === form.time',
     test: 'test/sync/same-meaning.test.ts',
@@ -1154,7 +1154,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a record, against the order of a row that another program altered',
-    file: 'src/store/write/known-forms.ts',
+    file: 'src/store/write/versions.ts',
     line: 'form.row === null || this.#isWhole(form.row)',
     instead: 'form.content.length > 0',
     test: 'test/sync/same-meaning.test.ts',
@@ -1162,7 +1162,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a field that counts again, in a record that is written otherwise',
-    file: 'src/store/write/known-forms.ts',
+    file: 'src/store/write/versions.ts',
     line: ' && !this.#isUnlike(form)',
     instead: '',
     test: 'test/sync/same-meaning.test.ts',
@@ -1178,7 +1178,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'several exports of one identity that are written otherwise',
-    file: 'src/store/write/known-forms.ts',
+    file: 'src/store/write/versions.ts',
     line: 'duplicates?.map(({ row }) => this.#ofRow(row)) ?? ',
     instead: '',
     test: 'test/sync/same-meaning.test.ts',
@@ -1251,7 +1251,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a size that was refused, against another try in the next night',
-    file: 'src/store/write/sync-state.ts',
+    file: 'src/store/write/next-state.ts',
     line: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize };',
     instead: 'return { ...learnt, ...notes.end(), resumeLog: null, servedSize: null };',
     test: 'test/sync/refused-sizes.test.ts',
@@ -1260,7 +1260,7 @@ export const outerMutants: readonly OuterMutant[] = [
   {
     guards: 'what is known of a page, against a row that another program wrote',
     file: 'src/store/write/known-pages.ts',
-    line: ' || !checkOf(this.#resource, by, digest, row).equals(row.check)',
+    line: ' || !pageCheck(this.#resource, by, digest, row).equals(row.check)',
     instead: '',
     test: 'test/sync/remembered-items.test.ts',
     name: 'a page that another program noted otherwise is parsed',
@@ -1275,7 +1275,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'a name that is gone, against what is known of pages',
-    file: 'src/store/write/known-pages.ts',
+    file: 'src/store/write/next-state.ts',
     line: 'said.size < entries.length || ',
     instead: '',
     test: 'test/sync/remembered-items.test.ts',
@@ -2158,7 +2158,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'records that were replaced',
-    file: 'src/store/write/plan.ts',
+    file: 'src/store/write/apply.ts',
     line: 'if (count < sum.count * replacedShare) return [];',
     instead: 'if (count < sum.count * replacedShare || count > 0) return [];',
     test: 'test/sync/another-world.test.ts',
@@ -2166,7 +2166,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'an identity that lost a field',
-    file: 'src/store/write/plan.ts',
+    file: 'src/store/write/apply.ts',
     line: 'return has(list.table) && !has(',
     instead: 'return has(list.table) && false && !has(',
     test: 'test/sync/field-news.test.ts',

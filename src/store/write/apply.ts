@@ -1,11 +1,13 @@
-// Writes a list: changes that SQL does not find itself are written down first, then rows and versions in sets.
+// Writes a list that was read: first it is found what becomes of each row. In the transaction, changes that SQL does not find itself are
+// written down, then rows and versions in sets.
 
+import { scalarFields } from '../../contract/lists.ts';
 import { Sum } from '../../contract/sum.ts';
 import { sentenceOf } from '../../findings.ts';
-
 import type { Finding } from '../../proof/findings.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
 import { asItsRow, isOfRow, type RecordNo, unreadable, type VersionNo } from '../../proof/record-no.ts';
+import { miscount } from '../../proof/totals.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import { altered } from '../receipts/altered-lists.ts';
@@ -15,11 +17,10 @@ import type { Applied, ListOutcome } from '../tables/run.ts';
 import { fieldNews, volatileFields } from './field-news.ts';
 import { newestBefore, seeLate, seeReading } from './list-facts.ts';
 import type { ListContext } from './mirror.ts';
-import type { WritePlan } from './plan.ts';
-import { isThere, sumsOf } from './reconcile.ts';
+import { writeNextState } from './next-state.ts';
 import { carryRejectedOn } from './rejected.ts';
 import type { Stage } from './stage.ts';
-import { type ReadList, stateAfter, writeState } from './sync-state.ts';
+import type { ReadList } from './sync-state.ts';
 import { transact } from './transaction.ts';
 
 /** How writing a list ended: with how many answers the next run can go on with; or with a reason to read it again without memories. */
@@ -36,27 +37,27 @@ const refused = (reason: string): Written => ({ kind: 'refused', reason });
 export async function apply(
   stage: Stage,
   result: ReadList,
-  plan: WritePlan,
+  removals: DeleteLimit,
   conclude: (isProven: boolean, applied: Applied) => ListOutcome,
   signal: AbortSignal,
 ): Promise<Written> {
-  const { context, records } = stage;
+  const { context, reconciliation } = stage;
   const { file, list, runId, sqlite, sum, haveOthersWritten } = context;
   const { proof } = result;
-  const { reconciliation, deleted, heldBack, undecided, findings } = plan;
-  if (plan.outdated !== null) return refused(sentenceOf(plan.outdated));
+  const changes = changesOf(stage, result, removals);
+  const { deleted, heldBack, undecided, findings } = changes;
+  if (changes.outdated !== null) return refused(sentenceOf(changes.outdated));
   // An incremental sync rests on the newest records that were known.
-  const isListed = (row: number) => isThere(row, reconciliation, records);
-  if (proof === null && stage.before.growth?.newestRows.every(isListed) !== true)
+  if (proof === null && stage.state.growth?.newestRows.every(row => stage.isListed(row)) !== true)
     return refused('the newest known record is gone');
   const restlessFields = volatileFields(stage);
 
   return transact<Written>(file, signal, async rollBack => {
     // From here on nobody else can write, and nothing of this run was written yet.
-    if (haveOthersWritten()) assertSum(stage.context);
+    if (haveOthersWritten()) assertSum(context);
     const newest = deleted.length === 0 ? newestBefore(context) : null;
-    const rowsOf = writeChanges(stage, plan);
-    const { rows, read } = await writeRows(stage, result, plan, new TimeSlice(signal));
+    const rowsOf = writeChanges(stage, changes);
+    const { rows, read } = await writeRows(stage, changes, proof === null, new TimeSlice(signal));
     const isAsRead = read.equals(rows); // guard: commit gate
     if (!isAsRead) {
       rollBack();
@@ -64,17 +65,15 @@ export async function apply(
     }
     stage.names.write(sqlite, list.resource, runId, proof?.verdict.isProven === true);
     // Of a growing list, those further back are as the run before left them: the total says so.
-    stage.rejected.write(stage.context, result);
+    stage.rejected.write(context, result);
     const carried = proof === null ? carryRejectedOn(stage.context) : 0;
     const rejected = stage.rejected.count + carried;
     const isSure = findings.length === 0 && heldBack === 0;
-    const seen = { pages: stage.pages, names: stage.names, run: runId, rowsOf };
-    const state = stateAfter(stage, { ...result, findings }, seen, isSure, rows);
-    writeState(sqlite, list, runId, state);
+    const state = writeNextState(stage, { ...result, findings }, { rows, rowsOf, isSure });
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);
-    const { ofFields, ...news } = fieldNews(stage, plan, proof !== null, restlessFields);
+    const { ofFields, ...news } = fieldNews(stage, deleted.length, proof !== null, restlessFields);
     const resumable = state.resumeLog?.answers.length ?? 0;
     const outcome = conclude(findings.length === 0, {
       inserted: rows.count - sum.count + deleted.length,
@@ -84,7 +83,7 @@ export async function apply(
       rejected,
       removalsWithheld: heldBack,
       undecided,
-      reasons: [...reasonsOf(plan, rejected, resumable > 0), ...ofFields],
+      reasons: [...reasonsOf(changes, rejected, resumable > 0), ...ofFields],
       checksum: rows.toString(),
       restlessFields,
       ...news,
@@ -96,7 +95,7 @@ export async function apply(
 
 /** What there is to say of a list that was written; whether the next run goes on with a reading that ended early is known only now. */
 function reasonsOf(
-  { findings, heldBack, heldBackBy }: WritePlan,
+  { findings, heldBack, heldBackBy }: ListChanges,
   rejected: number,
   goesOn: boolean,
 ): readonly Finding[] {
@@ -107,17 +106,107 @@ function reasonsOf(
   return reasons;
 }
 
-/** Forgets the answers of a reading that ended early, because what they say can't be written. */
-export async function forgetResumeLog({ context, before }: Stage): Promise<void> {
-  const { file, list, runId } = context;
-  const state = { ...before, resumeLog: null };
-  await transact(file, AbortSignal.timeout(forgettingMsMax), () =>
-    writeState(file.sqlite, list, runId, state),
-  );
+/** What a run does to a list. It is found by reading alone. */
+interface ListChanges {
+  /** A new row is this and the number of its version: the greatest id of all rows so far; 0 in a list with ids. */
+  readonly base: number;
+  /** Rows that go, and absent rows that stay. */
+  readonly deleted: readonly number[];
+  readonly staying: readonly number[];
+  /** How many rows would go if none were held back, and why they are: more than a limit would go, or because of rejections. */
+  readonly heldBack: number;
+  readonly heldBackBy: Pick<Finding & { code: 'removals_withheld' }, 'why' | 'limit'> | null;
+  readonly undecided: number;
+  /** Why the list is not proven; none if it is. */
+  readonly findings: readonly Finding[];
+  /** Why what an earlier run has read does not do; null if it does. */
+  readonly outdated: Finding | null;
 }
 
-/** How long that can wait for another program's lock, in milliseconds. */
-const forgettingMsMax = 5_000;
+/** Finds what a run does to a list that was read. */
+function changesOf(
+  stage: Stage,
+  { proof, answers, undecided, findings, toResume }: ReadList,
+  removals: DeleteLimit,
+): ListChanges {
+  const { context, rejected, reconciliation } = stage;
+  const { list, sqlite, table, sum } = context;
+  const absent = proof === null ? [] : stage.absentRows;
+  const decisions = new Map((proof?.rows ?? []).map(({ id, decision }) => [id, decision]));
+  const gone = absent.filter(({ id }) => decisions.get(id) === 'gone').map(({ id }) => id);
+  const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
+  const short = isCounted ? miscount(answers, sum.count + reconciliation.inserted - absent.length) : null;
+  const heldBackBy = whyHeldBack();
+  const deleted = new Set(short === null && heldBackBy === null ? gone : []);
+  const kept = gone.length - deleted.size;
+  return {
+    base:
+      list.identity.by === 'id' ? 0 : (sqlite.prepare<[], number>(stage.sql.lastId).pluck().get() as number),
+    deleted: [...deleted],
+    staying: absent.map(({ id }) => id).filter(id => !deleted.has(id)),
+    heldBack: short === null ? kept : 0,
+    heldBackBy,
+    undecided: undecided + (short === null ? 0 : kept),
+    findings: short === null ? findings : [...findings, short],
+    outdated: stage.hasRecalled ? short : null,
+  };
+
+  /** Why rows that are gone can't be removed: a rejected record might be one of them, or they are too many; null if they can. */
+  function whyHeldBack(): ListChanges['heldBackBy'] {
+    if (gone.length === 0) return null;
+    const sureRunId = context.runs.last('sure', list.resource)?.runId ?? 0;
+    if (rejected.hasUnreadableNew(sureRunId)) return { why: 'rejected', limit: null };
+    const clean = context.runs.last('clean', list.resource);
+    // Only rows up to the last clean run count: otherwise the next run could remove all that this one holds back.
+    const cleanRunId = clean?.runId ?? Number.POSITIVE_INFINITY;
+    const count = gone.filter(row => table.read(row).firstSeenRunId <= cleanRunId).length;
+    const limit = removalsMax(clean?.recordCount ?? sum.count, removals);
+    return count > limit ? { why: 'limit', limit } : null;
+  }
+}
+
+/** How much of a list a run can remove. */
+export interface DeleteLimit {
+  /** The greatest share of the rows of the last clean run, from 0 to 1. */
+  readonly shareMax: number;
+  /** True lifts the share, and nothing else. */
+  readonly allowAny: boolean;
+}
+
+/** Up to this many removals are always allowed: a small list can change by half and more. */
+const removalsAlwaysAllowed = 20;
+
+/** How many rows that are gone a run can remove, of the `cleanCount` rows of the last clean run. Newer rows do not count. */
+function removalsMax(cleanCount: number, { shareMax, allowAny }: DeleteLimit): number {
+  const most = Math.max(removalsAlwaysAllowed, Math.floor(cleanCount * shareMax));
+  return allowAny ? Number.POSITIVE_INFINITY : most; // guard: removals
+}
+
+/** So many records of a list must be known, and such a share of them be replaced, before a run writes nothing. */
+const [knownMin, replacedShare] = [20, 0.9];
+
+/**
+ * Says that the list seems to be another one under the same ids, or that a field by which its records are known is in none of them any more,
+ * so that each would count as a new one; nothing if it is not so, or if the guard lets any removals through.
+ */
+export function replacementOf({ context, sql }: Stage, { allowAny }: DeleteLimit): readonly Finding[] {
+  const { sqlite, sum, list } = context;
+  if (allowAny || sum.count < knownMin) return []; // guard: records that were replaced
+  const count = sqlite.prepare<[], number>(sql.replaced).pluck().get() ?? 0;
+  if (count < sum.count * replacedShare) return [];
+  const fields = list.identity.by === 'id' ? [] : list.identity.fields;
+  const gone = fields.filter(name => {
+    const column = scalarFields(list).find(field => field.name === name)?.column;
+    const has = (table: string) =>
+      sqlite.prepare(`SELECT 1 FROM ${table} WHERE ${column} IS NOT NULL LIMIT 1`).get() !== undefined;
+    return has(list.table) && !has('temp.incoming'); // guard: an identity that lost a field
+  });
+  if (list.identity.by === 'content' && gone.length === 0) return [];
+  return [
+    { code: 'records_replaced', count },
+    ...gone.map(field => ({ code: 'field_gone' as const, field, count })),
+  ];
+}
 
 /** Makes sure, without reading the rows, that the content hashes beside them have the expected sum. Throws a MirrorAlteredError. */
 export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): void {
@@ -125,7 +214,7 @@ export function assertSum({ file: { path, sqlite }, list, sum }: ListContext): v
 }
 
 /** Writes down the changes that SQL does not find itself, and returns a function that finds the row of each record of a page, or null. */
-function writeChanges({ context, sql, records }: Stage, { reconciliation, deleted, base }: WritePlan) {
+function writeChanges({ context, sql, records, reconciliation }: Stage, { deleted, base }: ListChanges) {
   const { sqlite, list, sum } = context;
   const isOfIds = list.identity.by === 'id';
   let last = records.texts.count;
@@ -163,18 +252,19 @@ function writeChanges({ context, sql, records }: Stage, { reconciliation, delete
 
 /** Writes the rows, and returns the sum that they have then, and the sum of what was read and of what stays. */
 async function writeRows(
-  { context, sql, records }: Stage,
-  { proof }: ReadList,
-  { reconciliation, retained, base }: WritePlan,
+  stage: Stage,
+  { staying, base }: ListChanges,
+  isOfEnd: boolean,
   slice: TimeSlice,
 ): Promise<{ rows: Sum; read: Sum }> {
+  const { context, sql, records } = stage;
   const { runId: run, sqlite, sum } = context;
   let rows = sum.plus(new Sum());
   for (const content of sqlite.prepare<[], Buffer>(sql.contentsOfEnded).pluck().iterate())
     rows.subtract(content);
   // Of a growing list only the end was read: all other rows stay.
-  const { listed, written } = sumsOf(reconciliation, records);
-  const read = proof === null ? rows.plus(written) : listed;
+  const { listed, written } = stage.sums();
+  const read = isOfEnd ? rows.plus(written) : listed;
   sqlite.prepare(sql.endVersions).run({ run });
   sqlite.exec(sql.remove);
   sqlite.prepare(sql.update).run({ run });
@@ -194,7 +284,7 @@ async function writeRows(
   for (const index of indexes) sqlite.exec(index.sql);
   noteReturns(sqlite, context.list, run);
   const contentOf = sqlite.prepare<[number], Buffer>(sql.contentOf).pluck();
-  for (const id of retained) {
+  for (const id of staying) {
     read.add(contentOf.get(id) as Buffer);
     if (slice.isOver) await slice.next();
   }

@@ -7,20 +7,19 @@ import { allValues, firstValue } from '../tables/ask.ts';
 import { reasonsIn } from '../tables/reasons.ts';
 import { unreadableTimes } from '../tables/unreadable-times.ts';
 import type { ListContext } from './mirror.ts';
-import type { WritePlan } from './plan.ts';
 import type { Stage } from './stage.ts';
 
 /**
  * Brings `unknown_fields` up to date with a list's rows that were just written, and returns what is new of fields, and what there is to tell of
  * them. Only a full sync counts all.
  */
-export function fieldNews(stage: Stage, plan: WritePlan, isFull: boolean, volatile: readonly string[]) {
+export function fieldNews(stage: Stage, deletedCount: number, isFull: boolean, volatile: readonly string[]) {
   const { context, reconciliation, records } = stage;
   const { sqlite, list } = context;
   const beforeRun = isFull ? fieldsBeside(context) : [];
   const fresh = newFields(stage, isFull);
   const left = new Set(isFull ? fieldsBeside(context) : []);
-  const isChanged = reconciliation.updated + reconciliation.inserted + plan.deleted.length > 0;
+  const isChanged = reconciliation.updated + reconciliation.inserted + deletedCount > 0;
   const last = reasonsOfLast(context);
   const known = last.flatMap(each => (each.code === 'field_gone' ? [each.field] : []));
   const gone = list.fields.filter(field =>
@@ -29,7 +28,7 @@ export function fieldNews(stage: Stage, plan: WritePlan, isFull: boolean, volati
   const names = [...gone.map(({ name }) => name), ...beforeRun.filter(name => !left.has(name))];
   const all = `SELECT count(*) FROM ${list.table}`;
   const count = names.length === 0 ? 0 : (firstValue<number>(sqlite, all) ?? 0);
-  const changed = Math.max(reconciliation.updated, records.open.size);
+  const changed = Math.max(reconciliation.updated, records.toReconcile.size);
   const times = unreadableTimes(sqlite, list.resource);
   const ofFields: Finding[] = [
     ...(count === 0 ? [] : names).map(field => ({ code: 'field_gone' as const, field, count })),
@@ -121,7 +120,7 @@ export function volatileFields(stage: Stage): string[] {
   if (changed < sampleMin || changed <= comparable / 2) return [];
   const pairs: (readonly [RecordValues, RecordValues])[] = [];
   for (const [record, { shown }] of reconciled.slice(0, sampleMax)) {
-    const [row] = records.identities.rowsOf(record);
+    const [row] = records.rowsOf(record);
     const [one, other = row?.version] = shown;
     if (one !== undefined && other !== undefined)
       pairs.push([records.valuesOf(record, one), records.valuesOf(record, other)]);

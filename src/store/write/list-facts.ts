@@ -3,7 +3,7 @@ import type { Finding } from '../../proof/findings.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { firstValue } from '../tables/ask.ts';
 import type { ListContext } from './mirror.ts';
-import type { ReadList, SyncState } from './sync-state.ts';
+import type { ReadList, SavedState } from './sync-state.ts';
 
 /** The greatest time of a list's rows before a run writes it, in milliseconds since 1970; null if nothing can be late. */
 export function newestBefore({ list, sqlite, sum, runs }: ListContext): number | null {
@@ -38,7 +38,7 @@ const codesOfTotals: readonly Finding['code'][] = [
 export function seeReading(
   { list, facts }: ListContext,
   { proof, findings, answers }: ReadList,
-  { order }: Pick<SyncState, 'order'>,
+  { order }: SavedState,
 ): void {
   if (proof === null) return;
   const { resource } = list;

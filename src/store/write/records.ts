@@ -1,52 +1,61 @@
-// The numbers of records and of their texts. Known rows cost a bit each; texts that the mirror lacks are staged in a temporary table.
+// The numbers of records and of their texts, by which the proof knows them. Known rows cost a bit each.
 
 import type Database from 'better-sqlite3';
 import type { RecordValues } from '../../contract/content.ts';
-import { type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
-import { contentBytesOf, type MirrorRecord } from '../../contract/record.ts';
-import { contentBytes, Sum } from '../../contract/sum.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
+import { identityOf, type MirrorRecord } from '../../contract/record.ts';
+import { contentBytes, hash16, Sum, writeHash16 } from '../../contract/sum.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
-import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import * as no from '../../proof/record-no.ts';
-import { BitSet, InternTable } from './compact-sets.ts';
-import { Identities } from './identities.ts';
-import { KnownForms } from './known-forms.ts';
+import { BitSet, InternTable, withRoom } from './compact-sets.ts';
 import type { ItemsRead } from './known-items.ts';
-import { type ListSql, rowsPerInsert } from './list-sql.ts';
+import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-import { NewIdentities } from './new-identities.ts';
+import type { SharedKeys } from './shared-keys.ts';
+import { Versions } from './versions.ts';
 
 /**
  * The records that pages have shown of a list. For most it remembers a bit or two: those of one version, with one row or none. The others
- * are open until `reconcile` has seen all answers.
+ * are reconciled.
  */
 export class Records {
-  readonly context: ListContext;
-  readonly sql: ListSql;
-  readonly identities: Identities;
+  readonly #context: ListContext;
+  readonly #sharedKeys: SharedKeys;
+  /** Whether the records have ids; if not, which of those with one identity a record is: rows can share one, and new texts can. */
+  readonly isOfIds: boolean;
   /** Numbers the contents of all versions. */
   readonly texts = new InternTable();
   /** Rows that answers have shown as they are; rows that share an identity are not among them. */
-  readonly rows = new BitSet();
+  readonly shownRows = new BitSet();
   /** The sum of all rows that were shown as they are, each once. */
-  readonly rowSum = new Sum();
+  readonly shownSum = new Sum();
   /** Records of which versions are staged, how many of them have a row, and the sum of these versions, each once. */
   readonly staged = new BitSet();
   stagedRows = 0;
   readonly stagedSum = new Sum();
-  readonly open = new Set<no.RecordNo>();
+  /** Records of several versions or rows, or that an answer shows twice: what becomes of their rows is known when all answers are there. */
+  readonly toReconcile = new Set<no.RecordNo>();
+  /** Rows that share an identity, each with its record and version; and the rows of these records. */
+  readonly duplicates = new Map<number, { readonly record: no.RecordNo; readonly version: no.VersionNo }>();
+  readonly #rowsOfDuplicates = new Map<no.RecordNo, readonly KnownRow[]>();
+  /** Rows of this key and greater ones, and those without a key, were searched for duplicates. */
+  #searchedFrom: number | null = null;
+  readonly #duplicateRows: Database.Statement<object, string> | null;
   /** Versions with a number that answers have shown. */
-  readonly #versions = new BitSet();
-  readonly #forms: KnownForms;
-  readonly #staging: Staging;
+  readonly #shown = new BitSet();
+  readonly #rejected = new InternTable();
+  readonly #new: NewIdentities;
+  readonly #versions: Versions;
 
-  constructor(context: ListContext, sql: ListSql) {
-    [this.context, this.sql] = [context, sql];
-    this.#forms = new KnownForms(context, sql);
-    this.#staging = new Staging(context, sql);
-    const valuesOf = (text: number) => this.#staging.valuesOf(no.ofNew(text), no.ofText(text));
-    const newOnes = new NewIdentities(context.list, this.texts, valuesOf);
-    this.identities = new Identities(context, sql, this.#forms, newOnes);
+  constructor(context: ListContext, sql: ListSql, sharedKeys: SharedKeys) {
+    [this.#context, this.#sharedKeys] = [context, sharedKeys];
+    const { list, sum, sqlite } = context;
+    this.isOfIds = list.identity.by === 'id';
+    const find = sum.count === 0 ? null : sql.duplicates;
+    this.#duplicateRows = find === null ? null : sqlite.prepare<object, string>(find).pluck();
+    this.#versions = new Versions(context, sql);
+    const valuesOf = (text: number) => this.#versions.valuesOf(no.ofNew(text), no.ofText(text));
+    this.#new = new NewIdentities(list, this.texts, valuesOf);
   }
 
   /**
@@ -59,7 +68,7 @@ export class Records {
     found: readonly (number | undefined)[],
     into: no.ShownRecords,
   ): number[] {
-    for (const record of this.identities.findDuplicates(keys)) this.open.add(record);
+    for (const record of this.#findDuplicates(keys)) this.toReconcile.add(record);
     for (const { place, rows, contents } of known)
       for (const [at, row] of rows.entries()) this.#show(row, contents, at * contentBytes, into, place + at);
     const lacking = new Set<number>();
@@ -69,157 +78,177 @@ export class Records {
       if (row === null) lacking.add(position);
       else this.#show(row, contents, offset, into, position);
     }
-    this.#staging.write();
+    this.#versions.write();
     // A page that is known as a whole shows each of its rows once.
     for (const at of items === null ? [] : repeatedIn(into)) {
       const record = into.records[at] as no.RecordNo;
-      this.open.add(record);
+      this.toReconcile.add(record);
       const count = into.records.subarray(0, at + 1).filter(other => other === record).length;
-      if (count > (this.identities.rowsOfDuplicates.get(record)?.length ?? 1)) lacking.add(at);
+      if (count > (this.#rowsOfDuplicates.get(record)?.length ?? 1)) lacking.add(at);
     }
     return Array.from(lacking, at => keys[at] as number);
   }
 
-  /** Numbers a record that can't be read. */
+  /** Numbers a record that can't be read: it is the same if it comes again, and none of the mirror. */
   numberRejected(key: number, content: Uint8Array, into: no.ShownRecords, position: number): void {
-    into.records[position] = this.identities.ofRejected(key, content);
+    const hasId = this.isOfIds && !Number.isNaN(key);
+    into.records[position] = hasId ? no.ofId(key) : no.ofRejected(this.#rejected.numberOf(content));
     into.versions[position] = no.unreadable;
   }
 
   #show(row: number, contents: Uint8Array, offset: number, into: no.ShownRecords, position: number): void {
-    const duplicate = this.identities.duplicates.get(row);
-    const record = duplicate?.record ?? this.identities.ofRow(row);
-    const isNew = duplicate === undefined ? this.rows.add(row) : this.#versions.add(duplicate.version);
-    if (isNew) this.rowSum.add(contents, offset);
-    if (isNew && this.staged.has(record)) this.open.add(record);
+    const duplicate = this.duplicates.get(row);
+    const record = duplicate?.record ?? (this.isOfIds ? no.ofId(row) : no.ofRow(row));
+    const isNew = duplicate === undefined ? this.shownRows.add(row) : this.#shown.add(duplicate.version);
+    if (isNew) this.shownSum.add(contents, offset);
+    if (isNew && this.staged.has(record)) this.toReconcile.add(record);
     into.records[position] = record;
     into.versions[position] = duplicate?.version ?? no.asItsRow;
   }
 
   /** Stages a record in the form that is known of it; unless a row means the same, which is then returned. */
   #stage(each: MirrorRecord, into: no.ShownRecords): number | null {
-    const first = this.#forms.ofRowOf(each);
-    const record = this.identities.ofText(each, first?.row);
+    const first = this.#versions.formOfRow(each);
+    const record = this.#recordOf(each, first?.row);
     const staged = this.staged.has(record) ? record : null;
     const isToDress =
       (first !== undefined || staged !== null) && this.texts.find(each.contents, each.offset) === null;
-    const known = { first, duplicates: this.identities.rowsOfDuplicates.get(record), staged };
-    const dressed = isToDress ? this.#forms.dress(each, known) : { record: each, row: null };
+    const dressed = isToDress
+      ? this.#versions.dress(each, first, this.#rowsOfDuplicates.get(record), staged)
+      : { record: each, row: null };
     if (dressed.row !== null) return dressed.row;
     const { position, contents, offset } = dressed.record;
     const version = no.ofText(this.texts.numberOf(contents, offset));
     into.records[position] = record;
     into.versions[position] = version;
-    if (!this.#versions.add(version)) return null;
+    if (!this.#shown.add(version)) return null;
     this.stagedSum.add(contents, offset);
-    this.#staging.add(record, version, dressed.record);
+    this.#versions.add(record, version, dressed.record);
     const isFirst = this.staged.add(record);
     if (isFirst && first !== undefined) this.stagedRows++;
-    if (!isFirst || this.rows.has(record)) this.open.add(record);
+    if (!isFirst || this.shownRows.has(record)) this.toReconcile.add(record);
     return null;
+  }
+
+  /** Finds rows that share an identity, down to the least of some keys: at the growing end these are few. Returns their records. */
+  #findDuplicates(keys: Iterable<number>): readonly no.RecordNo[] {
+    if (this.#duplicateRows === null) return [];
+    const to = this.#searchedFrom ?? Number.POSITIVE_INFINITY;
+    let from = to;
+    for (const key of keys) if (key < from) from = key;
+    if (from === this.#searchedFrom) return [];
+    this.#searchedFrom = from;
+    const areShared = this.#sharedKeys.areIn(from, to);
+    // Rows without a key are found with the first ones.
+    if (!areShared && to !== Number.POSITIVE_INFINITY) return [];
+    return this.#duplicateRows.all({ from: areShared ? from : to, to }).map(json => {
+      const found: readonly { readonly row: number; readonly content: string }[] = JSON.parse(json);
+      const rows = found.map(({ row, content }) => ({ row, version: this.#versionOf(row, content) }));
+      rows.sort((a, b) => a.row - b.row);
+      const record = no.ofRow((rows[0] as KnownRow).row);
+      for (const { row, version } of rows) this.duplicates.set(row, { record, version });
+      this.#rowsOfDuplicates.set(record, rows);
+      return record;
+    });
+  }
+
+  /** A row that no record finds has a version that no record has. */
+  #versionOf(row: number, content: string): no.VersionNo {
+    const isUnlike = this.#context.table.isUnlike(row);
+    return no.ofText(this.texts.numberOf(isUnlike ? hash16(`row ${row}`) : Buffer.from(content, 'hex')));
+  }
+
+  /** The rows of a record, each with its version. */
+  rowsOf(record: no.RecordNo): readonly KnownRow[] {
+    const hasRow = () => (this.isOfIds ? this.#versions.hasRow(record) : no.isOfRow(record));
+    return this.#rowsOfDuplicates.get(record) ?? (hasRow() ? [{ row: record, version: no.asItsRow }] : []);
+  }
+
+  /** The record of a text whose identity has this first row, or undefined. */
+  #recordOf(each: MirrorRecord, row: number | undefined): no.RecordNo {
+    if (each.id !== null) return no.ofId(each.id);
+    if (row !== undefined) return no.ofRow(row);
+    return no.ofNew(this.#new.firstTextOf(each));
   }
 
   /** The number under which a version is staged. That of a row is staged here, so that another row can get it. */
   stagedVersion(record: no.RecordNo, version: no.VersionNo): no.VersionNo {
     const known = this.#rowWith(record, version);
     if (known === undefined) return version;
-    const { record: values, sortKey, content } = this.context.table.read(known.row);
+    const { record: values, sortKey, content } = this.#context.table.read(known.row);
     const contents = Buffer.from(content, 'hex');
     const staged = no.ofText(this.texts.numberOf(contents));
-    this.#staging.add(record, staged, { ...values, key: sortKey ?? Number.NaN, contents, offset: 0 });
-    this.#staging.write();
+    this.#versions.add(record, staged, { ...values, key: sortKey ?? Number.NaN, contents, offset: 0 });
+    this.#versions.write();
     return staged;
   }
 
   /** The values of a version, staged or of a row. */
   valuesOf(record: no.RecordNo, version: no.VersionNo): RecordValues {
     const known = this.#rowWith(record, version);
-    if (known === undefined) return this.#staging.valuesOf(record, version);
-    return this.context.table.read(known.row).record;
+    if (known === undefined) return this.#versions.valuesOf(record, version);
+    return this.#context.table.read(known.row).record;
   }
 
   #rowWith(record: no.RecordNo, version: no.VersionNo): KnownRow | undefined {
-    return this.identities.rowsOf(record).find(known => known.version === version);
-  }
-}
-
-/** A version that the mirror lacks, under its numbers. */
-interface StagedVersion {
-  readonly record: RecordNo;
-  readonly version: VersionNo;
-  readonly values: Omit<MirrorRecord, 'position' | 'mentions'>;
-}
-
-/** The versions that the mirror lacks, in a temporary table, each under its number. */
-class Staging {
-  readonly #list: ListDefinition;
-  readonly #sql: ListSql;
-  /** Versions that are not written yet. */
-  readonly #waiting: StagedVersion[] = [];
-  /** The values of versions that are written together; one array for all statements. */
-  readonly #bound: (Scalar | Buffer)[];
-  readonly #insert: Database.Statement<unknown[]>;
-  readonly #insertMany: Database.Statement<unknown[]>;
-  readonly #read: Database.Statement<[number], Record<string, Scalar>>;
-
-  constructor({ list, sqlite }: ListContext, sql: ListSql) {
-    [this.#list, this.#sql] = [list, sql];
-    this.#bound = new Array(sql.width * rowsPerInsert).fill(null);
-    this.#insert = sqlite.prepare(sql.insert);
-    this.#insertMany = sqlite.prepare(sql.insertMany);
-    this.#read = sqlite.prepare(sql.staged);
-  }
-
-  add(record: RecordNo, version: VersionNo, values: StagedVersion['values']): void {
-    this.#waiting.push({ record, version, values });
-  }
-
-  write(): void {
-    const [bound, { width }] = [this.#bound, this.#sql];
-    let end = 0;
-    for (const each of this.#waiting) {
-      end = this.#bind(each, end);
-      if (end < bound.length) continue;
-      this.#insertMany.run(bound);
-      end = 0;
-    }
-    for (let at = 0; at < end; at += width) this.#insert.run(bound.slice(at, at + width));
-    this.#waiting.length = 0;
-  }
-
-  /** Puts the values of a version at a place, and returns the place behind them. */
-  #bind({ record, version, values }: StagedVersion, from: number): number {
-    const { scalars, key, extra, arrays } = values;
-    const bound = this.#bound;
-    let at = from;
-    bound[at++] = version;
-    bound[at++] = record;
-    if (this.#list.identity.by !== 'id') bound[at++] = key;
-    for (const value of scalars) bound[at++] = value;
-    bound[at++] = extra;
-    bound[at++] = contentBytesOf(values);
-    if (this.#sql.hasArrays) bound[at++] = JSON.stringify(arrays);
-    return at;
-  }
-
-  valuesOf(record: RecordNo, version: VersionNo): RecordValues {
-    const waiting = this.#waiting.findLast(each => each.version === version);
-    if (waiting !== undefined) return waiting.values;
-    const staged = this.#read.get(version) ?? {};
-    return {
-      id: this.#list.identity.by === 'id' ? record : null,
-      scalars: scalarFields(this.#list).map(({ column }) => staged[column] ?? null),
-      arrays: JSON.parse(String(staged.arrays ?? '[]')),
-      extra: (staged._extra ?? null) as string | null,
-    };
+    return this.rowsOf(record).find(known => known.version === version);
   }
 }
 
 /** The places of records that a page has shown before them. */
 function* repeatedIn({ records, versions }: no.ShownRecords): Generator<number> {
-  const seen = new Set<RecordNo>();
+  const seen = new Set<no.RecordNo>();
   for (const [at, record] of records.entries()) {
     const { size } = seen;
     if (versions[at] !== no.unreadable && seen.add(record).size === size) yield at;
+  }
+}
+
+/** Which records that have no id and no row are of one identity. Most times come once: of these no identity is made. */
+class NewIdentities {
+  readonly #list: ListDefinition;
+  readonly #texts: InternTable;
+  readonly #valuesOf: (text: number) => RecordValues;
+  /** All times, and by the number of a time the first text that has it. */
+  readonly #times = new InternTable(undefined, Float64Array.BYTES_PER_ELEMENT);
+  #firstOfTime = new Int32Array(0);
+  /** The times of several texts, the identities of these, and by the number of an identity its first text. */
+  readonly #shared = new BitSet();
+  readonly #identities = new InternTable();
+  #firstOfIdentity = new Int32Array(0);
+  readonly #time = new Float64Array(1);
+  readonly #timeBytes = new Uint8Array(this.#time.buffer);
+  readonly #hash = Buffer.alloc(contentBytes);
+
+  /** @param texts numbers the contents of all versions of the run; `valuesOf` reads those of a text that was the first of its identity. */
+  constructor(list: ListDefinition, texts: InternTable, valuesOf: (text: number) => RecordValues) {
+    [this.#list, this.#texts, this.#valuesOf] = [list, texts, valuesOf];
+  }
+
+  /** The number of the first text of a record's identity, which can be its own. */
+  firstTextOf(each: MirrorRecord): number {
+    const { key, contents, offset } = each;
+    this.#time[0] = key;
+    const time = this.#times.numberOf(this.#timeBytes);
+    this.#firstOfTime = withRoom(this.#firstOfTime, time + 1);
+    const first = this.#firstOfTime[time] as number;
+    if (first === 0) {
+      const text = this.#texts.numberOf(contents, offset);
+      this.#firstOfTime[time] = text;
+      return text;
+    }
+    if (this.#texts.find(contents, offset) === first) return first;
+    // Of the time's first text the identity was not made until now.
+    if (this.#shared.add(time)) this.#firstWith(this.#valuesOf(first), () => first);
+    return this.#firstWith(each, () => this.#texts.numberOf(contents, offset));
+  }
+
+  /** The first text of an identity; for a new one that of these values. */
+  #firstWith(values: RecordValues, textOf: () => number): number {
+    writeHash16(identityOf(this.#list, values), this.#hash, 0);
+    const identity = this.#identities.numberOf(this.#hash);
+    this.#firstOfIdentity = withRoom(this.#firstOfIdentity, identity + 1);
+    this.#firstOfIdentity[identity] ||= textOf();
+    return this.#firstOfIdentity[identity] as number;
   }
 }

@@ -1,10 +1,12 @@
 // What a run has read of a list, before anything is written: each accepted page is entered here, and the proof asks here.
 
 import { type Page, parseItems, type ReadItems, type UnknownField } from '../../contract/page.ts';
-import { readRecords } from '../../contract/record.ts';
+import { identityOf, readRecords } from '../../contract/record.ts';
+import { Sum } from '../../contract/sum.ts';
 import { outliersMax } from '../../proof/order.ts';
 import type { AbsentRow } from '../../proof/questions.ts';
-import { roomFor } from '../../proof/record-no.ts';
+import { type ReconciledRecord, reconcileVersions } from '../../proof/reconcile.ts';
+import { type RecordNo, roomFor, type VersionNo } from '../../proof/record-no.ts';
 import {
   type Answer,
   type Ask,
@@ -20,11 +22,23 @@ import { type ItemsRead, KnownItems, notKnown } from './known-items.ts';
 import { KnownPages, type ParsedPage } from './known-pages.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
-import { absentRows, type Reconciliation, reconcile } from './reconcile.ts';
 import { Records } from './records.ts';
 import { RejectedRecords } from './rejected.ts';
 import type { LoggedAnswer } from './resume-log.ts';
+import { SharedKeys } from './shared-keys.ts';
 import type { SyncState } from './sync-state.ts';
+
+/** What the answers say of all records of a list. */
+export interface Reconciliation {
+  /** The records of which there is more than one version or row, or that an answer shows twice. */
+  readonly reconciled: ReadonlyMap<RecordNo, ReconciledRecord>;
+  /** The rows of these records that stay, or get another version. */
+  readonly held: ReadonlySet<number>;
+  /** How many records the list has by the answers, how many rows get another version, and how many are new. */
+  readonly seen: number;
+  readonly updated: number;
+  readonly inserted: number;
+}
 
 /** What a run reads of a list: the answers that were accepted, and what their pages say. */
 export class Stage {
@@ -37,7 +51,9 @@ export class Stage {
   readonly answerMembers = new Map<string, UnknownField>();
   readonly names: ConnectionNames;
   readonly fields: FieldsSeen;
-  readonly before: SyncState;
+  /** What earlier runs knew of the list. */
+  readonly state: SyncState;
+  readonly sharedKeys: SharedKeys;
   readonly #answers: Shown[] = [];
   #merged: readonly Shown[] = [];
   /** What follows from the answers so far; null if it was not asked since the last one. */
@@ -50,19 +66,20 @@ export class Stage {
   readonly knownPages: KnownPages;
   readonly #known: KnownItems;
   /** The items of answers that are not accepted yet, by the digests of their pages. */
-  readonly #read = new Map<string, ItemsRead>();
+  readonly #itemsRead = new Map<string, ItemsRead>();
 
-  constructor(context: ListContext, before: SyncState) {
+  constructor(context: ListContext, state: SyncState) {
     const { list, sqlite } = context;
     this.context = context;
-    this.before = before;
+    this.state = state;
     this.sql = listSql(list);
     sqlite.exec(this.sql.create);
-    this.records = new Records(context, this.sql);
+    this.sharedKeys = new SharedKeys(context, this.sql, state.sharedKeys);
+    this.records = new Records(context, this.sql, this.sharedKeys);
     this.rejected = new RejectedRecords(context);
-    this.names = new ConnectionNames(before);
+    this.names = new ConnectionNames(state);
     this.fields = new FieldsSeen(context);
-    this.knownPages = new KnownPages(sqlite, list, before.pages);
+    this.knownPages = new KnownPages(sqlite, list, state.pages);
     this.#known = new KnownItems(context, this.sql, this.knownPages);
   }
 
@@ -84,19 +101,93 @@ export class Stage {
     return this.#answers.reduce((sum, { page }) => sum + page.count, 0) - this.seenCount;
   }
 
+  /** What follows from the answers so far. It is asked while pages come, and for the last time before the list is written. */
   get reconciliation(): Reconciliation {
-    const byMoment = () => [...this.#answers, ...this.#merged].sort((a, b) => a.asked - b.asked);
-    this.#reconciliation ??= reconcile(
-      byMoment().map(({ page }) => page),
-      this.records,
-    );
+    this.#reconciliation ??= this.#reconcile();
     return this.#reconciliation;
+  }
+
+  #reconcile(): Reconciliation {
+    const { records } = this;
+    const { staged, stagedRows } = records;
+    const byMoment = [...this.#answers, ...this.#merged].sort((a, b) => a.asked - b.asked);
+    const reconciled = reconcileVersions(
+      byMoment.map(({ page }) => page),
+      records.toReconcile,
+      each => records.rowsOf(each),
+      records.isOfIds,
+    );
+    const held = new Set<number>();
+    let seen = records.shownSum.count + records.stagedSum.count;
+    let [updated, inserted] = [stagedRows, staged.size - stagedRows];
+    for (const [record, each] of reconciled) {
+      for (const { row } of [...each.kept, ...each.edited]) held.add(row);
+      seen += each.kept.length + each.edited.length + each.added.length - each.shown.size;
+      updated += each.edited.length;
+      inserted += each.added.length;
+      if (!staged.has(record)) continue;
+      if (records.rowsOf(record).length > 0) updated--;
+      else inserted--;
+    }
+    return { reconciled, held, seen, updated, inserted };
+  }
+
+  /** Whether a row is in the list, as it is or as an older version of a record. */
+  isListed(row: number): boolean {
+    const { duplicates, shownRows, staged } = this.records;
+    if (duplicates.get(row) !== undefined) return this.reconciliation.held.has(row);
+    return shownRows.has(row) || staged.has(row);
   }
 
   /** The rows that no answer leaves room for, in the order of their ids. */
   get absentRows(): readonly AbsentRow[] {
-    this.#absentRows ??= absentRows(this.reconciliation, this.records);
+    this.#absentRows ??= this.#findAbsent();
     return this.#absentRows;
+  }
+
+  #findAbsent(): readonly AbsentRow[] {
+    const { table, sqlite, sum, list } = this.context;
+    const { shownRows } = this.records;
+    if (sum.count === 0 || shownRows.size >= table.count()) return [];
+    const isAbsent = ({ id }: AbsentRow) => !this.isListed(id);
+    // Ids of the service can be far apart.
+    if (list.identity.by === 'id') return table.keys().filter(isAbsent);
+    const absent: AbsentRow[] = [];
+    const span = sqlite.prepare<[], { least: number; most: number }>(this.sql.idSpan).get();
+    for (const { from, to } of span === undefined ? [] : shownRows.gaps(span.least, span.most))
+      for (const row of table.keys(from, to)) if (isAbsent(row)) absent.push(row);
+    return absent;
+  }
+
+  /** The absent rows but for those with the identity of a rejected record: nobody knows what is in it. */
+  get rowsToDecide(): readonly AbsentRow[] {
+    const { rejected, context, absentRows } = this;
+    const isProtected = (row: number) =>
+      rejected.count > 0 && rejected.hasIdentity(identityOf(context.list, context.table.read(row).record)); // guard: rejected records keep their rows
+    return absentRows.filter(({ id }) => !isProtected(id));
+  }
+
+  /** The sum of the records that the list has by the answers, and of those among them that rows get. */
+  sums(): { listed: Sum; written: Sum } {
+    const { records, context, reconciliation } = this;
+    const listed = records.shownSum.plus(records.stagedSum);
+    const written = records.stagedSum.plus(new Sum());
+    for (const [record, { kept, edited, added, shown }] of reconciliation.reconciled) {
+      const ofRows = new Map<VersionNo, Uint8Array>();
+      for (const { row, version } of records.rowsOf(record))
+        ofRows.set(version, Buffer.from(context.table.read(row).content, 'hex'));
+      const contentOf = (version: VersionNo) => ofRows.get(version) ?? records.texts.bytesOf(version);
+      for (const version of shown) {
+        listed.subtract(contentOf(version));
+        if (!ofRows.has(version)) written.subtract(contentOf(version));
+      }
+      for (const { version } of kept) listed.add(contentOf(version));
+      for (const version of [...edited.map(each => each.version), ...added]) {
+        listed.add(contentOf(version));
+        written.add(contentOf(version));
+      }
+    }
+    return { listed, written };
   }
 
   #forgetConclusions(): void {
@@ -104,14 +195,14 @@ export class Stage {
   }
 
   /** Takes the page of an answer that was accepted, with the moment of the logical clock at which it was asked for, and returns what the proof needs of it. */
-  accept(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
+  enter(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
     const newKeys: number[] = [];
     const { digest, bytes } = page;
-    const read = () => this.#read.get(digest) ?? notKnown(page.items ?? parseItems(bytes), bytes);
-    const parsed = this.pages.get(digest) ?? this.#enter(digest, read(), address, newKeys);
-    this.#read.delete(digest);
+    const read = () => this.#itemsRead.get(digest) ?? notKnown(page.items ?? parseItems(bytes), bytes);
+    const parsed = this.pages.get(digest) ?? this.#parse(digest, read(), address, newKeys);
+    this.#itemsRead.delete(digest);
     this.pages.set(digest, parsed);
     this.#answers.push({ asked, page: parsed.items });
     this.#forgetConclusions();
@@ -127,12 +218,12 @@ export class Stage {
   }
 
   /** The answer of an earlier run to a request, as if it had come before all others; null if there is none, or if its rows have changed. */
-  acceptOlder(ask: Ask): Answer | null {
+  recall(ask: Ask): Answer | null {
     const older = this.#older.get(addressText(ask));
     if (older === undefined) return null;
     const { asked, at, total, digest } = older;
     const read = this.pages.has(digest) ? null : this.#known.page(digest);
-    const parsed = this.pages.get(digest) ?? (read && this.#enter(digest, read, older, []));
+    const parsed = this.pages.get(digest) ?? (read && this.#parse(digest, read, older, []));
     if (parsed === null) return null;
     this.pages.set(digest, parsed);
     const { items: page } = parsed;
@@ -153,10 +244,10 @@ export class Stage {
     };
   }
 
-  /** Takes records of several pages that count as one answer, in the place of those before. */
-  merge(merged: readonly Shown[]): void {
+  /** Takes records of several pages that count as one answer, in the place of those that did before. */
+  countAsOne(merged: readonly Shown[]): void {
     this.#merged = merged;
-    for (const { page } of merged) for (const record of page.records) this.records.open.add(record);
+    for (const { page } of merged) for (const record of page.records) this.records.toReconcile.add(record);
     this.#forgetConclusions();
   }
 
@@ -164,11 +255,11 @@ export class Stage {
   readonly readItems: ReadItems = (bytes, digest) => {
     if (this.pages.has(digest)) return { items: null, unknown: Buffer.alloc(0) };
     const read = this.#known.page(digest) ?? this.#known.read(bytes);
-    this.#read.set(digest, read);
+    this.#itemsRead.set(digest, read);
     return read;
   };
 
-  #enter(digest: string, read: ItemsRead, address: PageAddress, newKeys: number[]): ParsedPage {
+  #parse(digest: string, read: ItemsRead, address: PageAddress, newKeys: number[]): ParsedPage {
     const { list, sqlite, sum, table, ignored } = this.context;
     const { items: all, keys, said, known, pieces } = read;
     const { records, rejections } = readRecords(list, all ?? [], ignored);

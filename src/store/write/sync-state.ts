@@ -1,29 +1,28 @@
-// What a run knows of a list for the next one, and who reads it:
+// What a run knows of a list for the next one. next-state.ts makes it, and this is who reads it:
 //
 //     order, retained       the proof, for its plan and its conclusion
 //     growth                sync/read.ts, where an incremental run begins; its newest rows are found again
 //     names, sayings        connections.ts, for the numbers in known pages
 //     pages                 known-pages.ts, whose rows are in a table of their own
-//     sharedKeys            identities.ts, for ties and duplicates
+//     sharedKeys            shared-keys.ts, for ties and duplicates
 //     resumeLog             sync/read.ts, if a reading ended early
 //     servedSize            sync/first-page.ts
 
 import type Database from 'better-sqlite3';
 import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
-import { hash16Hex, type Sum } from '../../contract/sum.ts';
+import { hash16Hex } from '../../contract/sum.ts';
 import type { Proof } from '../../proof/conclude.ts';
 import type { Finding } from '../../proof/findings.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
-import { type LearntOrder, learntOrder } from '../../proof/order.ts';
+import type { LearntOrder } from '../../proof/order.ts';
 import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import type { Saying } from './connections.ts';
-import { forgetPages, type KnownPages, type NotedPages, PageNotes, type SeenPages } from './known-pages.ts';
+import type { NotedPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
-import { type LoggedAnswer, type ResumeLog, resumable } from './resume-log.ts';
-import type { NotedKeys } from './shared-keys.ts';
+import type { LoggedAnswer, ResumeLog } from './resume-log.ts';
 
 /** What a run knows of a list for the next one. It saves work and is never believed: the commit gate compares sums. */
 export interface SyncState {
@@ -46,6 +45,13 @@ export interface SyncState {
   readonly servedSize: ServedSize | null;
 }
 
+/** The keys that several rows share, and the sum of the rows of which they were noted. */
+export interface NotedKeys {
+  readonly of: string;
+  readonly keys: readonly number[];
+  readonly counts: readonly number[];
+}
+
 /** The page size of a service that refuses larger ones. */
 export interface ServedSize {
   readonly pageSize: number;
@@ -66,6 +72,11 @@ export const nothingLearnt: SyncState = {
   pages: null,
   resumeLog: null,
   servedSize: null,
+};
+
+/** The state as it is written: the newest rows of the growing end are found when it is read. */
+export type SavedState = Omit<SyncState, 'growth'> & {
+  readonly growth: Omit<GrowingEnd, 'newestKey' | 'newestRows'> | null;
 };
 
 /** The growing end of a list, from which an incremental run begins. */
@@ -100,8 +111,6 @@ export interface ReadList {
   } | null;
 }
 
-/** A list with at most this many pages is always read in full: it costs little, and shows every change. */
-const pagesAlwaysInFull = 10;
 /** If more rows share the newest time, the list is read in full. */
 const newestRowsMax = 1_000;
 
@@ -115,7 +124,7 @@ export function savedState(sqlite: Database.Database, { resource }: ListDefiniti
     .get(resource);
   if (saved === undefined) return undefined;
   const [runId, json, check] = saved;
-  return checkOf(resource, runId, json) === check ? { runId, json } : null;
+  return stateCheck(resource, runId, json) === check ? { runId, json } : null;
 }
 
 /** What the last run knew of a list. If it ignored other fields, the same page can now have other contents, so only the order is known. */
@@ -141,59 +150,19 @@ export function writeState(
   sqlite: Database.Database,
   { resource }: ListDefinition,
   runId: number,
-  state: Omit<SyncState, 'growth'> & { readonly growth: object | null },
+  state: SavedState,
 ): void {
-  if (state.pages === null) forgetPages(sqlite, resource);
+  if (state.pages === null) sqlite.prepare('DELETE FROM _known_pages WHERE resource = ?').run(resource);
   const json = JSON.stringify(state);
   sqlite
     .prepare(
       'INSERT OR REPLACE INTO _list_states (resource, run_id, state, "check") VALUES (?, ?, ?, unhex(?))',
     )
-    .run(resource, runId, json, checkOf(resource, runId, json));
+    .run(resource, runId, json, stateCheck(resource, runId, json));
 }
 
-function checkOf(...values: readonly [resource: string, runId: number, state: string]): string {
+function stateCheck(...values: readonly [resource: string, runId: number, state: string]): string {
   return hash16Hex(JSON.stringify(values));
-}
-
-/** What a run knew of a list at its begin. */
-interface KnownBefore {
-  readonly context: { readonly sqlite: Database.Database; readonly list: ListDefinition };
-  readonly before: SyncState;
-  readonly knownPages: KnownPages;
-  readonly records: { readonly identities: { sharedKeysOf(rows: Sum): NotedKeys | undefined } };
-}
-
-/** What the next run can know of a list; notes its pages. It `isSure` if this run was sure of the list, and withheld and rejected nothing. */
-export function stateAfter(
-  { context, before, knownPages, records }: KnownBefore,
-  read: ReadList,
-  seen: SeenPages,
-  isSure: boolean,
-  rows: Sum,
-): Omit<SyncState, 'growth'> & { readonly growth: object | null } {
-  const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
-  if (proof === null) return isSure ? before : { ...before, growth: null };
-  // If there is a rest to read, what was known stays, because the next run might read it.
-  const notes = new PageNotes(context, knownPages, seen, toResume !== null);
-  if (toResume !== null) {
-    const answers = resumable(proof, toResume.older).filter(({ digest }) => notes.add(digest));
-    const { totalBefore } = toResume;
-    const planned = proof.planned === null ? {} : { planned: proof.planned };
-    const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
-    return { ...before, growth: null, ...notes.end(), resumeLog: next, servedSize };
-  }
-  const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
-  const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
-  const isGrowing = isSure && isByKey && rows.count > pagesAlwaysInFull * pageSize;
-  const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
-  // The pages of its plan, or of readings by the list's own page size.
-  for (const { size, page, isSecondLook } of isSure ? proof.answers : [])
-    if (!isSecondLook && (proof.verdict.rule === 'key' || size === pageSize)) notes.add(page.digest);
-  const retained = proof.retained?.why === 'filled' ? { retained: proof.retained.end } : {};
-  const sharedKeys = records.identities.sharedKeysOf(rows);
-  const learnt = { order, growth, ...(sharedKeys && { sharedKeys }), ...retained };
-  return { ...learnt, ...notes.end(), resumeLog: null, servedSize };
 }
 
 /** The newest key of the rows that is surely of no outlier, and its rows; null if there is none, or if too many rows share it. */

@@ -4,7 +4,7 @@ import { contentOf } from '../../../src/contract/content.ts';
 import { type ListDefinition, listOf } from '../../../src/contract/lists.ts';
 import { type MirrorRecord, readOne } from '../../../src/contract/record.ts';
 import { instantMs } from '../../../src/contract/time.ts';
-import { inFormOf } from '../../../src/store/write/known-forms.ts';
+import { inFormOf } from '../../../src/store/write/versions.ts';
 import { connection, documentExport, webhook } from '../../support/stand-in.ts';
 import { anyZone, writtenIn } from '../../support/zones.ts';
 

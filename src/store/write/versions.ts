@@ -7,13 +7,14 @@ import {
   withoutNames,
 } from '../../contract/content.ts';
 import { canonicalJson } from '../../contract/json.ts';
-import type { ArrayField, ListDefinition, Scalar } from '../../contract/lists.ts';
-import { identifying, type MirrorRecord } from '../../contract/record.ts';
+import { type ArrayField, type ListDefinition, type Scalar, scalarFields } from '../../contract/lists.ts';
+import { contentBytesOf, identifying, type MirrorRecord } from '../../contract/record.ts';
 import { isSameInstant } from '../../contract/time.ts';
 import { tryToRead } from '../../errors.ts';
 import type { KnownRow } from '../../proof/reconcile.ts';
+import type { RecordNo, VersionNo } from '../../proof/record-no.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
-import type { ListSql } from './list-sql.ts';
+import { type ListSql, rowsPerInsert } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 
 // What means the same keeps the row's form ==========================
@@ -34,45 +35,93 @@ interface Form {
 }
 
 /** The form of a row. */
-export interface RowForm extends Form {
+interface RowForm extends Form {
   readonly row: number;
-}
-
-/** Where the forms of a record are. */
-interface Known {
-  /** The first row of its identity. */
-  readonly first: RowForm | undefined;
-  /** All rows of its identity, if there are several. */
-  readonly duplicates: readonly KnownRow[] | undefined;
-  /** Its number if versions of it are staged; null if none are. */
-  readonly staged: number | null;
-}
-
-/** A record in a known form, and the row that it is then; null if it is none. */
-interface Dressed {
-  readonly record: MirrorRecord;
-  readonly row: number | null;
 }
 
 /** The same as SQL gives it: the arrays as JSON. */
 type RawForm<Row> = Omit<Form, 'arrays' | 'row'> & { readonly arrays: string; readonly row: Row };
 
-/** The forms that rows and staged versions have, found by the identity of a record. */
-export class KnownForms {
+/** A version that the mirror lacks, under its numbers. */
+interface StagedVersion {
+  readonly record: RecordNo;
+  readonly version: VersionNo;
+  readonly values: Omit<MirrorRecord, 'position' | 'mentions'>;
+}
+
+/** The versions that the mirror lacks, in a temporary table, each under its number; and the forms that they and rows have. */
+export class Versions {
   readonly #context: ListContext;
   readonly #sql: ListSql;
-  readonly #formOfIdentity;
+  /** Versions that are not written yet. */
+  readonly #waiting: StagedVersion[] = [];
+  /** The values of versions that are written together; one array for all statements. */
+  readonly #bound: (Scalar | Buffer)[];
+  readonly #insert: Database.Statement<unknown[]>;
+  readonly #insertMany: Database.Statement<unknown[]>;
+  readonly #read: Database.Statement<[number], Record<string, Scalar>>;
+  readonly #formOfIdentity: Database.Statement<Scalar[], RawForm<number>>;
   #formsOfStaged: Database.Statement<[record: number], RawForm<null>> | null = null;
   #ignoredBy: ReturnType<typeof ignoredFields> | null = null;
 
   constructor(context: ListContext, sql: ListSql) {
-    this.#context = context;
-    this.#sql = sql;
-    this.#formOfIdentity = context.sqlite.prepare<Scalar[], RawForm<number>>(sql.formOfIdentity);
+    [this.#context, this.#sql] = [context, sql];
+    const { sqlite } = context;
+    this.#bound = new Array(sql.width * rowsPerInsert).fill(null);
+    this.#insert = sqlite.prepare(sql.insert);
+    this.#insertMany = sqlite.prepare(sql.insertMany);
+    this.#read = sqlite.prepare(sql.staged);
+    this.#formOfIdentity = sqlite.prepare(sql.formOfIdentity);
+  }
+
+  /** Stages a version; `write` writes it. */
+  add(record: RecordNo, version: VersionNo, values: StagedVersion['values']): void {
+    this.#waiting.push({ record, version, values });
+  }
+
+  write(): void {
+    const [bound, { width }] = [this.#bound, this.#sql];
+    let end = 0;
+    for (const each of this.#waiting) {
+      end = this.#bind(each, end);
+      if (end < bound.length) continue;
+      this.#insertMany.run(bound);
+      end = 0;
+    }
+    for (let at = 0; at < end; at += width) this.#insert.run(bound.slice(at, at + width));
+    this.#waiting.length = 0;
+  }
+
+  /** Puts the values of a version at a place, and returns the place behind them. */
+  #bind({ record, version, values }: StagedVersion, from: number): number {
+    const { scalars, key, extra, arrays } = values;
+    const bound = this.#bound;
+    let at = from;
+    bound[at++] = version;
+    bound[at++] = record;
+    if (this.#context.list.identity.by !== 'id') bound[at++] = key;
+    for (const value of scalars) bound[at++] = value;
+    bound[at++] = extra;
+    bound[at++] = contentBytesOf(values);
+    if (this.#sql.hasArrays) bound[at++] = JSON.stringify(arrays);
+    return at;
+  }
+
+  /** The values of a staged version. */
+  valuesOf(record: RecordNo, version: VersionNo): RecordValues {
+    const waiting = this.#waiting.findLast(each => each.version === version);
+    if (waiting !== undefined) return waiting.values;
+    const staged = this.#read.get(version) ?? {};
+    return {
+      id: this.#context.list.identity.by === 'id' ? record : null,
+      scalars: scalarFields(this.#context.list).map(({ column }) => staged[column] ?? null),
+      arrays: JSON.parse(String(staged.arrays ?? '[]')),
+      extra: (staged._extra ?? null) as string | null,
+    };
   }
 
   /** The form of the first row that has the identity of a record; undefined if there is none. */
-  ofRowOf(record: MirrorRecord): RowForm | undefined {
+  formOfRow(record: MirrorRecord): RowForm | undefined {
     const { list, sum } = this.#context;
     if (sum.count === 0) return undefined;
     const found = this.#formOfIdentity.get(record.key, ...identifying(list, record));
@@ -84,8 +133,19 @@ export class KnownForms {
     return this.#context.sum.count > 0 && this.#formOfIdentity.get(id) !== undefined;
   }
 
-  /** A record in the first known form that means the same, and the row that it is then. Its content is written in place. */
-  dress(record: MirrorRecord, { first, duplicates, staged }: Known): Dressed {
+  /**
+   * A record in the first known form that means the same, and the row that it is then; null if it is none. Its content is written in place.
+   *
+   * @param first the form of the first row of its identity.
+   * @param duplicates all rows of its identity, if there are several.
+   * @param staged its number if versions of it are staged; null if none are.
+   */
+  dress(
+    record: MirrorRecord,
+    first: RowForm | undefined,
+    duplicates: readonly KnownRow[] | undefined,
+    staged: RecordNo | null,
+  ): { readonly record: MirrorRecord; readonly row: number | null } {
     const { list, ignored } = this.#context;
     const rows = duplicates?.map(({ row }) => this.#ofRow(row)) ?? (first === undefined ? [] : [first]);
     const forms = staged === null ? rows : [...rows, ...this.#ofStaged(staged)];
