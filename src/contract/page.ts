@@ -130,10 +130,7 @@ export function parseItems(bytes: Buffer): unknown[] {
 }
 
 /** Items of a page that follow each other, or what seems to be some: their bytes, without the commas around them. */
-export interface Piece {
-  readonly from: number;
-  readonly to: number;
-}
+export type Piece = { readonly from: number; readonly to: number };
 
 /** A piece ends behind one item of so many; a power of two. Shorter ones take longer to look up, longer ones to parse. */
 const itemsPerPiece = 4;

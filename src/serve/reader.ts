@@ -68,10 +68,7 @@ const tasks = {
 export type Tasks = typeof tasks;
 
 /** The request for a task. */
-export interface TaskCall {
-  readonly name: keyof Tasks;
-  readonly given: readonly unknown[];
-}
+export type TaskCall = { readonly name: keyof Tasks; readonly given: readonly unknown[] };
 
 /** What a thread answers: the value of the task, or what the client is told of its failure and what the log is. */
 export type TaskEnd<Value> = { readonly value: Value } | { readonly failure: ReturnType<typeof failureOf> };

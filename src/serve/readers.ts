@@ -9,11 +9,7 @@ import { HttpError } from './http.ts';
 import type { ReaderData, TaskCall, TaskEnd, Tasks } from './reader.ts';
 
 /** How many threads work at once for answers of one kind, and how many requests wait for one of them. */
-interface Bounds {
-  readonly threadsMax: number;
-  readonly waitingMax: number;
-  readonly isBehind: boolean;
-}
+type Bounds = { readonly threadsMax: number; readonly waitingMax: number; readonly isBehind: boolean };
 
 const short: Bounds = { threadsMax: 1, waitingMax: 256, isBehind: false };
 const long: Bounds = { threadsMax: 2, waitingMax: 64, isBehind: true };

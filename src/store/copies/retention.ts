@@ -1,13 +1,8 @@
-/** How many backups of a mirror each rule keeps; a rule that is left out keeps none. */
-export interface Retention {
-  readonly newest?: number;
-  readonly daily?: number;
-  readonly weekly?: number;
-  readonly monthly?: number;
-}
-
 /** A rule by which a backup stays. */
-export type KeepRule = keyof Retention;
+export type KeepRule = 'newest' | 'daily' | 'weekly' | 'monthly';
+
+/** How many backups of a mirror each rule keeps; a rule that is left out keeps none. */
+export type Retention = Readonly<Partial<Record<KeepRule, number>>>;
 
 const dayMs = 24 * 3_600_000;
 
@@ -21,10 +16,7 @@ const periodOf: Readonly<Record<KeepRule, (atMs: number, place: number) => strin
 };
 
 /** The rules that keep each of these backups, given by their times, the newest first: of each period its newest one, for so many periods. */
-export function rulesThatKeep(
-  timesMs: readonly number[],
-  retention: Retention,
-): readonly (readonly KeepRule[])[] {
+export function rulesThatKeep(timesMs: readonly number[], retention: Retention): KeepRule[][] {
   const rules = Object.keys(periodOf) as KeepRule[];
   const periods = new Map(rules.map(rule => [rule, new Set<string>()]));
   return timesMs.map((atMs, place) =>

@@ -159,7 +159,7 @@ function dropUnwanted(sqlite: Sqlite): void {
  * stored: some programs do not see such columns, and Turso opens no file that has one.
  */
 function dropStrict(sqlite: Sqlite): void {
-  const tables = allRows<{ name: string; sql: string }>(sqlite, tablesThat('t.strict'));
+  const tables = allRows<Table>(sqlite, strictTables);
   const generating = tables.filter(({ sql }) => generated.test(sql)).map(({ name }) => quoted(name));
   for (const name of generating)
     sqlite.exec(`CREATE TEMP TABLE ${name} AS SELECT * FROM main.${name}; DELETE FROM main.${name}`);
@@ -174,12 +174,13 @@ function dropStrict(sqlite: Sqlite): void {
     sqlite.exec(`INSERT INTO main.${name} SELECT * FROM temp.${name}; DROP TABLE temp.${name}`);
 }
 
-const tablesThat = (condition: string) => `SELECT s.name, s.sql FROM sqlite_schema s
-  JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name WHERE s.type = 'table' AND ${condition}`;
+type Table = { readonly name: string; readonly sql: string };
+const strictTables = `SELECT s.name, s.sql FROM sqlite_schema s
+  JOIN pragma_table_list t ON t.schema = 'main' AND t.name = s.name WHERE s.type = 'table' AND t.strict`;
 
 /** Writes the statements of all STRICT tables otherwise, whose rows stay as they are. */
 function rewriteTables(sqlite: Sqlite, rewritten: (sql: string) => string): void {
-  const tables = allRows<{ name: string; sql: string }>(sqlite, tablesThat('t.strict'));
+  const tables = allRows<Table>(sqlite, strictTables);
   sqlite.unsafeMode();
   sqlite.pragma('writable_schema = ON');
   const rewrite = sqlite.prepare("UPDATE sqlite_schema SET sql = ? WHERE type = 'table' AND name = ?");

@@ -17,10 +17,7 @@ import { keptColumns } from '../tables/ever.ts';
 import { forgetFields } from '../tables/service-facts.ts';
 
 /** What a share lacks beside what every share lacks. */
-interface Selection {
-  readonly without: readonly string[];
-  readonly withHistory: boolean;
-}
+type Selection = { readonly without: readonly string[]; readonly withHistory: boolean };
 
 /**
  * Removes rejected texts, endpoints but for scheme and host, a webhook's further fields, which can be secret, and what the user names.
@@ -64,10 +61,8 @@ export function withhold(sqlite: Sqlite, { without, withHistory }: Selection): r
 /** Removes what runs found out about fields. */
 function forgetFindings(sqlite: Sqlite, fields: readonly string[]): void {
   const isOther = (finding: unknown) => !fields.includes(String(Object(finding).field));
-  const reduced = (text: unknown) =>
-    JSON.stringify(
-      JSON.parse(String(text), (_, value) => (Array.isArray(value) ? value.filter(isOther) : value)),
-    );
+  const others = (_: string, value: unknown) => (Array.isArray(value) ? value.filter(isOther) : value);
+  const reduced = (text: unknown) => JSON.stringify(JSON.parse(String(text), others));
   sqlite.function('without_findings', { deterministic: true }, reduced);
   const ofField = (column: string) => `instr(${column}, '"field":') > 0 AND json_valid(${column})`;
   sqlite.exec(`UPDATE sync_receipts SET receipt = without_findings(receipt) WHERE ${ofField('receipt')};
@@ -76,10 +71,7 @@ function forgetFindings(sqlite: Sqlite, fields: readonly string[]): void {
 }
 
 /** What decides which hashes a share lacks: the lists that lack something, and null if it can be any, because statements change them. */
-interface Lacking {
-  readonly lists: readonly string[] | null;
-  readonly withHistory: boolean;
-}
+type Lacking = { readonly lists: readonly string[] | null; readonly withHistory: boolean };
 
 /**
  * Removes every hash by which a guess of what a share lacks could be checked: of contents, of erased and rejected texts, and all that
@@ -95,10 +87,8 @@ export function withholdHashes(
   sqlite.exec(`UPDATE sync_receipts SET receipt = without_hashes(receipt), leaf_hash = keyed_hash(leaf_hash);
     UPDATE rejected_records SET identity = NULL, content = NULL;
     UPDATE record_history SET content = NULL WHERE record IS NULL`);
-  if (lacking === null)
-    sqlite.exec(
-      "DELETE FROM service_facts WHERE fact GLOB 'field.*' OR fact GLOB 'kind.*' OR fact GLOB 'event.*'",
-    );
+  const ofValues = "fact GLOB 'field.*' OR fact GLOB 'kind.*' OR fact GLOB 'event.*'";
+  if (lacking === null) sqlite.exec(`DELETE FROM service_facts WHERE ${ofValues}`);
   const older = sqlite.prepare(olderChecksums);
   for (const resource of keptResources) {
     older.run({ resource, withHistory: Number(withHistory) });

@@ -68,7 +68,4 @@ export interface ChangeFilter extends RecordFilter {
 }
 
 /** The order of a list; `sort` is one of its `sortNames`. */
-export interface ListOrder {
-  readonly sort: string;
-  readonly isDescending: boolean;
-}
+export type ListOrder = { readonly sort: string; readonly isDescending: boolean };

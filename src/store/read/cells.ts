@@ -5,10 +5,7 @@ import { type Field, fieldsOf, type Scalar } from '../../contract/lists.ts';
 export type ColumnKind = 'integer' | 'real' | 'text' | 'instant' | 'time' | 'json' | 'texts' | 'integers';
 
 /** A column of a file. If the format has types, the kind chooses the type. */
-export interface Column {
-  readonly name: string;
-  readonly kind: ColumnKind;
-}
+export type Column = { readonly name: string; readonly kind: ColumnKind };
 
 /** A column of a result, and the kind of its declared type; null if it has none. */
 export interface ResultColumn extends Column {

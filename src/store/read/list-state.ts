@@ -1,3 +1,5 @@
+import type { Freshness } from './runs/freshness.ts';
+
 /** How a run left a list, as `sync_run_resources` has it; `completeness` is null if nothing was written. */
 export interface ListEnd {
   readonly status: string;
@@ -77,14 +79,8 @@ export function ageMs(completedAt: string | null, nowMs: number): number | null 
 }
 
 /** True if a list was completed at most `maxAgeMs` milliseconds ago; not if its last completed run ended in the future. */
-export function isListFresh(
-  {
-    readSince,
-    lastCompletedAt,
-  }: { readonly readSince: string | null; readonly lastCompletedAt: string | null },
-  nowMs: number,
-  maxAgeMs: number,
-): boolean {
+export function isListFresh(list: Omit<Freshness, 'resource' | 'runId'>, nowMs: number, maxAgeMs: number) {
+  const { readSince, lastCompletedAt } = list;
   return !isInFuture(lastCompletedAt, nowMs) && isFresh(readSince, nowMs, maxAgeMs);
 }
 

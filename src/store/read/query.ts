@@ -8,10 +8,7 @@ import type { ResultColumn } from './cells.ts';
 export type QueryValue = string | number | bigint | null;
 
 /** One statement, and the texts of its named parameters. */
-export interface Statement {
-  readonly sql: string;
-  readonly params: Readonly<Record<string, string>>;
-}
+export type Statement = { readonly sql: string; readonly params: Readonly<Record<string, string>> };
 
 /** A user's statement on a mirror or a share. SQLite itself confirms that it only reads, and the connection can't write. */
 export class Query implements Disposable {

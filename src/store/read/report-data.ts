@@ -8,10 +8,7 @@ import { type ListStatus, RunReader } from './runs/runs.ts';
 import { readMirror } from './sqlite.ts';
 
 /** A part of time, in milliseconds since 1970; `toMs` is not part of it. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+export type Span = { readonly fromMs: number; readonly toMs: number };
 
 /** The times of a report: a period and the one before it, each in stretches without gaps, the oldest first. */
 export interface ReportPeriod {

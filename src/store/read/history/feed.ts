@@ -79,13 +79,13 @@ function feedFrom(sqlite: Sqlite, filter: ChangeFilter | undefined, newest: numb
 
 const hash = shape.hex(64, '');
 const count = shape.whole('', 0);
-const change = {
+const amidRun = shape.object({
   runId: count,
   resource: shape.oneOf<string>(keptResources),
   recordId: shape.whole(),
   operation: shape.oneOf(operations),
-};
-const amidRun = shape.object({ ...change, leafHash: shape.optional(shape.orNull(hash)) });
+  leafHash: shape.optional(shape.orNull(hash)),
+});
 /**
  * What a reader of the changes has, in JSON with the names of 0.4; the optional members are newer. Runs are known by their numbers and by
  * the hashes of their receipts, because a restored mirror gives numbers again: so a mirror can say whether that is still its own past.
@@ -224,11 +224,8 @@ function restored(sharedRunId: number): Loss {
 }
 
 /** True if a run of a reader is this mirror's. A run of which 0.4 noted no hash might be: it must have ended at least. */
-function isOwn(
-  sqlite: Sqlite,
-  hashes: ReceiptHashes,
-  { runId, leafHash }: { runId: number; leafHash?: string | null },
-): boolean {
+function isOwn(sqlite: Sqlite, hashes: ReceiptHashes, run: { runId: number; leafHash?: string | null }) {
+  const { runId, leafHash } = run;
   const isSame = () => leafHash === undefined || hashes.isOf(hashes.stored(runId), leafHash);
   return runId === 0 || (new EndedRuns(sqlite).has(runId) && isSame());
 }

@@ -33,7 +33,7 @@ export function findRecords(sqlite: Sqlite, wanted: ListRequest & { offset: numb
   const read = recordReader(sqlite, resource);
   const page = (rows: string) => `SELECT t.id FROM ${rows} ORDER BY ${by} LIMIT @limit OFFSET @offset`;
   if (filter.q === '') {
-    const count = countOf(sqlite, browsable, filter);
+    const count = countRecords(sqlite, request);
     // A filter that finds nothing would read all rows in their order.
     if (count === 0) return { items: [], count };
     const ids = allValues<number>(sqlite, page(`${browsable.table} t WHERE ${condition}`), values);
@@ -64,13 +64,9 @@ export function recordReader(sqlite: Sqlite, resource: string): (id: number) => 
   return id => ({ resource, id, ownId: hasOwnId ? id : null, record: read.get(id) ?? null });
 }
 
-/** How many records match. */
+/** How many records match. A single connection is counted by its own index, all else by the one that has all columns of the filters. */
 export function countRecords(sqlite: Sqlite, { resource, filter }: ListRequest): number {
-  return countOf(sqlite, browsableOf(resource), filter);
-}
-
-/** A single connection is counted by its own index, all else by the one that has all columns of the filters. */
-function countOf(sqlite: Sqlite, browsable: Browsable, filter: RecordFilter): number {
+  const browsable = browsableOf(resource);
   const { q, isByPart: _isByPart, ...others } = filter;
   const given = Number(q !== '') + Object.values(others).filter(value => value !== null).length;
   const values: Values = {};

@@ -7,20 +7,16 @@ import { type FoundRecord, recordReader } from './find.ts';
 export type SearchHit = FoundRecord & { readonly isRemoved: boolean };
 
 /** Records with all words of a text: exact references first, removed records last. It reads all rows: an index would slow syncs down. */
-export function searchRecords(
-  sqlite: Sqlite,
-  text: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-): SearchHit[] {
+export function searchRecords(sqlite: Sqlite, text: string, place: { offset: number; limit: number }) {
   const wanted = fold(text.trim());
   if (wanted === '') return [];
-  const values: Values = { offset, limit };
-  const parts = browsables.flatMap((browsable, place) => {
+  const values: Values = { ...place };
+  const parts = browsables.flatMap((browsable, at) => {
     const { resource, table, references, filters } = browsable;
     const time = filters.time === undefined ? 'NULL' : `t.${filters.time.column}_ms`;
     const head = (side: Side) => {
       const exact = references.map(field => expressionOf(field, side));
-      return `SELECT '${resource}' AS resource, ${alike(exact, wanted, values)} AS isExact, ${place} AS place`;
+      return `SELECT '${resource}' AS resource, ${alike(exact, wanted, values)} AS isExact, ${at} AS place`;
     };
     const words = (side: Side) => conditionOf(sqlite, browsable, { ...noFilter, q: text }, side, values);
     return [
@@ -34,19 +30,16 @@ export function searchRecords(
   const hits = `SELECT resource, id, record, isRemoved FROM (${parts.join(' UNION ALL ')})
     ORDER BY isExact DESC, isRemoved, place DESC, time DESC, id DESC LIMIT @limit OFFSET @offset`;
   type Hit = Omit<FoundRecord, 'ownId'> & { readonly isRemoved: number };
-  return allRows<Hit>(sqlite, hits, values).map(hit =>
-    hit.isRemoved === 1
-      ? { ...hit, ownId: null, isRemoved: true }
-      : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
+  return allRows<Hit>(sqlite, hits, values).map(
+    (hit): SearchHit =>
+      hit.isRemoved === 1
+        ? { ...hit, ownId: null, isRemoved: true }
+        : { ...recordReader(sqlite, hit.resource)(hit.id), isRemoved: false },
   );
 }
 
 /** A value that a filter can have, what people call it, and how many records have it; null if that is not counted. */
-export interface Choice {
-  readonly value: string;
-  readonly label: string;
-  readonly count: number | null;
-}
+export type Choice = { readonly value: string; readonly label: string; readonly count: number | null };
 
 /** What a filter form offers by the names of its fields; users can also type others. */
 export type Choices = Readonly<Record<string, readonly Choice[]>>;

@@ -56,10 +56,7 @@ export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   })),
 };
 
-interface LastRun {
-  readonly runId: number;
-  readonly reasons: string | null;
-}
+type LastRun = { readonly runId: number; readonly reasons: string | null };
 
 /** The numbers of a mirror, from its record of runs. Throws a MirrorFileError if there is no mirror, or it can't be read. */
 export function readFigures(path: string) {

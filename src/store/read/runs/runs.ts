@@ -50,9 +50,8 @@ export class RunReader implements Disposable {
     const lists = allRows<ListRow>(sqlite, sinceOldest, runs.at(-1)?.id ?? 0);
     const ofRun = Map.groupBy(lists, ({ runId }) => runId);
     return runs.map(({ id: runId, errorCode, errorMessage, ...run }) => {
-      const resources = (ofRun.get(runId) ?? []).map(row =>
-        this.#listOf(row, Date.parse(row.completedAt ?? row.startedAt)),
-      );
+      const endOf = (row: ListRow) => Date.parse(row.completedAt ?? row.startedAt);
+      const resources = (ofRun.get(runId) ?? []).map(row => this.#listOf(row, endOf(row)));
       return {
         runId,
         ...run,
@@ -69,14 +68,13 @@ export class RunReader implements Disposable {
     const { sqlite } = this.#file;
     const baseUrlOf = 'SELECT base_url FROM sync_runs WHERE id = ?';
     const nowMs = Date.now();
-    const states = () =>
-      askedLists(sqlite).map(resource => {
+    const states = () => {
+      const accepted = acceptancesIn(sqlite);
+      return askedLists(sqlite).map(resource => {
         const last = this.#newest(resource);
         const lastEnded = this.#newest(resource, "status <> 'running'");
-        const done = this.#newest(
-          resource,
-          `run_id = ${newestComplete(sqlite, resource, isCompleteSql, nowMs)}`,
-        );
+        const newest = newestComplete(sqlite, resource, isCompleteSql, nowMs);
+        const done = this.#newest(resource, `run_id = ${newest}`);
         const full = this.#newest(resource, `${isCompleteSql} AND mode = 'full'`);
         const baseUrl = firstValue<string>(sqlite, baseUrlOf, last?.runId ?? 0) ?? '';
         return {
@@ -86,15 +84,14 @@ export class RunReader implements Disposable {
           lastEnded,
           lastCompletedAt: done?.completedAt ?? null,
           readSince: done?.readSince ?? done?.completedAt ?? null,
-          acceptances: acceptancesIn(sqlite).filter(({ id }) =>
-            lastEnded?.accepted.includes(id),
-          ) as readonly Acceptance[],
+          acceptances: accepted.filter(({ id }) => lastEnded?.accepted.includes(id)) as readonly Acceptance[],
           lastFullAt: full?.readSince ?? full?.completedAt ?? null,
           unreadableTimes: unreadableTimes(sqlite, resource),
           /** Fields that no column exists for, without those that the last full sync no longer saw. */
           unknownFields: allRows<SeenField>(sqlite, seenFields, resource) as readonly SeenField[],
         };
       });
+    };
     return sqlite.transaction(states)();
   }
 
