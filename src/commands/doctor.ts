@@ -13,7 +13,7 @@ import { tryLocks } from '../store/file/lock-trial.ts';
 import { mirrorToWrite } from '../store/file/open.ts';
 import { writing } from '../store/file/unfinished.ts';
 import { replaceable } from '../store/file/whole-file.ts';
-import { checkMirror } from '../store/write/check-mirror.ts';
+import { checkMirror } from '../store/write/altered-mirror.ts';
 import { type FirstPage, getFirstPage, pagesStated } from '../sync/first-page.ts';
 import { tooManyPages } from '../sync/task.ts';
 import { type Context, command } from './command.ts';

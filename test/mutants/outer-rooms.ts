@@ -1259,7 +1259,7 @@ export const outerMutants: readonly OuterMutant[] = [
   },
   {
     guards: 'what is known of a page, against a row that another program wrote',
-    file: 'src/store/write/known-pages.ts',
+    file: 'src/store/write/known-items.ts',
     line: ' || !pageCheck(this.#resource, by, digest, row).equals(row.check)',
     instead: '',
     test: 'test/sync/remembered-items.test.ts',

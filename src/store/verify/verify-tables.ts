@@ -10,7 +10,7 @@ import { keptColumns, keptValue } from '../tables/ever.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { ListTable, registerInstant } from '../tables/list-table.ts';
 import { rejectedContent } from '../tables/rejected-identity.ts';
-import { KnownPages } from '../write/known-pages.ts';
+import { KnownPages } from '../write/known-items.ts';
 import { savedState } from '../write/sync-state.ts';
 
 /** Something in the mirror that is not as docmirror wrote it. */

@@ -9,7 +9,7 @@ import { lastRunBefore, readPruned } from '../receipts/statements.ts';
 import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
-import { compareObjects } from '../write/objects.ts';
+import { compareObjects } from '../write/altered-mirror.ts';
 import { changesAhead, type PinnedCheckpoint, verifyLog, verifyRuns } from './verify-receipts.ts';
 import { beginRows } from './verify-rows.ts';
 import { type Difference, type Report, severityOf, verifyTables } from './verify-tables.ts';

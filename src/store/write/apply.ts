@@ -16,12 +16,11 @@ import { noteReturns } from '../tables/ever.ts';
 import type { Applied, ListOutcome } from '../tables/run.ts';
 import { fieldNews, volatileFields } from './field-news.ts';
 import { newestBefore, seeLate, seeReading } from './list-facts.ts';
-import type { ListContext } from './mirror.ts';
+import { type ListContext, transact } from './mirror.ts';
 import { writeNextState } from './next-state.ts';
 import { carryRejectedOn } from './rejected.ts';
 import type { Stage } from './stage.ts';
 import type { ReadList } from './sync-state.ts';
-import { transact } from './transaction.ts';
 
 /** How writing a list ended: with how many answers the next run can go on with; or with a reason to read it again without memories. */
 export type Written =

@@ -47,6 +47,28 @@ export class BitSet {
   }
 }
 
+/** The first and the last id of neighbouring rows; SQL reads it as it is. */
+export type Range = readonly [first: number, last: number];
+
+/** The ids in ranges. */
+export function idsOf(ranges: readonly Range[]): number[] {
+  const ids: number[] = [];
+  for (const [first, last] of ranges) for (let id = first; id <= last; id++) ids.push(id);
+  return ids;
+}
+
+/** Ids as ranges, in their order; null if one is missing. */
+export function rangesOf(ids: readonly (number | null)[]): Range[] | null {
+  const ranges: [first: number, last: number][] = [];
+  for (const id of ids) {
+    if (id === null) return null;
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] + 1 === id) last[1] = id;
+    else ranges.push([id, id]);
+  }
+  return ranges;
+}
+
 const countAtFirst = 1024;
 /** The largest part of the slots that is filled, and by how much a table grows. */
 const loadMax = 0.7;

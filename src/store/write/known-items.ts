@@ -1,11 +1,14 @@
+// What runs note of pages, so that the next one knows their items by their bytes.
+
 import type Database from 'better-sqlite3';
+import type { ListDefinition } from '../../contract/lists.ts';
 import { type Page, parseItems, parsePiece, piecesOf } from '../../contract/page.ts';
-import { contentBytes, writeHash16 } from '../../contract/sum.ts';
+import { contentBytes, hash16, writeHash16 } from '../../contract/sum.ts';
 import { tryToRead } from '../../errors.ts';
-import { InternTable } from './compact-sets.ts';
-import { idsOf, type KnownPage, type KnownPages, pieceBytes, type Range, rangesOf } from './known-pages.ts';
+import { InternTable, idsOf, type Range, rangesOf } from './compact-sets.ts';
 import type { ListSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
+import type { NotedPages } from './sync-state.ts';
 
 // Items that come as the mirror remembers them are not parsed. They are known by their bytes: those of a whole page, or of a piece of one.
 //
@@ -15,6 +18,96 @@ import type { ListContext } from './mirror.ts';
 //
 // No cut is a guess. Each piece of a remembered page was JSON by itself, so its brackets are even, and the next one begins at the level of the
 // list. A page of which each piece is known, or is JSON by itself, has therefore the items of these pieces, and no others.
+
+/** A page whose parse is remembered. */
+export interface KnownPage {
+  /** The ids of its rows, in the order of its items, as ranges. */
+  readonly rows: readonly Range[];
+  /** The run that saw it: a later one wrote none of these rows. */
+  readonly run: number;
+  /** For each item the number of what it says of connections. */
+  readonly said: Uint16Array;
+  /** The page's pieces, `pieceBytes` each; null if it was not cut. */
+  readonly pieces: Buffer | null;
+}
+
+/** Bytes of a piece that is remembered: 16 of its hash, and two of the number of its items. */
+export const pieceBytes = contentBytes + 2;
+
+/** A page as its row has it. */
+interface PageRow extends Pick<KnownPage, 'run' | 'pieces'> {
+  readonly rows: string;
+  readonly said: Buffer;
+  readonly check: Buffer;
+}
+
+/** So many pages are at hand. Pieces of one page mostly come from two of the run before. */
+const cachedMax = 16;
+
+/** The pages of a list that runs have noted. A row that is not as they wrote it is none. */
+export class KnownPages {
+  readonly #sqlite: Database.Database;
+  readonly #resource: string;
+  readonly noted: NotedPages | null;
+  readonly #find: Database.Statement<[resource: string, digest: Buffer], PageRow>;
+  readonly #cached = new Map<string, KnownPage | null>();
+
+  constructor(sqlite: Database.Database, { resource }: ListDefinition, noted: NotedPages | null) {
+    [this.#sqlite, this.#resource, this.noted] = [sqlite, resource, noted];
+    this.#find = sqlite.prepare(
+      'SELECT run_id AS run, rows, said, pieces, "check" FROM _known_pages WHERE resource = ? AND digest = ?',
+    );
+  }
+
+  /** The page with that digest; null if it is not known. */
+  get(digest: string): KnownPage | null {
+    if (this.noted === null) return null;
+    const cached = this.#cached.get(digest);
+    if (cached !== undefined) return cached;
+    const page = this.#read(digest, this.noted.by);
+    const [oldest] = this.#cached.size < cachedMax ? [] : this.#cached.keys();
+    if (oldest !== undefined) this.#cached.delete(oldest);
+    this.#cached.set(digest, page);
+    return page;
+  }
+
+  #read(digest: string, by: number): KnownPage | null {
+    const row = this.#find.get(this.#resource, Buffer.from(digest, 'hex'));
+    if (row === undefined || !pageCheck(this.#resource, by, digest, row).equals(row.check)) return null;
+    const { run, rows, said, pieces } = row;
+    // Numbers of two bytes each.
+    return { run, rows: JSON.parse(rows), said: new Uint16Array(new Uint8Array(said).buffer), pieces };
+  }
+
+  /** Whether all rows are there, as runs wrote them. */
+  get areWhole(): boolean {
+    const count = 'SELECT count(*) FROM _known_pages WHERE resource = ?';
+    const known = [...this.all()].filter(({ digest }) => this.get(digest) !== null);
+    const found = this.#sqlite.prepare<[string], number>(count).pluck().get(this.#resource);
+    return found === known.length && found === (this.noted?.count ?? 0);
+  }
+
+  /** The digests of all pages, and their pieces. They are only checked when one is got. */
+  all(): Iterable<{ readonly digest: string; readonly pieces: Buffer | null }> {
+    if (this.noted === null) return [];
+    const all =
+      'SELECT lower(hex(digest)) AS digest, pieces FROM _known_pages WHERE resource = ? ORDER BY rowid';
+    return this.#sqlite
+      .prepare<[string], { digest: string; pieces: Buffer | null }>(all)
+      .iterate(this.#resource);
+  }
+}
+
+/** 16 bytes over a row of a page, and the run whose numbers it has. */
+export function pageCheck(
+  resource: string,
+  by: number,
+  digest: string,
+  { run, rows, said, pieces }: Omit<PageRow, 'check'>,
+): Buffer {
+  const text = JSON.stringify([resource, by, digest, run, rows, said.length, pieces?.length ?? null]);
+  return hash16(Buffer.concat([Buffer.from(text), said, pieces ?? Buffer.alloc(0)]));
+}
 
 /** A page's items as they were read. */
 export interface ItemsRead extends Pick<Page, 'items' | 'unknown'> {

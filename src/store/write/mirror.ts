@@ -1,5 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
-import { type ListDefinition, lists } from '../../contract/lists.ts';
+import type { ListDefinition } from '../../contract/lists.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { codeOf, DocmirrorError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
@@ -7,19 +8,17 @@ import { MirrorLock, markOf, otherWriters } from '../file/lock-file.ts';
 import { isYetToMake, type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { openCopy, openForWriting, openInMemory } from '../file/open-to-write.ts';
 import { assertWhole, explaining, explainSqliteError } from '../file/sqlite-errors.ts';
-import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
+import { assertAsWritten } from '../receipts/altered-lists.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
-import { acceptedNow, lastState } from '../receipts/statements.ts';
+import { lastState } from '../receipts/statements.ts';
 import { rowsOfIgnored } from '../tables/ignored-fields.ts';
 import { ListTable } from '../tables/list-table.ts';
 import type { ListOutcome, RunError, RunStart, RunStatus } from '../tables/run.ts';
-import { dropAlteredConnections, reconcileConnections } from './connections.ts';
+import { assertNothingIntrusive, rebuild } from './altered-mirror.ts';
+import { reconcileConnections } from './connections.ts';
 import { FactsSeen } from './facts.ts';
-import { assertNothingIntrusive, putObjectsRight } from './objects.ts';
 import { pruneHistory } from './prune-history.ts';
 import { RunRecords } from './run-records.ts';
-import { nothingLearnt, writeState } from './sync-state.ts';
-import { transact } from './transaction.ts';
 
 /** One change that a dry run would make; `record` and `before` are JSON in the service's shape. */
 export interface RecordChange {
@@ -170,7 +169,9 @@ export class SqliteMirror {
   /** Deletes old versions of records, as `pruneHistory` does, and returns how many; a dry run deletes none. */
   async pruneHistory(keepMs: number, at: string): Promise<number> {
     const { signal, tell } = this.#options;
-    return tell === undefined ? pruneHistory(this.#file, { runId: this.#runId, keepMs, at, signal }) : 0;
+    if (tell !== undefined) return 0;
+    const options = { runId: this.#runId, keepMs, at, signal };
+    return pruneHistory(this.#file.sqlite, options, work => this.#write(work));
   }
 
   /** Returns the head of the receipts, null in a dry run, and what has changed at the service. */
@@ -226,7 +227,7 @@ export class SqliteMirror {
   }
 
   /** Writes a few rows. After a signal it tries once: if another program has a lock, the next run records the interruption. */
-  #write<T>(work: () => T): Promise<T> {
+  #write<T>(work: () => T | Promise<T>): Promise<T> {
     return transact(this.#file, this.#options.signal, work);
   }
 }
@@ -259,21 +260,39 @@ function holderOf(path: string): string {
   return `Another run is using ${path}. ${advice}`;
 }
 
-/** Drops rows that do not match their contents, without a trace, and accepts all others, with a receipt. Returns how many were dropped. */
-function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {
-  putObjectsRight(sqlite);
-  let dropped = 0;
-  for (const list of lists) {
-    const table = new ListTable(sqlite, list);
-    const altered = new Set(table.malformed().map(({ id }) => id));
-    for (const rows of checkRows(sqlite, list)) for (const id of rows.altered) altered.add(id);
-    for (const id of altered) table.remove(id);
-    dropped += altered.size;
-    writeState(sqlite, list, runId, nothingLearnt);
+/** How long writing waits for another program's lock in all, in milliseconds. */
+const lockWaitMsMax = 30_000;
+const lockPollMs = 100;
+
+/** Does work in a transaction that writes; nothing is written if it fails. It waits for others' locks, but does not delay signals. */
+export async function transact<T>(
+  { path, sqlite }: Pick<MirrorFile, 'path' | 'sqlite'>,
+  signal: AbortSignal,
+  work: (rollBack: () => void) => T | Promise<T>,
+): Promise<T> {
+  try {
+    // The wall clock can be changed meanwhile.
+    const deadlineMs = performance.now() + lockWaitMsMax;
+    while (!begin(deadlineMs))
+      await wait(lockPollMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+    let end = 'COMMIT';
+    const result = await work(() => {
+      end = 'ROLLBACK';
+    });
+    sqlite.exec(end);
+    return result;
+  } catch (error) {
+    // SQLite rolls a transaction back by itself if the disk is full or fails.
+    if (sqlite.inTransaction) sqlite.exec('ROLLBACK');
+    throw explainSqliteError(error, path);
   }
-  dropped += dropAlteredConnections(sqlite, runId);
-  const log = new ReceiptLog(sqlite);
-  const { startedAt: at, actor } = start;
-  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...acceptedNow(sqlite, runId) });
-  return dropped;
+
+  function begin(deadlineMs: number): boolean {
+    try {
+      sqlite.exec('BEGIN IMMEDIATE');
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_BUSY' || performance.now() > deadlineMs) throw error;
+    }
+    return sqlite.inTransaction;
+  }
 }

@@ -5,12 +5,13 @@ import type { Connection } from '../../contract/content.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { learntOrder } from '../../proof/order.ts';
 import type { PageItems } from '../../proof/window.ts';
+import { rangesOf } from './compact-sets.ts';
 import type { ConnectionNames, Saying } from './connections.ts';
-import { type KnownPage, type NotedPages, pageCheck, rangesOf } from './known-pages.ts';
+import { type KnownPage, pageCheck } from './known-items.ts';
+import { transact } from './mirror.ts';
 import { resumable } from './resume-log.ts';
 import type { Stage } from './stage.ts';
-import { type ReadList, type SavedState, writeState } from './sync-state.ts';
-import { transact } from './transaction.ts';
+import { type NotedPages, type ReadList, type SavedState, writeState } from './sync-state.ts';
 
 /** The rows of the records of a page; null for a record that has no row. */
 type RowsOfPage = (page: PageItems) => readonly (number | null)[];

@@ -1,13 +1,11 @@
 import type Database from 'better-sqlite3';
 import { MirrorAlteredError } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import type { MirrorFile } from '../file/open.ts';
 import { deleteRejected } from '../receipts/deleted-rejected.ts';
 import { keptHashes, lossesOfKept, nameOf } from '../receipts/kept.ts';
 import { ReceiptLog } from '../receipts/receipt-log.ts';
 import { lastRunBefore, ofKind, RunComposer, readPruned } from '../receipts/statements.ts';
 import { EndedRuns } from '../tables/ended-runs.ts';
-import { transact } from './transaction.ts';
 
 /** Versions deleted in one step, after which signals are handled. */
 const versionsPerStep = 5_000;
@@ -24,14 +22,17 @@ interface PruneOptions {
 
 /**
  * Deletes versions that ended, and rejected records that were settled, too long before the last run began, with a receipt. Gives free pages
- * back, and returns how many versions went.
+ * back, and returns how many versions went. `write` does its work in a transaction.
  */
-export async function pruneHistory(file: MirrorFile, options: PruneOptions): Promise<number> {
-  const { signal } = options;
-  const slice = new TimeSlice(signal);
-  const deleted = await transact(file, signal, async () => {
-    const through = await beginPruning(file, options, slice);
-    const remove = file.sqlite.prepare<[number, number]>(
+export async function pruneHistory(
+  sqlite: Database.Database,
+  options: PruneOptions,
+  write: <T>(work: () => T | Promise<T>) => Promise<T>,
+): Promise<number> {
+  const slice = new TimeSlice(options.signal);
+  const deleted = await write(async () => {
+    const through = await beginPruning(sqlite, options, slice);
+    const remove = sqlite.prepare<[number, number]>(
       `DELETE FROM record_history WHERE id IN (
          SELECT id FROM record_history WHERE valid_to_run_id <= ? ORDER BY valid_to_run_id, id LIMIT ?)`,
     );
@@ -43,7 +44,7 @@ export async function pruneHistory(file: MirrorFile, options: PruneOptions): Pro
     return count;
   });
   // A file that was made without `auto_vacuum` keeps its free pages, and uses them again.
-  await transact(file, signal, () => file.sqlite.pragma(`incremental_vacuum(${pagesFreed})`));
+  await write(() => sqlite.pragma(`incremental_vacuum(${pagesFreed})`));
   return deleted;
 }
 
@@ -56,7 +57,7 @@ const settled = `EXISTS (SELECT 1 FROM sync_run_resources l WHERE l.resource = r
  * evidence is not deleted.
  */
 async function beginPruning(
-  { sqlite }: MirrorFile,
+  sqlite: Database.Database,
   { runId: ownId, keepMs, at }: PruneOptions,
   slice: TimeSlice,
 ): Promise<number> {

@@ -17,9 +17,8 @@ import {
   type Shown,
 } from '../../proof/window.ts';
 import { ConnectionNames, comparable } from './connections.ts';
-import { FieldsSeen } from './field-facts.ts';
-import { type ItemsRead, KnownItems, notKnown } from './known-items.ts';
-import { KnownPages, type ParsedPage } from './known-pages.ts';
+import { type ItemsRead, KnownItems, KnownPages, notKnown } from './known-items.ts';
+import { FieldsSeen } from './list-facts.ts';
 import { type ListSql, listSql } from './list-sql.ts';
 import type { ListContext } from './mirror.ts';
 import { Records } from './records.ts';
@@ -27,6 +26,15 @@ import { RejectedRecords } from './rejected.ts';
 import type { LoggedAnswer } from './resume-log.ts';
 import { SharedKeys } from './shared-keys.ts';
 import type { SyncState } from './sync-state.ts';
+
+/** A page that was read in this run. */
+interface ParsedPage extends Pick<ItemsRead, 'pieces'> {
+  readonly items: PageItems;
+  /** For each item the number of what it says of connections; null if one might have none. */
+  readonly said: Uint16Array | null;
+  /** Whether it was known as a whole. */
+  readonly isKnown: boolean;
+}
 
 /** What the answers say of all records of a list. */
 export interface Reconciliation {
@@ -56,7 +64,7 @@ export class Stage {
   readonly sharedKeys: SharedKeys;
   readonly #answers: Shown[] = [];
   #merged: readonly Shown[] = [];
-  /** What follows from the answers so far; null if it was not asked since the last one. */
+  /** What follows from the answers so far; null if nobody has asked since the last one. */
   #reconciliation: Reconciliation | null = null;
   #absentRows: readonly AbsentRow[] | null = null;
   /** Answers of an earlier run that were not asked for yet, by their addresses; with numbers below those of this run. */
@@ -194,21 +202,17 @@ export class Stage {
     [this.#reconciliation, this.#absentRows] = [null, null];
   }
 
-  /** Takes the page of an answer that was accepted, with the moment of the logical clock at which it was asked for, and returns what the proof needs of it. */
+  /** Takes the page of an answer, with the moment of the logical clock at which it was asked for, and returns what the proof needs of it. */
   enter(page: Page, address: PageAddress, asked: number): Pick<Answer, 'page' | 'oldestNewKeys'> {
     for (const member of page.otherMembers)
       this.answerMembers.set(`${member.jsonType} ${member.field}`, member);
-    const newKeys: number[] = [];
     const { digest, bytes } = page;
     const read = () => this.#itemsRead.get(digest) ?? notKnown(page.items ?? parseItems(bytes), bytes);
-    const parsed = this.pages.get(digest) ?? this.#parse(digest, read(), address, newKeys);
+    const newKeys = this.pages.has(digest) ? [] : this.#number(digest, read(), address);
     this.#itemsRead.delete(digest);
-    this.pages.set(digest, parsed);
-    this.#answers.push({ asked, page: parsed.items });
-    this.#forgetConclusions();
     // One that can't be read is older than all others.
     const oldest = newKeys.map(comparable).sort((a, b) => a - b);
-    return { page: parsed.items, oldestNewKeys: oldest.slice(0, outliersMax + 1) };
+    return { page: this.#count(digest, asked), oldestNewKeys: oldest.slice(0, outliersMax + 1) };
   }
 
   /** Makes answers of an earlier run count from here on, the oldest first. */
@@ -222,26 +226,21 @@ export class Stage {
     const older = this.#older.get(addressText(ask));
     if (older === undefined) return null;
     const { asked, at, total, digest } = older;
-    const read = this.pages.has(digest) ? null : this.#known.page(digest);
-    const parsed = this.pages.get(digest) ?? (read && this.#parse(digest, read, older, []));
-    if (parsed === null) return null;
-    this.pages.set(digest, parsed);
-    const { items: page } = parsed;
+    const read = this.pages.has(digest) ? undefined : this.#known.page(digest);
+    if (read === null) return null;
+    if (read !== undefined) this.#number(digest, read, older);
+    this.hasRecalled = true;
+    const page = this.#count(digest, asked);
+    const said = { total, page, pageCount: null, wrong: null, oldestNewKeys: [] };
+    return { ...ask, asked, arrived: asked, at, isRecalled: true, ...said };
+  }
+
+  /** Lets a page whose records have numbers count as an answer. */
+  #count(digest: string, asked: number): PageItems {
+    const { items: page } = this.pages.get(digest) as ParsedPage;
     this.#answers.push({ asked, page });
     this.#forgetConclusions();
-    this.hasRecalled = true;
-    return {
-      ...ask,
-      asked,
-      arrived: asked,
-      at,
-      isRecalled: true,
-      total,
-      page,
-      wrong: null,
-      pageCount: null,
-      oldestNewKeys: [],
-    };
+    return page;
   }
 
   /** Takes records of several pages that count as one answer, in the place of those that did before. */
@@ -251,7 +250,7 @@ export class Stage {
     this.#forgetConclusions();
   }
 
-  /** Reads the items of an answer, but for those that are known. That has no effect yet. */
+  /** Parses the items of an answer, but for those that are known. The service asks for it when an answer comes; it has no effect yet. */
   readonly readItems: ReadItems = (bytes, digest) => {
     if (this.pages.has(digest)) return { items: null, unknown: Buffer.alloc(0) };
     const read = this.#known.page(digest) ?? this.#known.read(bytes);
@@ -259,7 +258,8 @@ export class Stage {
     return read;
   };
 
-  #parse(digest: string, read: ItemsRead, address: PageAddress, newKeys: number[]): ParsedPage {
+  /** Makes records of a page's items, and numbers them. Returns the keys of what the mirror lacks. */
+  #number(digest: string, read: ItemsRead, address: PageAddress): number[] {
     const { list, sqlite, sum, table, ignored } = this.context;
     const { items: all, keys, said, known, pieces } = read;
     const { records, rejections } = readRecords(list, all ?? [], ignored);
@@ -279,10 +279,12 @@ export class Stage {
     }
     const found = sum.count === 0 ? [] : table.findAll(records);
     const number = () => this.records.number(read, records, found, numbers);
-    newKeys.push(...(records.length === 0 ? number() : sqlite.transaction(number)()));
+    const newKeys = records.length === 0 ? number() : sqlite.transaction(number)();
     this.fields.add(all ?? [], records, numbers);
     const items = new PageItems(digest, keys, numbers, list.identity.by);
-    return { items, said: this.names.isFull ? null : said, pieces, isKnown: all === null };
+    const parsed = { items, said: this.names.isFull ? null : said, pieces, isKnown: all === null };
+    this.pages.set(digest, parsed);
+    return newKeys;
   }
 
   end(): void {

@@ -3,7 +3,7 @@
 //     order, retained       the proof, for its plan and its conclusion
 //     growth                sync/read.ts, where an incremental run begins; its newest rows are found again
 //     names, sayings        connections.ts, for the numbers in known pages
-//     pages                 known-pages.ts, whose rows are in a table of their own
+//     pages                 known-items.ts, whose rows are in a table of their own
 //     sharedKeys            shared-keys.ts, for ties and duplicates
 //     resumeLog             sync/read.ts, if a reading ended early
 //     servedSize            sync/first-page.ts
@@ -20,7 +20,6 @@ import type { Answer } from '../../proof/window.ts';
 import { ignoredFields } from '../tables/ignored-fields.ts';
 import { areFieldsKnown } from '../tables/service-facts.ts';
 import type { Saying } from './connections.ts';
-import type { NotedPages } from './known-pages.ts';
 import { listSql } from './list-sql.ts';
 import type { LoggedAnswer, ResumeLog } from './resume-log.ts';
 
@@ -43,6 +42,12 @@ export interface SyncState {
   readonly resumeLog: ResumeLog | null;
   /** Null if the service refused no page size. */
   readonly servedSize: ServedSize | null;
+}
+
+/** How many pages of a list are noted, and the run whose numbers they have of what is said of connections. */
+export interface NotedPages {
+  readonly by: number;
+  readonly count: number;
 }
 
 /** The keys that several rows share, and the sum of the rows of which they were noted. */

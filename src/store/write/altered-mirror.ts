@@ -1,7 +1,23 @@
+// A mirror that another program altered: what differs from a new one, when a run refuses it, and how it is put right.
+
+import { accessSync, constants } from 'node:fs';
 import type Database from 'better-sqlite3';
+import { lists } from '../../contract/lists.ts';
 import { MirrorAlteredError } from '../../errors.ts';
-import type { MirrorFile } from '../file/open.ts';
+import { TimeSlice } from '../../time-slice.ts';
+import { assertFree } from '../file/lock-file.ts';
+import { assertNoMount } from '../file/lock-trial.ts';
+import { isYetToMake, type MirrorFile, mirrorToWrite, openMirrorForReading } from '../file/open.ts';
 import { openInMemory } from '../file/open-to-write.ts';
+import { assertWhole, explaining } from '../file/sqlite-errors.ts';
+import { assertAsWritten, checkRows } from '../receipts/altered-lists.ts';
+import { ReceiptLog } from '../receipts/receipt-log.ts';
+import { acceptedNow } from '../receipts/statements.ts';
+import { ListTable } from '../tables/list-table.ts';
+import type { RunStart } from '../tables/run.ts';
+import { unreadableTimes } from '../tables/unreadable-times.ts';
+import { dropAlteredConnections } from './connections.ts';
+import { nothingLearnt, writeState } from './sync-state.ts';
 
 /** A table, an index, a view or a trigger that is not as docmirror makes it, or that another program made. */
 interface OtherObject {
@@ -53,7 +69,7 @@ export function assertNothingIntrusive({ path, sqlite }: MirrorFile): void {
 }
 
 /** Drops other programs' triggers and unique indexes on docmirror's tables, and makes docmirror's own views, indexes and triggers again. */
-export function putObjectsRight(sqlite: Database.Database): void {
+function putObjectsRight(sqlite: Database.Database): void {
   for (const object of compareObjects(sqlite)) {
     const { type, sql, state } = object;
     if (state === 'intrusive' || (state === 'changed' && type !== 'table')) sqlite.exec(dropping(object));
@@ -63,4 +79,44 @@ export function putObjectsRight(sqlite: Database.Database): void {
 
 function dropping({ type, name }: OtherObject): string {
   return `DROP ${type.toUpperCase()} "${name.replaceAll('"', '""')}"`;
+}
+
+/** Checks a mirror as a run does, without its lock, and returns which times in it can't be read; undefined if there is none yet. Throws what a run would end with, or `upgrade_needed`. */
+export async function checkMirror(path: string, signal: AbortSignal) {
+  const place = mirrorToWrite(path);
+  assertNoMount(place);
+  assertFree(place);
+  if (isYetToMake(place)) return undefined;
+  explaining(place, () => accessSync(place, constants.R_OK | constants.W_OK));
+  using file = openMirrorForReading(place);
+  const { sqlite } = file;
+  // One state of the file, with a run that died or that has just begun.
+  sqlite.exec('BEGIN');
+  const open = sqlite.prepare<[], number>(
+    'SELECT id FROM sync_runs WHERE id NOT IN (SELECT run_id FROM sync_receipts WHERE run_id IS NOT NULL)',
+  );
+  const openRuns = open.pluck().all();
+  assertWhole(place, sqlite);
+  assertNothingIntrusive(file);
+  await assertAsWritten(file, new TimeSlice(signal), openRuns);
+  return unreadableTimes(sqlite, 'document-exports');
+}
+
+/** Drops rows that do not match their contents, without a trace, and accepts all others, with a receipt. Returns how many were dropped. */
+export function rebuild(sqlite: Database.Database, runId: number, start: RunStart): number {
+  putObjectsRight(sqlite);
+  let dropped = 0;
+  for (const list of lists) {
+    const table = new ListTable(sqlite, list);
+    const altered = new Set(table.malformed().map(({ id }) => id));
+    for (const rows of checkRows(sqlite, list)) for (const id of rows.altered) altered.add(id);
+    for (const id of altered) table.remove(id);
+    dropped += altered.size;
+    writeState(sqlite, list, runId, nothingLearnt);
+  }
+  dropped += dropAlteredConnections(sqlite, runId);
+  const log = new ReceiptLog(sqlite);
+  const { startedAt: at, actor } = start;
+  log.append({ kind: 'rebuild', mirrorId: log.mirrorId(), at, actor, ...acceptedNow(sqlite, runId) });
+  return dropped;
 }
