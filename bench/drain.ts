@@ -1,7 +1,7 @@
 // Reads all pages by docmirror's own HTTP client and discards them, or parses them first: the least time of any sync.
 
-import { AwakeClock } from '../src/service/awake-clock.ts';
 import { HttpClient } from '../src/service/http-client.ts';
+import { AwakeClock } from '../src/service/pace.ts';
 import { Secrets } from '../src/service/secrets.ts';
 
 const [baseUrl = '', then = 'throw away', concurrency = '4', pageSize = '500'] = process.argv.slice(2);

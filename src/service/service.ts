@@ -2,9 +2,8 @@ import pRetry, { AbortError } from 'p-retry';
 import type { ListDefinition } from '../contract/lists.ts';
 import type { Page, PageRequest, PageSource } from '../contract/page.ts';
 import { codeOf, ServiceError } from '../errors.ts';
-import { AwakeClock } from './awake-clock.ts';
 import { type Body, HttpClient, type HttpOptions } from './http-client.ts';
-import { Pacer } from './pacer.ts';
+import { AwakeClock, Outage, Pacer } from './pace.ts';
 import { readPage } from './page.ts';
 import { leftAloneError, type RetryAfter, verdictOn } from './patience.ts';
 
@@ -221,61 +220,5 @@ export class Service implements PageSource {
     // Records without the secret would not be what the service lists.
     const message = `${asked} answered with records that contain the token itself. Nothing of that page was stored. The service must not send it back.`;
     throw new ServiceError('token_echoed', message, { retryable: false });
-  }
-}
-
-/** Measures how long no list of a run got a useful answer. If that is too long, requests end, and none is tried twice until one comes. */
-class Outage {
-  readonly #giveUpAfterMs: number;
-  readonly #clock: AwakeClock;
-  #sinceMs: number | null = null;
-  #stopTimer: () => void = () => undefined;
-  /** Aborted when it has lasted too long, with the last error. */
-  givingUp = new AbortController();
-  error: ServiceError | null = null;
-  /** True once it has lasted too long; false again with the first useful answer. */
-  isOver = false;
-
-  constructor(giveUpAfterMs: number, clock: AwakeClock) {
-    this.#giveUpAfterMs = giveUpAfterMs;
-    this.#clock = clock;
-  }
-
-  /** How much longer requests are repeated, in milliseconds, if one that began then, by the clock, got no useful answer. */
-  leftMs(begunAtMs: number): number {
-    return this.isOver ? 0 : (this.#sinceMs ?? begunAtMs) + this.#giveUpAfterMs - this.#clock.nowMs;
-  }
-
-  /** Notes a request without a useful answer, which will be repeated, and when it began. */
-  noteTrouble(error: ServiceError, begunAtMs: number): void {
-    this.error = error;
-    if (this.#sinceMs !== null) return;
-    this.#sinceMs = begunAtMs;
-    this.#stopTimer = this.#clock.after(this.leftMs(begunAtMs), () => {
-      const { code, message, ofAnyList } = this.error ?? error;
-      const words = `${message}; it was tried again until DOCMIRROR_GIVE_UP_AFTER was over`;
-      this.giveUp(new ServiceError(code, words, { retryable: false, ofAnyList }));
-    });
-  }
-
-  noteAnswer(): void {
-    this.close();
-    this.isOver = false;
-  }
-
-  close(): void {
-    this.#stopTimer();
-    this.#sinceMs = null;
-  }
-
-  /** Ends the requests that are under way with this error. Requests from now on are tried once. */
-  giveUp(error: ServiceError): void {
-    this.close();
-    this.error = error;
-    if (this.isOver) return;
-    this.isOver = true;
-    const { givingUp } = this;
-    this.givingUp = new AbortController();
-    givingUp.abort(error);
   }
 }

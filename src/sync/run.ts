@@ -3,8 +3,7 @@
 //     begin                 store/write/mirror.ts   runs that died are recorded; rows are compared if others wrote to the file
 //     for each list         list.ts                 from the growing end, or in full, at last without what earlier runs knew
 //       read                read.ts, drive.ts       pages, as the proof asks for them, until it concludes
-//       plan                store/write/plan.ts     what becomes of rows, by the proof and by what store/write/reconcile.ts found meanwhile
-//       apply and record    store/write/apply.ts    rows, versions and how the list ended, in one transaction
+//       apply and record    store/write/apply.ts    what becomes of rows; then rows, versions and how the list ended, in one transaction
 //     prune                 store/write/prune-history.ts
 //     end                   store/write/mirror.ts   the names of connections, and the receipt
 //     share                 commands/run-once.ts
@@ -15,12 +14,19 @@
 //
 //     bytes                 service/service.ts      an answer, in which the token is looked for
 //     items                 service/page.ts         its envelope; store/write/known-items.ts parses the items that the mirror does not know
-//     record                contract/record.ts      its values and their hash, when the answer is accepted (store/write/stage.ts)
-//     numbers               store/write/records.ts  of the record and of its text, for the proof; a text that the mirror lacks is staged
+//     record                contract/record.ts      its values and their hash, when the page is entered (store/write/stage.ts)
+//     numbers               store/write/records.ts  of the record and of its text, for the proof
+//     version               store/write/versions.ts a text that the mirror lacks takes the form of its row, and is staged
 //     row                   store/write/apply.ts    a staged text of which no change is written down is a new row
 //     receipt               store/receipts/statements.ts  a line under the hash of the run's changes, made from the rows at its end
 //
 // The first page is asked for before the proof begins (first-page.ts), so all its items are parsed.
+//
+// What a run knows of a list ============
+//
+//     read                  store/write/sync-state.ts  as the run before left it; list.ts gives it to a Stage, which has it from there on
+//     used                  read.ts                 where a reading begins, and what the proof is told; stage.ts, for known items and answers
+//     written               store/write/next-state.ts  with the rows
 
 import type { ListDefinition, ResourceName } from '../contract/lists.ts';
 import { CancelledError, exitCodes } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { AwakeClock } from '../../src/service/awake-clock.ts';
+import { AwakeClock } from '../../src/service/pace.ts';
 
 /** Holds up the whole process, as a stop does. */
 function standStill(ms: number): void {

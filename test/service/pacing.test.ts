@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Pacer } from '../../src/service/pacer.ts';
+import { Pacer } from '../../src/service/pace.ts';
 
 const { signal } = new AbortController();
 
