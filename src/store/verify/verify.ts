@@ -1,12 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { lists } from '../../contract/lists.ts';
 import { codeOf } from '../../errors.ts';
 import { TimeSlice } from '../../time-slice.ts';
-import { kindOf, type MirrorFile, openMirrorForReading } from '../file/open.ts';
-import { openInMemory } from '../file/open-to-write.ts';
+import { kindOf, type MirrorFile, migrations, openMirrorForReading } from '../file/open.ts';
 import { explainSqliteError } from '../file/sqlite-errors.ts';
 import { lastRunBefore, readPruned } from '../receipts/statements.ts';
-import { allRows, firstValue, type Sqlite } from '../tables/ask.ts';
+import { firstValue, type Sqlite } from '../tables/ask.ts';
 import { wroteListSql } from '../tables/ended-runs.ts';
 import { mirrorIds } from '../tables/views.ts';
 import { compareObjects } from '../write/altered-mirror.ts';
@@ -124,10 +122,10 @@ function verifyObjects(sqlite: Sqlite, report: Report) {
     };
     if (state !== 'foreign') report(name, null, faults[state], 'content');
   }
-  using fresh = openInMemory();
+  const own = JSON.stringify(migrations.map(({ hash, folderMillis }) => [null, hash, folderMillis]));
+  const noted = 'json_group_array(json_array(id, hash, created_at) ORDER BY created_at, hash)';
   // If the table is missing, the audit ends here.
-  const all = 'SELECT *, typeof(hash), typeof(created_at) FROM __drizzle_migrations ORDER BY 3, 2';
-  if (!isDeepStrictEqual(allRows(sqlite, all), allRows(fresh.sqlite, all)))
+  if (firstValue(sqlite, `SELECT ${noted} FROM __drizzle_migrations`) !== own)
     report('__drizzle_migrations', null, 'the changes of shape it lists are not those of docmirror');
   return objects.flatMap(({ type, name, state }) => (state === 'foreign' ? [{ type, name }] : []));
 }
