@@ -74,7 +74,9 @@ export class NightlyList implements PageSource {
       const own = begun + Math.round(this.#random.fraction() * late * 60) / 60;
       const other = outlier?.(id, begun);
       const shown = other === undefined ? own : other;
-      this.#entries.push({ id, begun, shown, title: this.#random.integer(0, 1e9), changed: id });
+      const entry = { id, begun, shown, title: this.#random.integer(0, 1e9), changed: id };
+      this.#entries.push(entry);
+      this.listed.add(labelOf(entry));
     }
     this.#sort();
   }
@@ -119,10 +121,7 @@ export class NightlyList implements PageSource {
     if (arrives && this.traffic.requests === 5) this.grow(1);
     if (this.#random.chance(rate / this.pages))
       if (this.#random.chance(0.5)) this.grow(1);
-      else this.#entries.splice(this.#any(), 1);
-    const now = new Set(this.#entries.map(labelOf));
-    for (const label of now) this.listed.add(label);
-    for (const label of this.throughout) if (!now.has(label)) this.throughout.delete(label);
+      else for (const gone of this.#entries.splice(this.#any(), 1)) this.throughout.delete(labelOf(gone));
   }
 
   async getPage({ resource }: ListDefinition, { pageNo, pageSize }: PageRequest): Promise<Page> {
