@@ -45,13 +45,7 @@ export async function runCli(args: string[], options: CliOptions = {}): Promise<
   const { cwd, program } = options;
   const path = program === undefined ? mainPath : join(program, programFolder, 'main.js');
   const { main } = (await import(/* @vite-ignore */ path)) as typeof import('../../src/commands/main.ts');
-  if (cwd !== undefined) {
-    // A process has one working folder.
-    if (runningIn > 0 && folder !== cwd) return runProcess(args, options);
-    folder = cwd;
-    process.chdir(folder);
-    runningIn++;
-  }
+  await using _place = await inFolder(cwd ?? null);
   const [stdout, stderr] = [new Collected(), new Collected()];
   const code = await main(args, {
     environment: { ...inheritedEnv(), ...options.env },
@@ -59,15 +53,30 @@ export async function runCli(args: string[], options: CliOptions = {}): Promise<
     stderr,
     signal: options.signal ?? new AbortController().signal,
   });
-  if (cwd !== undefined) runningIn--;
-  if (runningIn === 0) process.chdir(root);
   return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
 }
 
 const root = process.cwd();
-/** The folder that commands run in now, and how many do. */
+/** The folder that commands run in now, how many do, and what is called when none does any more. */
 let folder = root;
 let runningIn = 0;
+const waiting: (() => void)[] = [];
+
+/** Makes a folder the working folder of this process until disposal. A process has one: who needs another one waits. */
+async function inFolder(cwd: string | null): Promise<AsyncDisposable> {
+  if (cwd === null) return { [Symbol.asyncDispose]: async () => undefined };
+  while (runningIn > 0 && folder !== cwd) await new Promise<void>(resolve => waiting.push(resolve));
+  folder = cwd;
+  process.chdir(folder);
+  runningIn++;
+  return {
+    async [Symbol.asyncDispose]() {
+      if (--runningIn > 0) return;
+      process.chdir(root);
+      for (const goOn of waiting.splice(0)) goOn();
+    },
+  };
+}
 
 /** Keeps what is written. */
 class Collected extends Writable {
