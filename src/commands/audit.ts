@@ -51,9 +51,8 @@ export const receipts = command({
       const receipt = receiptOrNull(text);
       if (receipt !== null) return { leafIndex, receipt };
       const what = `Receipt ${leafIndex} in ${database} is not as docmirror writes one.`;
-      throw new MirrorFileError(
-        `${what} "docmirror verify" shows what was changed; --json prints the texts as they are.`,
-      );
+      const todo = '"docmirror verify" shows what was changed; --json prints the texts as they are.';
+      throw new MirrorFileError(`${what} ${todo}`);
     });
   },
   text: receiptsText,

@@ -36,10 +36,8 @@ export default command({
   notifies: ({ check, restore, list }) => check === null && restore === null && list === null,
   async run({ destination, maxAge, check, restore: copy, list, ...rules }, context): Promise<Told> {
     const { keep: newest, keepDaily: daily, keepWeekly: weekly, keepMonthly: monthly } = rules;
-    const isKept = [newest, daily, weekly, monthly].some(each => each !== null);
-    const counts = { newest: newest ?? 0, daily: daily ?? 0, weekly: weekly ?? 0, monthly: monthly ?? 0 };
-    const keep: Retention | null = isKept ? counts : null;
-    const { database } = context.config;
+    const counts = { newest, daily, weekly, monthly };
+    const keep = Object.values(counts).some(each => each !== null) ? counts : null;
     const given = [destination, check, copy, list].filter(each => each !== null);
     if (given.length !== 1 || (keep !== null && destination === null && list === null))
       throw new UsageError(
@@ -51,7 +49,7 @@ export default command({
       throw new MirrorFileError(`There is no backup at ${named}.`);
     if (maxAge !== null && list === null) throw new UsageError('--max-age goes with --list.');
     if (destination !== null) return makeBackup(destination, keep, context);
-    if (list !== null) return listFolder(list, database, { maxAgeMs: maxAge, keep }, context);
+    if (list !== null) return listFolder(list, maxAge, keep, context);
     if (copy !== null) return restoreMirror(copy, context);
     return audited(await audit(check ?? '', context), context);
   },
@@ -82,32 +80,25 @@ async function restoreMirror(copy: string, context: Context): Promise<Told> {
   const wanted = resolveOne('baseUrl', settings.flags, settings.environment);
   const verify = (path: string) => audit(copy, context, path);
   const options = { verify, baseUrl: wanted && addressOf(wanted), actor, signal };
-  const { verification, ...restored } = await whenFree(waitMs, signal, () =>
-    restore(copy, database, options),
-  );
+  const put = () => restore(copy, database, options);
+  const { verification, ...restored } = await whenFree(waitMs, signal, put);
   if (verification !== null && verification.differenceCount > 0)
     return refused(verification, 'so the mirror was left as it is.', context);
   const { path, runId, bytes, baseUrl, acceptances } = restored;
   const proof = verification === null ? 'not verified, because an older docmirror made it' : 'verified';
   const whose = baseUrl === null ? '' : ` It mirrors ${baseUrl}.`;
   const text = `${path}: the mirror as of run ${runId}, ${bytesText(bytes)}, ${proof}.${whose}`;
-  return {
-    output: { ...restored, isVerified: verification !== null },
-    text: () =>
-      linesOf([
-        printable(`${text} "docmirror sync" brings it up to date.`),
-        ...(acceptances ?? []).map(each => {
-          const what = each.withdrawnAt === null ? 'Lost' : 'In force again, because its withdrawal is lost';
-          return `${what}: ${acceptedLine(each)}`;
-        }),
-      ]),
-  };
+  const lines = (acceptances ?? []).map(each => {
+    const what = each.withdrawnAt === null ? 'Lost' : 'In force again, because its withdrawal is lost';
+    return `${what}: ${acceptedLine(each)}`;
+  });
+  lines.unshift(printable(`${text} "docmirror sync" brings it up to date.`));
+  return { output: { ...restored, isVerified: verification !== null }, text: () => linesOf(lines) };
 }
 
 function refused(found: Verification, consequence: string, context: Context): Told {
-  context.stderr.write(
-    `${context.line.erase()}docmirror: the copy is not sound, ${consequence} [mirror_file]\n`,
-  );
+  const { line, stderr } = context;
+  stderr.write(`${line.erase()}docmirror: the copy is not sound, ${consequence} [mirror_file]\n`);
   return audited(found, context);
 }
 
@@ -129,12 +120,7 @@ function audit(backup: string, { config, signal }: Context, path = backup): Prom
   });
 }
 
-async function listFolder(
-  folder: string,
-  database: string,
-  { maxAgeMs, keep }: { readonly maxAgeMs: number | null; readonly keep: Retention | null },
-  context: Context,
-) {
+async function listFolder(folder: string, maxAgeMs: number | null, keep: Retention | null, context: Context) {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new UsageError(`--list: there is no folder ${folder}.`);
   const nowMs = Date.now();
@@ -149,7 +135,7 @@ async function listFolder(
     const rules = kept === null ? {} : { keptBy: kept.get(path) ?? [] };
     return { ...backup, state: isNewest ? state : null, ageMs: age, ...rules };
   });
-  const copies = copiesOfBefore(database);
+  const copies = copiesOfBefore(context.config.database);
   const isBad = backups.some(({ state }) => !['ok', 'no manifest', null].includes(state));
   if (isBad || (maxAgeMs !== null && backups.length === 0)) context.exitCode = exitCodes.difference;
   const ageText = (ms: number | null) => (ms === null ? 'in the future' : lengthText(ms));

@@ -99,10 +99,9 @@ function followed(path: string, changes: ReturnType<typeof feed>) {
   } catch (error) {
     if (!(error instanceof CursorLost)) throw error;
     const { why, sharedRunId } = error.loss;
-    throw new DocmirrorError(
-      'cursor_lost',
-      `The cursor in ${printable(path)} ${why}. The newest run that both share is ${sharedRunId}. Remove what you took from later runs, and go on with --since-run ${sharedRunId}. Nothing was written.`,
-    );
+    const lost = `The cursor in ${printable(path)} ${why}. The newest run that both share is ${sharedRunId}.`;
+    const todo = `Remove what you took from later runs, and go on with --since-run ${sharedRunId}.`;
+    throw new DocmirrorError('cursor_lost', `${lost} ${todo} Nothing was written.`);
   }
 }
 

@@ -51,13 +51,12 @@ const loaders: Readonly<Record<keyof typeof help, () => Promise<Command>>> = {
 };
 
 /** The purpose of each group of commands, by the name of the group. */
-const groups: ReadonlyMap<string, string> = new Map([
-  ['publish', 'Bring the mirror and its change feed into a database that all tenants share.'],
-  [
-    'audit',
+const groupTexts = {
+  publish: 'Bring the mirror and its change feed into a database that all tenants share.',
+  audit:
     "Receipts of all runs, and checkpoints that pin them: a mirror's history for those who trust no one.",
-  ],
-]);
+};
+const groups: ReadonlyMap<string, string> = new Map(Object.entries(groupTexts));
 
 /** A command, found by its name. */
 interface FoundCommand extends CommandHelp {

@@ -40,49 +40,43 @@ interface RunRequest {
 export async function runOnce(request: RunRequest, context: Context): Promise<SharedRunSummary> {
   const { config, service, logger, onPlannedChange } = request;
   const { deadlineMs } = config;
+  await using ending = new AsyncDisposableStack();
   const observer = progressOn(logger, context.line);
+  ending.defer(() => observer.close());
   const late = new AbortController();
   const timer = deadlineMs && setTimeout(() => late.abort(new CancelledError('deadline')), deadlineMs);
+  ending.defer(() => clearTimeout(timer ?? undefined));
   const signal = AbortSignal.any([context.signal, late.signal]);
   context.line.show('opening the mirror');
-  try {
-    const mirror = await openMirror(request, signal);
-    if (onPlannedChange === undefined) context.notifier?.begun();
-    const see: ServiceOptions['see'] = (...sight) => mirror.facts.see(...sight);
-    const source = openService(service, { ...config, see }, context, signal, logger, observer);
-    try {
-      const summary = await runSync(
-        {
-          ...config,
-          lists: request.lists ?? lists,
-          trigger: config.trigger ?? 'manual',
-          docmirrorVersion: version,
-          onBegun: runId => {
-            logger.current.runId = runId;
-            request.onBegun?.();
-          },
-          removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
-          pagesMax: config.maxPages,
-          fullEveryMs: request.full ? 0 : config.fullEveryMs,
-          isAfresh: request.full === true || request.rebuild === true,
-          saveEveryMs: onPlannedChange === undefined ? config.saveEveryMs : 0,
-        },
-        { source, mirror, clock: request.clock ?? (() => new Date()), observer, signal },
-      );
-      const { versionsPruned } = summary;
-      if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
-      if (config.share !== null) context.line.work('making the share');
-      if (onPlannedChange !== undefined) return { ...summary, share: null };
-      // A run that took too long can have changed a list, and the next one can be as slow.
-      return { ...summary, share: await shareAfterRun(config, logger, context.signal) };
-    } finally {
-      await source.close();
-      closeMirror(mirror, request);
-    }
-  } finally {
-    clearTimeout(timer ?? undefined);
-    await observer.close();
-  }
+  const mirror = await openMirror(request, signal);
+  ending.defer(() => closeMirror(mirror, request));
+  if (onPlannedChange === undefined) context.notifier?.begun();
+  const see: ServiceOptions['see'] = (...sight) => mirror.facts.see(...sight);
+  const source = openService(service, { ...config, see }, context, signal, logger, observer);
+  ending.defer(() => source.close());
+  const order = {
+    ...config,
+    lists: request.lists ?? lists,
+    trigger: config.trigger ?? 'manual',
+    docmirrorVersion: version,
+    onBegun(runId: number | null) {
+      logger.current.runId = runId;
+      request.onBegun?.();
+    },
+    removals: { shareMax: config.maxRemovals, allowAny: request.allowMassRemoval ?? false },
+    pagesMax: config.maxPages,
+    fullEveryMs: request.full ? 0 : config.fullEveryMs,
+    isAfresh: request.full === true || request.rebuild === true,
+    saveEveryMs: onPlannedChange === undefined ? config.saveEveryMs : 0,
+  };
+  const clock = request.clock ?? (() => new Date());
+  const summary = await runSync(order, { source, mirror, clock, observer, signal });
+  const { versionsPruned } = summary;
+  if (versionsPruned > 0) logger.info({ versionsPruned }, 'old versions deleted');
+  if (config.share !== null) context.line.work('making the share');
+  if (onPlannedChange !== undefined) return { ...summary, share: null };
+  // A run that took too long can have changed a list, and the next one can be as slow.
+  return { ...summary, share: await shareAfterRun(config, logger, context.signal) };
 }
 
 /** Opens the mirror for a run as soon as it is free; says so if it is new, or was brought up to date. */

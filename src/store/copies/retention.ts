@@ -1,8 +1,8 @@
 /** A rule by which a backup stays. */
 export type KeepRule = 'newest' | 'daily' | 'weekly' | 'monthly';
 
-/** How many backups of a mirror each rule keeps; a rule that is left out keeps none. */
-export type Retention = Readonly<Partial<Record<KeepRule, number>>>;
+/** How many backups of a mirror each rule keeps; a rule that is left out or null keeps none. */
+export type Retention = Readonly<Partial<Record<KeepRule, number | null>>>;
 
 const dayMs = 24 * 3_600_000;
 
