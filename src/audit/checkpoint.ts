@@ -25,12 +25,10 @@ export interface Checkpoint {
 export interface Note {
   readonly text: string;
   /** Each with the name of its key, 4 bytes that identify the key together with the name, and the signature itself. */
-  readonly signatures: readonly {
-    readonly name: string;
-    readonly keyId: Uint8Array;
-    readonly signature: Uint8Array;
-  }[];
+  readonly signatures: readonly Signature[];
 }
+
+type Signature = { readonly name: string; readonly keyId: Uint8Array; readonly signature: Uint8Array };
 
 /** 32 bytes are 44 characters in base64. */
 const checkpointPattern = /^docmirror\/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\n\d+\n[\w+/]{43}=\n$/;

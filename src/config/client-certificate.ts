@@ -2,21 +2,13 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { attempt, UsageError } from '../errors.ts';
 import { readSmallFile } from './small-file.ts';
 
-/** The certificate by which docmirror shows the service who it is, and its key, in PEM. */
-export interface ClientCertificate {
-  readonly cert: string;
-  readonly key: string;
-  /** In milliseconds since 1970. */
-  readonly expiresAtMs: number;
-}
-
 const [certName, keyName] = ['DOCMIRROR_CLIENT_CERT_FILE', 'DOCMIRROR_CLIENT_KEY_FILE'];
 
-/** Reads both files; null if neither is set. Throws a UsageError if one is missing, can't be read, or does not fit the other. */
-export function readClientCertificate(
-  certFile: string | null,
-  keyFile: string | null,
-): ClientCertificate | null {
+/**
+ * Reads the certificate by which docmirror shows the service who it is, and its key, in PEM; null if neither is set. `expiresAtMs` is in
+ * milliseconds since 1970. Throws a UsageError if one is missing, can't be read, or does not fit the other.
+ */
+export function readClientCertificate(certFile: string | null, keyFile: string | null) {
   if (certFile === null && keyFile === null) return null;
   if (certFile === null || keyFile === null)
     throw new UsageError(`${certName} and ${keyName} belong together. Set both, or neither.`);
