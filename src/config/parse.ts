@@ -63,12 +63,11 @@ export function token(text: string): string {
   return token;
 }
 
+const assignment = /^(export\s+)?([A-Z][A-Z0-9_]*|token)=[^=]/;
+
 /** What a person copies with a text by mistake. The words say what to take away, and show nothing of the text. */
 const pasted: readonly (readonly [form: RegExp, words: string])[] = [
-  [
-    /^(export\s+)?([A-Z][A-Z0-9_]*|token)=[^=]/,
-    'begins with NAME=; leave out everything up to the equals sign',
-  ],
+  [assignment, 'begins with NAME=; leave out everything up to the equals sign'],
   [/^["'`\u2018-\u201f]|["'`\u2018-\u201f]$/, 'is in quotes, or has one at an end; leave the quotes out'],
   [/^Authorization:/i, 'begins with "Authorization:"; leave the name of the header and the word Bearer out'],
   [/^Bearer\s/i, 'begins with the word Bearer; leave it out'],
@@ -99,17 +98,15 @@ function matching(form: RegExp, expected: string): (text: string) => string {
 /** A name that can be part of a table, a label and a file's name. */
 export const name = matching(/^[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-"');
 
+const printableLine = /^(?=.*\S)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]{1,200}$/u;
+
 /** Who runs docmirror, in a line. */
-export const actor = matching(
-  /^(?=.*\S)[^\p{Cc}\p{Bidi_Control}\u2028\u2029]{1,200}$/u,
-  'a name of 1 to 200 characters that can be printed',
-);
+export const actor = matching(printableLine, 'a name of 1 to 200 characters that can be printed');
+
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
 /** The least level of a log line. */
-export const logLevel = matching(
-  /^(trace|debug|info|warn|error|fatal|silent)$/,
-  'one of trace, debug, info, warn, error, fatal, silent',
-);
+export const logLevel = matching(new RegExp(`^(${levels.join('|')})$`), `one of ${levels.join(', ')}`);
 
 /** Records of a page; null if docmirror finds out what the service allows. */
 export function pageSize(text: string): number | null {

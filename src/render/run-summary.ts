@@ -105,16 +105,11 @@ function changeText({ resource, fact, value, previousValue }: OutputOf['sync']['
 }
 
 /** What runs tell of fields and times for as long as it is so, a sentence each. */
-export function standingNotes(
-  reasons: RecordedList['reasons'],
-  times: ListOutcome['unreadableTimes'],
-): string[] {
+export function standingNotes(reasons: RecordedList['reasons'], times: ListOutcome['unreadableTimes']) {
   return (reasons ?? []).flatMap(each => {
     if (each.code !== 'field_gone' && each.code !== 'time_unreadable') return [];
-    const example =
-      each.code === 'time_unreadable' && times !== null
-        ? `, for example ${JSON.stringify(times.example)}`
-        : '';
+    const seen = each.code === 'time_unreadable' && times;
+    const example = seen ? `, for example ${JSON.stringify(seen.example)}` : '';
     return [printable(`${sentenceOf(each)}${example}. ${findingWords[each.code].advice}`)];
   });
 }
@@ -129,11 +124,9 @@ function fieldNotes(list: ListOutcome): string[] {
     ofRecords && `new at the service: ${ofRecords}. The values are in _extra.`,
     ofAnswers && `new beside the items of its answers, and not kept: ${ofAnswers}.`,
     ...restlessFields.map(field => {
-      const isKnown = fieldsOf(resource).some(({ name }) => name === field);
-      const advice = isKnown
-        ? ''
-        : ` If that is so in each run, set DOCMIRROR_IGNORE_FIELDS=${resource}.${field}.`;
-      return `${field} differs in most records from what it was before.${advice}`;
+      const said = `${field} differs in most records from what it was before.`;
+      if (fieldsOf(resource).some(({ name }) => name === field)) return said;
+      return `${said} If that is so in each run, set DOCMIRROR_IGNORE_FIELDS=${resource}.${field}.`;
     }),
   ].flatMap(note => (note === '' ? [] : [`${resource}: ${note}`]));
 }

@@ -77,11 +77,8 @@ type Lacking = { readonly lists: readonly string[] | null; readonly withHistory:
  * Removes every hash by which a guess of what a share lacks could be checked: of contents, of erased and rejected texts, and all that
  * receipts state, which get a hash with a key.
  */
-export function withholdHashes(
-  sqlite: Sqlite,
-  hashes: ReceiptHashes,
-  { lists: lacking, withHistory }: Lacking,
-) {
+export function withholdHashes(sqlite: Sqlite, hashes: ReceiptHashes, left: Lacking): void {
+  const { lists: lacking, withHistory } = left;
   sqlite.function('keyed_hash', { deterministic: true }, text => hashes.of(String(text)));
   sqlite.function('without_hashes', { deterministic: true }, text => withoutHashes(hashes, String(text)));
   sqlite.exec(`UPDATE sync_receipts SET receipt = without_hashes(receipt), leaf_hash = keyed_hash(leaf_hash);

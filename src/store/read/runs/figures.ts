@@ -43,17 +43,13 @@ export const listNumbers = {
   run_seconds_total: total('seconds', 'Time that all runs took for the list.'),
 };
 
+const none = { completeness: null, findings: [], unknownFields: 0, numbers: {} };
+
 /** The numbers before the first run. */
 export const figuresBeforeFirstRun: ReturnType<typeof readFigures> = {
   runs: [],
   labels: {},
-  lists: resourceNames.map(resource => ({
-    resource,
-    completeness: null,
-    findings: [],
-    unknownFields: 0,
-    numbers: {},
-  })),
+  lists: resourceNames.map(resource => ({ resource, ...none })),
 };
 
 type LastRun = { readonly runId: number; readonly reasons: string | null };
