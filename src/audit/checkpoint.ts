@@ -149,10 +149,8 @@ function publicPart(key: KeyObject): KeyObject {
 function readKey(pem: string, part: 'private' | 'public', read: (pem: string) => KeyObject): KeyObject {
   const wanted = `-----BEGIN ${part.toUpperCase()} KEY-----`;
   const first = /^-----BEGIN [A-Z0-9 ]+-----$/m.exec(pem)?.[0];
-  if (first !== wanted)
-    throw new MalformedError(
-      `A ${part} key begins with "${wanted}", and is not locked by a passphrase; ${first === undefined ? 'it does not have that line' : `it begins with "${first}"`}. "docmirror audit keygen FILE" makes one.`,
-    );
+  const why = `A ${part} key begins with "${wanted}", and is not locked by a passphrase; ${first === undefined ? 'it does not have that line' : `it begins with "${first}"`}. "docmirror audit keygen FILE" makes one.`;
+  if (first !== wanted) throw new MalformedError(why);
   let key: KeyObject;
   try {
     key = read(pem);

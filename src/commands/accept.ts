@@ -46,10 +46,8 @@ export default command({
       const done = await whenFree(waitMs, signal, () => withdraw(database, id, { why, actor, at }));
       return { isAll: false, accepted: [done] };
     }
-    if (resource === null || code === null || !isFindingCode(code))
-      throw new UsageError(
-        `${JSON.stringify(code ?? '')} is no code of a finding. docs/troubleshooting.md has them.`,
-      );
+    const unknown = `${JSON.stringify(code ?? '')} is no code of a finding. docs/troubleshooting.md has them.`;
+    if (resource === null || code === null || !isFindingCode(code)) throw new UsageError(unknown);
     const what = { resource, code, rejectedRecordId: record, atMost, until: given.until, anyway };
     const done = await whenFree(waitMs, signal, () => accept(database, { ...what, why, actor, at }));
     return { isAll: false, accepted: [done] };

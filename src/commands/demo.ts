@@ -105,10 +105,8 @@ function removeOldDemo(): void {
     // That of an older release, too, which no other command reads before it is brought up to date.
     using reader = openOfAnyShape(path, ['mirror', 'share', 'empty']);
     const newest = reader.sqlite.prepare('SELECT _actor FROM sync_runs ORDER BY id DESC LIMIT 1');
-    if ((newest.pluck().get() ?? actor) !== actor)
-      throw new RefusedFileError(
-        `${path} is a file that no demo made. It was left as it is; move it away, or run the demo in another folder.`,
-      );
+    const foreign = `${path} is a file that no demo made. It was left as it is; move it away, or run the demo in another folder.`;
+    if ((newest.pluck().get() ?? actor) !== actor) throw new RefusedFileError(foreign);
   }
   using _lock = new MirrorLock(file);
   for (const path of [file, `${file}-wal`, `${file}-shm`, share]) rmSync(path, { force: true });

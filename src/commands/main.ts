@@ -89,10 +89,9 @@ function parse(command: Command, args: readonly string[]) {
     }
     const value = flag.valueName === undefined ? '' : (inline ?? left.next().value);
     if (value === undefined) throw new UsageError(`option '${name} <${flag.valueName}>' argument missing`);
+    const twice = `option ${name} is there twice. It can be given once; the other value would be ignored.`;
     if (flags.has(name) && isOnce.test(`${name} ${flag.valueName}`) && !flag.isRepeatable)
-      throw new UsageError(
-        `option ${name} is there twice. It can be given once; the other value would be ignored.`,
-      );
+      throw new UsageError(twice);
     flags.set(name, [...((flag.isRepeatable && flags.get(name)) || []), value]);
   }
   for (const name of flags.keys()) {
@@ -100,10 +99,8 @@ function parse(command: Command, args: readonly string[]) {
     if (other !== undefined) throw new UsageError(`${name} cannot be used with ${other}.`);
   }
   const places = Object.values(command.arguments ?? {});
-  if (words.length > places.length && !places.at(-1)?.isRepeatable)
-    throw new UsageError(
-      `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`,
-    );
+  const surplus = `too many arguments, from ${JSON.stringify(words[places.length])} on. Flags come after the command.`;
+  if (words.length > places.length && !places.at(-1)?.isRepeatable) throw new UsageError(surplus);
   return { flags, words };
 }
 

@@ -31,10 +31,8 @@ export default command({
     using query = new Query(config.database, { sql, params: Object.fromEntries(params) });
     const names = query.columns.map(({ name }) => name);
     const twice = names.find((name, at) => names.indexOf(name) !== at);
-    if (twice !== undefined && format !== 'table' && format !== 'csv')
-      throw new UsageError(
-        `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`,
-      );
+    const unclear = `Two columns are named ${JSON.stringify(twice)}, which --format ${format} can't keep apart. Name one of them with AS.`;
+    if (twice !== undefined && format !== 'table' && format !== 'csv') throw new UsageError(unclear);
     const tally = new Tally();
     const width = out === null ? widthOf(stdout) : Number.POSITIVE_INFINITY;
     const rows = () => tally.of(query.rows());

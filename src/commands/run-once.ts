@@ -130,14 +130,10 @@ export function assertIsMirrorOf(database: string, wanted: Pick<ServiceConfig, '
   const { baseUrl, query } = wanted;
   const bound = statedBy(database).baseUrl;
   if (bound === null) return;
-  if (bound === baseUrl && queryOf(database) !== query)
-    throw new UsageError(
-      `DOCMIRROR_QUERY (--query) is not what ${database} was made with; its runs name theirs in sync_runs.query. Set that, name another file with --database or, if the service now wants other parameters, run "docmirror sync --accept-new-base-url".`,
-    );
-  if (bound === baseUrl) return;
-  throw new UsageError(
-    `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`,
-  );
+  const moved = `${database} is the mirror of ${bound}, not of ${baseUrl}. Name another file with --database or, if that service has moved, run "docmirror sync --accept-new-base-url".`;
+  if (bound !== baseUrl) throw new UsageError(moved);
+  const changed = `DOCMIRROR_QUERY (--query) is not what ${database} was made with; its runs name theirs in sync_runs.query. Set that, name another file with --database or, if the service now wants other parameters, run "docmirror sync --accept-new-base-url".`;
+  if (queryOf(database) !== query) throw new UsageError(changed);
 }
 
 /** The service as a source of pages. If its token can't be read for the first one, the run is recorded, and each list says why. */

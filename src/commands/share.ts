@@ -33,10 +33,8 @@ export default command({
     const isOfRuns = config.share !== null && path === shareTarget(config.share, setting);
     const isOther =
       selected.join() !== ofSettings.join() || sql?.text !== readShareSql(config.shareSql)?.text;
-    if (isOfRuns && isOther)
-      throw new UsageError(
-        `${path} is what DOCMIRROR_SHARE names, so the next run would make it by the settings again. Set DOCMIRROR_SHARE_WITHOUT or DOCMIRROR_SHARE_SQL, or name another file.`,
-      );
+    const undone = `${path} is what DOCMIRROR_SHARE names, so the next run would make it by the settings again. Set DOCMIRROR_SHARE_WITHOUT or DOCMIRROR_SHARE_SQL, or name another file.`;
+    if (isOfRuns && isOther) throw new UsageError(undone);
     line.work('making the share');
     // Opened to be written, it would be made or brought up to date.
     openMirrorForReading(database).close();

@@ -22,10 +22,8 @@ export function withEnvFile(path: string, environment: Environment) {
   const text = readSmallFile('--env-file: ', path).replace(/^\uFEFF/, '');
   const isPipe = statSync(path, { throwIfNoEntry: false })?.isFile() !== true;
   // Otherwise the settings of the environment would count, and those might belong to another tenant.
-  if (text === '' && isPipe)
-    throw new UsageError(
-      `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`,
-    );
+  const empty = `--env-file: ${path} is a pipe that was empty. Either what writes to it failed, or Node.js has read it: start docmirror with "node -- …".`;
+  if (text === '' && isPipe) throw new UsageError(empty);
   // Node's reader skips other lines, and ends a value at a #, which systemd and Docker keep.
   const line = /^\s*(#|$|(export\s+)?[A-Za-z_]\w*\s*=\s*(["'`#]|[^#]*$))/;
   text.split(/\r?\n/).forEach((each, at) => {

@@ -221,10 +221,8 @@ export function ignoreFields(text: string): Readonly<Partial<Record<ResourceName
     if (name === undefined || /[\p{Cc}\p{Bidi_Control}]/u.test(part))
       throw got('LIST.FIELD with commas between, such as document-exports.downloadUrl,webhooks.etag', text);
     const list = lists.find(({ resource }) => resource === name);
-    if (list === undefined)
-      throw new Error(
-        `there is no list ${JSON.stringify(name)}; expected one of ${resourceNames.join(', ')} before the point`,
-      );
+    const none = `there is no list ${JSON.stringify(name)}; expected one of ${resourceNames.join(', ')} before the point`;
+    if (list === undefined) throw new Error(none);
     if (field === 'id' || list.fields.some(known => known.name === field))
       throw new Error(
         `${list.resource}.${field} always counts, because it is a field of the contract; only a field without a column (in _extra) can be ignored`,

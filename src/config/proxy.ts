@@ -15,20 +15,16 @@ export function proxyFor(address: URL, variables: Variables) {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   // A path, a query or a % that encodes nothing can be a part of a password.
   const isWhole = /^https?:\/\/([^%]|%[\da-f]{2})*$/i.test(url?.href ?? '');
-  if (url === null || !isWhole || !url.href.endsWith(`${url.host}/`))
-    throw new UsageError(
-      `${variable}: not an address of a proxy; expected something like http://proxy.example:8080, and a % in the user name or password as %25.`,
-    );
+  const noAddress = `${variable}: not an address of a proxy; expected something like http://proxy.example:8080, and a % in the user name or password as %25.`;
+  if (url === null || !isWhole || !url.href.endsWith(`${url.host}/`)) throw new UsageError(noAddress);
   return { variable, url: url.href, shown: `${url.protocol}//${url.host}` };
 }
 
 /** The proxy for an address that a secret is sent to. Without `allowHttp`, plain http is only for this machine, the proxy included. */
 export function safeProxyFor(name: string, address: URL, variables: Variables, allowHttp: boolean) {
   const isOpen = address.protocol === 'http:' && !allowHttp;
-  if (isOpen && !isLoopback(address.hostname))
-    throw new UsageError(
-      `${name}: http is for loopback addresses only, because it shows secrets and records to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.`,
-    );
+  const open = `${name}: http is for loopback addresses only, because it shows secrets and records to the network. Use https, or set DOCMIRROR_ALLOW_HTTP=true.`;
+  if (isOpen && !isLoopback(address.hostname)) throw new UsageError(open);
   const proxy = proxyFor(address, variables);
   if (isOpen && proxy !== null && !isLoopback(new URL(proxy.url).hostname))
     throw new UsageError(

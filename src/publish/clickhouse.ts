@@ -144,14 +144,10 @@ function faultOf(error: Error, { url, proxy, user, database }: ClickHouseOptions
   }
   const { code, type } = error;
   const words = error.message.replace(/\s+/g, ' ').slice(0, wordsMax);
-  if (refusedUser.has(code))
-    return new UsageError(
-      `${where} refused the user ${user}: ${words}. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE, or give the user more rights.`,
-    );
-  if (missingTables.has(code))
-    return new UsageError(
-      `${where} has no tables of docmirror in the database ${database}; make them, or add what a later docmirror needs, with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery (${words})`,
-    );
+  const refused = `${where} refused the user ${user}: ${words}. Set DOCMIRROR_CLICKHOUSE_USER and DOCMIRROR_CLICKHOUSE_PASSWORD or DOCMIRROR_CLICKHOUSE_PASSWORD_FILE, or give the user more rights.`;
+  if (refusedUser.has(code)) return new UsageError(refused);
+  const missing = `${where} has no tables of docmirror in the database ${database}; make them, or add what a later docmirror needs, with: docmirror publish clickhouse --print-ddl --target-database ${database} | clickhouse-client --multiquery (${words})`;
+  if (missingTables.has(code)) return new UsageError(missing);
   const said = sentRows ? 'rows. Its own log says why, and might show them' : words;
   const kind = passing.has(code) ? 'overloaded' : 'refused';
   return new DocmirrorError(kind, `${where} refused (${code} ${type}): ${said}`);

@@ -63,10 +63,8 @@ export function* xlsxPieces(columns: readonly Column[], rows: Rows): Generator<U
   for (; batch.done !== true; batch = batches.next()) {
     const firstNumber = rowCount + 2;
     rowCount += batch.value.length;
-    if (rowCount > rowsMax)
-      throw new UsageError(
-        `--format xlsx: a sheet has at most ${rowsMax} rows below its heading, and this is more. Use --format csv or parquet.`,
-      );
+    const tooMany = `--format xlsx: a sheet has at most ${rowsMax} rows below its heading, and this is more. Use --format csv or parquet.`;
+    if (rowCount > rowsMax) throw new UsageError(tooMany);
     write(batch.value.map((row, at) => rowXml(row, firstNumber + at)).join(''));
     yield* pieces.splice(0);
   }

@@ -237,10 +237,9 @@ export async function restore(copy: string, target: string, options: RestoreOpti
   assertOneMirror(copy, path, 'move the mirror away first, if that is what you want.');
   const stated = statedBy(copy);
   // If there is no mirror yet, only the service shows that the backup is another tenant's.
+  const other = `${copy} is a backup of the mirror of ${stated.baseUrl}, and the settings name ${baseUrl}. Nothing was restored; name another backup or, if the service has moved, set DOCMIRROR_BASE_URL to the old address for this command.`;
   if (isYetToMake(path) && baseUrl !== null && stated.baseUrl !== null && stated.baseUrl !== baseUrl)
-    throw new RefusedFileError(
-      `${copy} is a backup of the mirror of ${stated.baseUrl}, and the settings name ${baseUrl}. Nothing was restored; name another backup or, if the service has moved, set DOCMIRROR_BASE_URL to the old address for this command.`,
-    );
+    throw new RefusedFileError(other);
   using _lock = new MirrorLock(path);
   using file = new DatabaseCopy(path);
   try {
