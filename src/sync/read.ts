@@ -71,16 +71,16 @@ export async function readGrowth(run: ListRun, stage: Stage, growth: Growing): P
   if (old !== null) return { kind: 'refused', found, reason: sentenceOf(old) };
   const error = tooManyPages(run, Math.ceil((found.total ?? 0) / pageSize));
   if (error !== null) return { kind: 'failed', found, error };
-  const result = { proof: null, answers, findings: [], undecided: 0, firstPageNo, pageSize, servedSize };
   const since = readSince(answers, begunAtMs);
-  return { kind: 'done', found, result: { ...result, readSince: since, toResume: null }, endedBy: null };
+  const read = { proof: null, answers, firstPageNo, pageSize, servedSize, readSince: since, toResume: null };
+  return { kind: 'done', found, result: read, endedBy: null };
 }
 
 /** Reads a whole list. `passes` is the number of readings before this one. */
 export async function readFully(run: ListRun, stage: Stage, passes: number): Promise<ReadEnd> {
   const { context, source, list, signal, observer, begunAtMs } = run;
+  const { state } = stage;
   const nowMs = run.clock().getTime();
-  const state = stage.state;
   const served = stillServed(state.servedSize, context.sum.count, nowMs);
   const wanted = run.pageSize ?? 'auto';
   const first = await getFirstPage(source, list, { wanted, served, nowMs }, signal);
@@ -100,7 +100,7 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   if (driven.kind === 'failed') return driven;
   const { found, endedBy } = driven;
   const proof = asOldAs(begunAtMs, driven.result);
-  const { answers, rows, verdict, findings } = proof;
+  const { answers, verdict, findings } = proof;
   if (verdict.isPageNoIgnored) {
     const message = `GET ${source.baseUrl}${list.path}: the service ignores pageNo: ${sentencesOf(verdict.findings)}`;
     const ignored = new ServiceError('pagination_ignored', message, { retryable: false });
@@ -110,9 +110,8 @@ export async function readFully(run: ListRun, stage: Stage, passes: number): Pro
   const isOpen = verdict.rule === 'key' && !verdict.isProven && !hasFailed;
   if (stage.hasRecalled && isOpen && endedBy === null)
     return { kind: 'refused', found, reason: sentencesOf(findings) ?? '' };
-  const undecided = rows.filter(({ decision }) => decision !== 'gone').length;
   const result = {
-    ...{ proof, answers, findings, undecided, firstPageNo, pageSize, servedSize: first.served },
+    ...{ proof, answers, firstPageNo, pageSize, servedSize: first.served },
     readSince: readSince(answersInUse(proof), begunAtMs),
     toResume: endedBy === null ? null : { older, totalBefore },
   };
@@ -128,7 +127,7 @@ function proveList(
   totalBefore: number | null,
 ) {
   const { runs } = context;
-  const state = stage.state;
+  const { state } = stage;
   const isSure =
     state !== nothingLearnt &&
     runs.last('clean', list.resource)?.runId === runs.last('written', list.resource)?.runId;

@@ -67,14 +67,19 @@ export async function apply(
     stage.rejected.write(context, result);
     const carried = proof === null ? carryRejectedOn(stage.context) : 0;
     const rejected = stage.rejected.count + carried;
-    const isSure = findings.length === 0 && heldBack === 0;
-    const state = writeNextState(stage, { ...result, findings }, { rows, rowsOf, isSure });
+    const isProven = findings.length === 0;
+    const state = writeNextState(stage, result, {
+      rows,
+      rowsOf,
+      isProven,
+      isSure: isProven && heldBack === 0,
+    });
     stage.fields.tell();
     seeReading(context, result, state);
     seeLate(context, newest);
     const { ofFields, ...news } = fieldNews(stage, deleted.length, proof !== null, restlessFields);
     const resumable = state.resumeLog?.answers.length ?? 0;
-    const outcome = conclude(findings.length === 0, {
+    const outcome = conclude(isProven, {
       inserted: rows.count - sum.count + deleted.length,
       updated: reconciliation.updated,
       removed: deleted.length,
@@ -123,15 +128,13 @@ interface ListChanges {
 }
 
 /** Finds what a run does to a list that was read. */
-function changesOf(
-  stage: Stage,
-  { proof, answers, undecided, findings, toResume }: ReadList,
-  removals: DeleteLimit,
-): ListChanges {
+function changesOf(stage: Stage, { proof, answers, toResume }: ReadList, removals: DeleteLimit): ListChanges {
   const { context, rejected, reconciliation } = stage;
   const { list, sqlite, table, sum } = context;
+  const { rows: decided = [], findings = [] } = proof ?? {};
   const absent = proof === null ? [] : stage.absentRows;
-  const decisions = new Map((proof?.rows ?? []).map(({ id, decision }) => [id, decision]));
+  const decisions = new Map(decided.map(({ id, decision }) => [id, decision]));
+  const undecided = decided.filter(({ decision }) => decision !== 'gone').length;
   const gone = absent.filter(({ id }) => decisions.get(id) === 'gone').map(({ id }) => id);
   const isCounted = proof !== null && findings.length === 0 && toResume === null && rejected.count === 0;
   const short = isCounted ? miscount(answers, sum.count + reconciliation.inserted - absent.length) : null;

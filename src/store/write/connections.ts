@@ -90,6 +90,17 @@ export class ConnectionNames {
     }
   }
 
+  /** What a record says, by its number. */
+  mentionsOf(said: number): readonly Connection[] {
+    const mentions: Connection[] = [];
+    for (let left = said; left > 0; ) {
+      const { before, entry } = this.sayings[left - 1] as Saying;
+      mentions.push(this.entries[entry] as Connection);
+      left = before;
+    }
+    return mentions.reverse();
+  }
+
   #note(entry: number, time: number): void {
     const isOld = time <= (this.#times[entry] as number);
     if (!isOld) this.#times[entry] = time;

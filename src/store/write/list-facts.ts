@@ -177,10 +177,11 @@ const codesOfTotals: readonly Finding['code'][] = [
 /** Notes what a whole reading shows of a list's order and of its totals. */
 export function seeReading(
   { list, facts }: ListContext,
-  { proof, findings, answers }: ReadList,
+  { proof, answers }: ReadList,
   { order }: SavedState,
 ): void {
   if (proof === null) return;
+  const { findings } = proof;
   const { resource } = list;
   const time = timeFieldOf(list)?.name;
   const ofAnswers = { answers: answers.length };

@@ -1,12 +1,11 @@
 // What the next run can know of a list, written with its rows: the state, and the pages in a table of their own.
 
 import type Database from 'better-sqlite3';
-import type { Connection } from '../../contract/content.ts';
 import type { Sum } from '../../contract/sum.ts';
 import { learntOrder } from '../../proof/order.ts';
 import type { PageItems } from '../../proof/window.ts';
 import { rangesOf } from './compact-sets.ts';
-import type { ConnectionNames, Saying } from './connections.ts';
+import { ConnectionNames, type Saying } from './connections.ts';
 import { type KnownPage, pageCheck } from './known-items.ts';
 import { transact } from './mirror.ts';
 import { resumable } from './resume-log.ts';
@@ -20,7 +19,8 @@ type RowsOfPage = (page: PageItems) => readonly (number | null)[];
 interface WrittenRows {
   readonly rows: Sum;
   readonly rowsOf: RowsOfPage;
-  /** Whether the run was sure of the list, and withheld and rejected nothing. */
+  /** Whether the run was sure of the list, and whether it moreover withheld nothing. */
+  readonly isProven: boolean;
   readonly isSure: boolean;
 }
 
@@ -36,9 +36,13 @@ export function writeNextState(stage: Stage, read: ReadList, written: WrittenRow
 }
 
 /** What the next run can know of a list. Its pages are written, too. */
-function nextState(stage: Stage, read: ReadList, { rows, rowsOf, isSure }: WrittenRows): SavedState {
+function nextState(
+  stage: Stage,
+  read: ReadList,
+  { rows, rowsOf, isProven, isSure }: WrittenRows,
+): SavedState {
   const { state: before, sharedKeys: shared } = stage;
-  const { proof, findings, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
+  const { proof, firstPageNo, pageSize, servedSize, readSince, toResume } = read;
   if (proof === null) return isSure ? before : { ...before, growth: null };
   // If there is a rest to read, what was known stays, because the next run might read it.
   const notes = new PageNotes(stage, rowsOf, toResume !== null);
@@ -49,7 +53,7 @@ function nextState(stage: Stage, read: ReadList, { rows, rowsOf, isSure }: Writt
     const next = { firstPageNo, pageSize, totalBefore, ...planned, answers };
     return { ...before, growth: null, ...notes.end(), resumeLog: next, servedSize };
   }
-  const order = findings.length === 0 ? learntOrder(proof.answers, before.order) : before.order;
+  const order = isProven ? learntOrder(proof.answers, before.order) : before.order;
   const isByKey = order !== null && order !== 'none' && proof.verdict.rule === 'key';
   const isGrowing = isSure && isByKey && rows.count > pagesAlwaysInFull * pageSize;
   const growth = isGrowing ? { lastFullSyncAt: readSince, firstPageNo, pageSize } : null;
@@ -85,19 +89,20 @@ class PageNotes {
   /** The run whose numbers count, and the pages so far. */
   readonly #by: number;
   readonly #digests: Set<string>;
-  /** What connections are called, anew; null if the numbers of before count. */
-  readonly #anew: NewNumbers | null;
+  /** What connections are called, with new numbers but for what no page says; null if the numbers of before count. */
+  readonly #anew: ConnectionNames | null;
+  readonly #newNumbers = new Map<number, number>();
 
   /** @param staysAll whether pages stay that this run has not seen. */
   constructor(stage: Stage, rowsOf: RowsOfPage, staysAll: boolean) {
     [this.#stage, this.#rowsOf] = [stage, rowsOf];
-    const { context, knownPages, names } = stage;
+    const { context, knownPages } = stage;
     this.#put =
       context.sqlite.prepare(`INSERT OR REPLACE INTO _known_pages (resource, digest, run_id, rows, said, pieces, "check")
       VALUES (@resource, @digest, @run, @rows, @said, @pieces, @check)`);
     const by = knownPages.noted?.by ?? context.runId;
     const isAnew = by === context.runId || (!staysAll && areUnused(stage));
-    this.#anew = isAnew ? new NewNumbers(names) : null;
+    this.#anew = isAnew ? new ConnectionNames({ names: [], sayings: [] }) : null;
     this.#by = isAnew ? context.runId : by;
     const known = staysAll ? Array.from(knownPages.all(), ({ digest }) => digest) : [];
     this.#digests = new Set(known.filter(digest => knownPages.get(digest) !== null));
@@ -121,10 +126,19 @@ class PageNotes {
     this.#digests.add(digest);
     const { resource } = this.#stage.context.list;
     const { buffer } =
-      this.#anew === null ? new Uint16Array(said) : said.map(each => this.#anew?.of(each) ?? 0);
+      this.#anew === null ? new Uint16Array(said) : said.map(each => this.#newNumberOf(each));
     const row = { run, rows: JSON.stringify(rows), said: Buffer.from(buffer), pieces };
     const check = pageCheck(resource, this.#by, digest, row);
     this.#put.run({ resource, digest: Buffer.from(digest, 'hex'), ...row, check });
+  }
+
+  /** The new number of what a record says. */
+  #newNumberOf(saying: number): number {
+    const known = this.#newNumbers.get(saying);
+    if (known !== undefined) return known;
+    const number = this.#anew?.read(this.#stage.names.mentionsOf(saying), Number.NaN) ?? 0;
+    this.#newNumbers.set(saying, number);
+    return number;
   }
 
   /** Removes the rows of all other pages. Returns what the state of the list has of the notes. */
@@ -158,33 +172,4 @@ function areUnused({ pages, names: { entries, sayings } }: Stage): boolean {
     used++;
   }
   return said.size < entries.length || sayings.length > 2 * used + unusedMax;
-}
-
-/** New numbers of what pages say of connections, without those that no page has. */
-class NewNumbers {
-  readonly entries: Connection[] = [];
-  readonly sayings: Saying[] = [];
-  readonly #names: ConnectionNames;
-  readonly #newEntries = new Map<number, number>();
-  readonly #newSayings = new Map<number, number>([[0, 0]]);
-
-  constructor(names: ConnectionNames) {
-    this.#names = names;
-  }
-
-  of(saying: number): number {
-    const known = this.#newSayings.get(saying);
-    if (known !== undefined) return known;
-    const { before, entry } = this.#names.sayings[saying - 1] as Saying;
-    const number = this.sayings.push({ before: this.of(before), entry: this.#entryOf(entry) });
-    this.#newSayings.set(saying, number);
-    return number;
-  }
-
-  #entryOf(entry: number): number {
-    const known = this.#newEntries.get(entry);
-    if (known !== undefined) return known;
-    this.#newEntries.set(entry, this.entries.length);
-    return this.entries.push(this.#names.entries[entry] as Connection) - 1;
-  }
 }

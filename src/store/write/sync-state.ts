@@ -13,7 +13,6 @@ import type { Connection } from '../../contract/content.ts';
 import type { ListDefinition } from '../../contract/lists.ts';
 import { hash16Hex } from '../../contract/sum.ts';
 import type { Proof } from '../../proof/conclude.ts';
-import type { Finding } from '../../proof/findings.ts';
 import type { KeysBeyond } from '../../proof/log.ts';
 import type { LearntOrder } from '../../proof/order.ts';
 import type { Answer } from '../../proof/window.ts';
@@ -100,10 +99,6 @@ export interface ReadList {
   /** Null if only the growing end of the list was read. */
   readonly proof: Proof | null;
   readonly answers: readonly Answer[];
-  /** Known records whose presence the run could not decide. */
-  readonly undecided: number;
-  /** Why the list is not proven; none if it is. */
-  readonly findings: readonly Finding[];
   readonly firstPageNo: number;
   readonly pageSize: number;
   readonly servedSize: ServedSize | null;
